@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_o
 
 from . import _calls
 from ._calls import Function, Made, Mapped, Outcome, Place
-from ._code import Identity, identify
+from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, mentions_file, names_file
 from ._file import File
 from ._keys import describe, digest
@@ -390,7 +390,13 @@ class Memo(Generic[P, R]):
         if self._version is not None:
             return None
         identity = known.identity
-        return Watch(self._arguments.paths(args, kwargs), identity.threads, self._allow or frozenset(), identity.caches)
+        return Watch(
+            self._arguments.paths(args, kwargs),
+            identity.threads,
+            self._allow or frozenset(),
+            identity.caches,
+            lambda: identity.draws or _draws.of_values((args, kwargs)),
+        )
 
     def _count(self) -> None:
         with self._counting:

@@ -15,7 +15,7 @@ from typing import Any, overload
 
 from . import _calls
 from ._calls import Function, Made, Outcome
-from ._code import Identity, identify
+from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
 from ._keys._encoder import BY_CONTENT, BY_NAME
@@ -158,7 +158,12 @@ class MemoBatch:
         if known.identity is None:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
-        return Watch(paths_in(values), known.identity.threads, self._allow, known.identity.caches)
+        identity = known.identity
+
+        def may_draw() -> bool:
+            return identity.draws or _draws.of_values(bound.arguments.values())
+
+        return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw)
 
     def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""

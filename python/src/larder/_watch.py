@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, Token
 from types import FrameType
 from typing import Any
@@ -40,7 +40,8 @@ class Watch:
 
     `files` are those that it may open; None says that it opens none, by its code. With
     `threads`, files that threads open count, of whomever they are. `allow` are names of what
-    does not matter. `caches` may have what was read before, and are emptied.
+    does not matter. `caches` may have what was read before, and are emptied. `may_draw` says whether
+    the function can draw random numbers, for who finds that somebody did.
     """
 
     def __init__(
@@ -49,8 +50,9 @@ class Watch:
         threads: bool = False,
         allow: frozenset[str] = frozenset(),
         caches: Iterable[Any] = (),
+        may_draw: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._caches = caches
+        self._caches, self._may_draw = caches, may_draw
         self._draws = not allow.isdisjoint(GENERATORS)
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
@@ -62,13 +64,15 @@ class Watch:
         """The first program that was run."""
         self.drawn = ""
         """What random numbers were drawn from."""
+        self._by = ""
+        """Who drew."""
         self._before: Token[Watch | None] | None = None
         self._chance: Chance | None = None
 
     def __enter__(self) -> Watch:
         for cache in self._caches:
             cache.cache_clear()
-        self._chance = None if self._draws else Chance()
+        self._chance = None if self._draws else Chance(self._may_draw)
         if self.files is not None:
             _hook()
             with _lock:
@@ -82,12 +86,16 @@ class Watch:
             with _lock:
                 _active.remove(self)
         if self._chance is not None:
-            self.drawn = self._chance.drawn()
+            self._look(self._chance)
+
+    def _look(self, chance: Chance) -> None:
+        self.drawn = chance.drawn()
+        self._by = "it, or what ran beside it," if chance.accompanied() else "it"
 
     def so_far(self) -> str:
         """Return the same as `reason`, while it is entered: of what was done by now."""
         if self._chance is not None:
-            self.drawn = self._chance.drawn()
+            self._look(self._chance)
         return self.reason()
 
     def reason(self) -> str:
@@ -103,7 +111,7 @@ class Watch:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         if self.drawn:
             return (
-                f"it drew random numbers from {self.drawn}, so another call may return something else; "
+                f"{self._by} drew random numbers from {self.drawn}, so another call may return something else; "
                 "give what draws a seed or a generator (random_state=, rng=, generator=)"
             )
         return ""

@@ -31,7 +31,7 @@ from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
 from ..errors import CodeError
-from . import _bytecode, _naming, _owner, _rules, _settings
+from . import _bytecode, _draws, _naming, _owner, _rules, _settings
 from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
@@ -128,6 +128,8 @@ class Walk:
         """Whether code prints."""
         self.captures = False
         """Whether code may look at what is printed."""
+        self.draws = False
+        """Whether libraries are used that may draw random numbers."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
         self.caches: list[Any] = []
@@ -452,6 +454,7 @@ class Walk:
         package, _, rest = name.partition(".")
         self.packages.add(package)
         self.sight = max(self.sight, _naming.of_library(name))
+        self.draws = self.draws or _draws.of_library(name)
         self.captures = self.captures or name.startswith("contextlib.redirect_")
         if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
             self.unseen = name
