@@ -166,8 +166,8 @@ PATCHED = {
 }
 """Classes that programs give methods and accessors of their own, which are called by their names."""
 
-SIDE = ("warnings", "logging")
-"""Packages whose functions only report: they may do what they like, and an edit of them counts."""
+SIDE = ("warnings", "logging", "torch")
+"""Packages whose functions often only report: they may do what they like, and an edit of them counts."""
 
 ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
 """What codecs are looked up for, by names in texts."""
