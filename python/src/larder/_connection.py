@@ -15,7 +15,7 @@ from . import _stream
 from ._layout import Layout, Tensors
 from ._ring import Ring
 from ._stream import Lost, Stream
-from .batch import Batch
+from .batch import About, Batch
 from .errors import Error, LarderWarning, ProtocolError, SkipWarning, error_of
 
 _PROTOCOL = 1
@@ -139,18 +139,12 @@ class Connection:
         if size != 80 + 8 * n or layout.bytes > taken:
             raise ProtocolError("the server sent a batch that is not as its layout says")
         memory = self._memory(slot, begin, taken, total)
-        batch = Batch()
         make = layout.make
-        for name, dtype, shape, offset in layout.arrays:
-            batch[name] = make(memory, dtype, shape, offset)
+        fields = {name: make(memory, dtype, shape, offset) for name, dtype, shape, offset in layout.arrays}
         for name, read in layout.others:
-            batch[name] = read(memory)
-        batch.epoch = epoch
-        batch.padding = padding
-        batch._prefix = self.prefix
-        batch._after = (after, position)
-        batch._numbers = bytes(buffer[at + 80 : at + size])
-        return batch
+            fields[name] = read(memory)
+        numbers = bytes(buffer[at + 80 : at + size])
+        return Batch._of(About(epoch, padding, self.prefix, (after, position), numbers, layout.sizes), fields)
 
     def _layout(self, at: int, size: int) -> None:
         said = self._object(at, size)

@@ -119,6 +119,7 @@ class Layout:
                 self._add(field)
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ProtocolError(f"the server described a batch in a way that is not understood: {error!r}") from error
+        self.sizes = {name: shape[0] for name, _, shape, _ in self.arrays if shape}
         names = [name for name, *_ in (*self.arrays, *self.others)]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

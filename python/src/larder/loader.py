@@ -328,7 +328,7 @@ class Loader:
             self._turns = self._workers - 1
         # From here to the caller nothing interrupts: what is counted is handed out.
         connection.stream.whole = True
-        self._at = batch._after
+        self._at = batch._about.after
         return batch
 
     def _end(self, connection: Connection) -> None:
