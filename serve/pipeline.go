@@ -84,6 +84,7 @@ func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note fu
 		octx, cancel := context.WithCancel(ps.server.ctx)
 		p.cancel = cancel
 		go func() {
+			defer cancel() // a pipeline outlives its opening, and nothing of it needs this context
 			p.err = b.open(octx, p)
 			close(p.ready)
 		}()

@@ -148,9 +148,7 @@ func (s *Server) wait(ctx context.Context) {
 		s.mu.Unlock()
 		var idle <-chan time.Time
 		if n == 0 && s.options.Idle > 0 {
-			t := time.NewTimer(s.options.Idle)
-			defer t.Stop()
-			idle = t.C
+			idle = time.After(s.options.Idle) // the collector takes back a timer that is not waited for
 		}
 		select {
 		case <-changed:
