@@ -24,7 +24,14 @@ func (r *run) cache(ctx context.Context, s *state, place string, part component.
 	if o.Policy == optPolicy {
 		o.Policy = "auto"
 	}
-	cached, err := dataset.Cached(part, o, place, &s.tally)
+	make := func() (*dataset.CachedDataset, error) { return dataset.Cached(part, o, place, &s.tally) }
+	var cached *dataset.CachedDataset
+	var err error
+	if r.Cached != nil {
+		cached, err = r.Cached(s.Name, place, make)
+	} else {
+		cached, err = make()
+	}
 	if err != nil {
 		return nil, err
 	}

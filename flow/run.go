@@ -43,6 +43,9 @@ type RunOptions struct {
 	Python string
 	// Stdin is what a source reads whose path is -; nil is nothing, and an error there.
 	Stdin *component.Input
+	// Cached, if not nil, returns the cache of a node, or of one of its outputs, which make
+	// makes: it may be one that was made of the same node before ([Look.Of]).
+	Cached func(node, output string, make func() (*dataset.CachedDataset, error)) (*dataset.CachedDataset, error)
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))

@@ -260,6 +260,7 @@ func writtenLimits(l Limits) *yaml.Node {
 	m := mapping()
 	putNumber(m, "pixels", l.Pixels)
 	putNumber(m, "unpacked", l.Unpacked)
+	putNumber(m, "item", l.Item)
 	return m
 }
 

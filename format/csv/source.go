@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -211,7 +212,7 @@ func (t *table) reader(r io.Reader) *csvtext.Reader {
 
 // scan finds the rows of a file, and the columns unless they were given.
 func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
-	limited := &limited{r: r, left: rows.MaxBytes}
+	limited := &limited{r: r, left: codec.ItemLimit()}
 	var base int64
 	head := make([]byte, len(rows.ByteOrderMark))
 	n, err := io.ReadFull(limited, head)
@@ -237,7 +238,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	}
 	for {
 		start := in.InputOffset()
-		limited.left = rows.MaxBytes
+		limited.left = codec.ItemLimit()
 		switch _, err := in.Read(); {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -254,17 +255,17 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 // not take all memory.
 type limited struct {
 	r    io.Reader
-	left int
+	left int64
 }
 
-var errLong = fmt.Errorf("a row of more than %d bytes: is a quote not closed before here", rows.MaxBytes)
+var errLong = errors.New("a row takes more bytes than an item may; close the quote before here, or raise --max-item")
 
 func (l *limited) Read(b []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errLong
 	}
-	n, err := l.r.Read(b[:min(len(b), l.left)])
-	l.left -= n
+	n, err := l.r.Read(b[:min(int64(len(b)), l.left)])
+	l.left -= int64(n)
 	return n, err
 }
 

@@ -13,9 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/text"
 	"github.com/larder-data/larder/pool"
@@ -206,7 +206,7 @@ func TestLargeLines(t *testing.T) {
 	path := file(t, "a\n")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
-		_, err = f.WriteAt([]byte("\nb"), 2+rows.MaxBytes+1) // of which the file system keeps no zeros
+		_, err = f.WriteAt([]byte("\nb"), 2+codec.ItemLimit()+1) // of which the file system keeps no zeros
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
@@ -216,7 +216,7 @@ func TestLargeLines(t *testing.T) {
 	if err != nil || ds.Len() != 3 {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "line 2 takes 268435457 bytes; at most 268435456 are read", ""} {
+	for i, want := range []string{"", "line 2: it takes 536870913 bytes, and one item may take 536870912", ""} {
 		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("line %d: %v", i+1, err)
 		}

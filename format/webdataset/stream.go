@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/members"
@@ -24,11 +25,11 @@ type run = stream.Grouped[whose, content.Content]
 // OpenStream returns a stream of the samples in archives, one archive after another.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, endings...)
-	of := stream.Filter(content.MembersBy(files, 0, wholeSamples), func(_ context.Context, c content.Content) (bool, error) {
+	of := stream.Filter(content.MembersBy(files, codec.ItemLimit(), wholeSamples), func(_ context.Context, c content.Content) (bool, error) {
 		_, _, ok := members.SplitName(c.Name)
 		return ok, nil
 	})
-	runs := stream.Runs(of, 0, func(c content.Content) whose {
+	runs := stream.RunsWithin(of, 0, codec.ItemLimit(), func(c content.Content) int64 { return int64(len(c.Bytes)) }, func(c content.Content) whose {
 		key, _, _ := members.SplitName(c.Name)
 		return whose{c.Archive, key}
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/flate"
 	zstandard "github.com/klauspost/compress/zstd"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/members"
 )
@@ -46,9 +45,6 @@ const localBytes = 30 // of the header before a member, without its name
 func part(f *indexed.File, n members.Name, at []byte) *indexed.Part {
 	p, name, ext := placed(at), n.Member, n.Ext
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
-	if err := p.fits(); err != nil { // before there is memory for it
-		return f.PartBy(name, ext, 0, nil, func(context.Context, []byte) error { return fail(err) })
-	}
 	return f.PartBy(name, ext, p.unpacked, []any{name, n.Integer, at}, func(ctx context.Context, b []byte) error {
 		return f.Through(ctx, func(from io.ReaderAt) error {
 			if err := p.read(from, name, b); err != nil {
@@ -132,16 +128,4 @@ func unpacked(method uint16, packed io.Reader) (r io.Reader, done func(), err er
 		return z, z.Close, nil
 	}
 	return packed, func() {}, nil
-}
-
-// fits refuses a member that unpacks to more than may be.
-func (p place) fits() error {
-	most := codec.MaxUnpacked.Load()
-	if most <= 0 {
-		most = 4 << 30
-	}
-	if p.method == stored || p.unpacked <= most {
-		return nil
-	}
-	return fmt.Errorf("it unpacks to %d bytes, more than %d; allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked", p.unpacked, most)
 }

@@ -243,11 +243,11 @@ func TestHostileArchives(t *testing.T) {
 // TestLargeMembers: more than may be unpacked is refused before there is memory for it, and only
 // where it is read.
 func TestLargeMembers(t *testing.T) {
-	codec.MaxUnpacked.Store(1 << 20)
-	defer codec.MaxUnpacked.Store(0)
+	codec.MaxItem.Store(1 << 20)
+	defer codec.MaxItem.Store(0)
 	path := save(t, archive(t, text("a.txt", strings.Repeat("a", 1<<20)), text("b.txt", strings.Repeat("b", 1<<20+1))))
 	got, err := read(t, path)
-	if len(got) != 1 || err == nil || !strings.Contains(err.Error(), "b.txt: it unpacks to 1048577 bytes, more than 1048576; allow more by --max-unpacked") {
+	if len(got) != 1 || err == nil || !strings.Contains(err.Error(), "it takes 1048577 bytes, and one item may take 1048576; raise --max-item") {
 		t.Errorf("%d samples, %v", len(got), err)
 	}
 }

@@ -63,7 +63,7 @@ var bounded = law{
 	},
 	mutations: []mutation{
 		{"another machine may ask for any number of buckets", "serve/remotebounds.go", "		{\"buckets\", len(o.Batch.Buckets), mostRemoteBuckets},\n", "", []string{"serve.TestRemoteRequestsAreBounded"}},
-		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes)", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
+		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes())", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
 		{"recorded inputs grow without end", "recorded.go", "	return t[:min(len(t), maxRecorded)]\n", "	return t\n", []string{".TestRecordedInputsAreBounded"}},
 		{"a cache ignores its bound in bytes", "cache/cache.go", "o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes", "o.Bytes < 0", []string{"cache.TestBoundsHold"}},
