@@ -11,7 +11,6 @@ import pathlib
 import pickle
 import threading
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
@@ -28,6 +27,7 @@ from ._keys import describe, digest
 from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
+from ._warnings import warn
 from ._watch import Watch
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
@@ -217,7 +217,8 @@ class Memo(Generic[P, R]):
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
-                "can run code in this program"
+                "can run code in this program",
+                function,
             )
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -355,7 +356,7 @@ class Memo(Generic[P, R]):
         except ServerError as error:
             if not self._warned:
                 self._warned = True
-                _warn(f"results of {run.known.name} are computed and not kept: {error}")
+                _warn(f"results of {run.known.name} are computed and not kept: {error}", self._function)
             return None
 
     def _result(self, run: Run, outcome: Outcome) -> R:
@@ -403,7 +404,7 @@ class Memo(Generic[P, R]):
             self.executions += 1
 
     def _unkept(self, text: str) -> None:
-        _warn(text)
+        _warn(text, self._function)
 
     def _encoded(self, value: Any) -> bytes | bytearray:
         if self._pickle:
@@ -611,8 +612,8 @@ def never(which: list[int]) -> list[Made]:
     raise AssertionError("nothing is to be computed")
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, NotKeptWarning if " not kept" in text else LarderWarning, stacklevel=4)
+def _warn(text: str, function: Any) -> None:
+    warn(text, NotKeptWarning if " not kept" in text else LarderWarning, function)
 
 
 @overload

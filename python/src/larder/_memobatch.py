@@ -294,7 +294,7 @@ class _Batch:
             if any(o.kind == _calls.FILE and o.encoded is None for o in outcomes):
                 outcomes = self.memo._client.get(self.known, keys, compute, _calls.INLINE)
         except ServerError as error:
-            _warn(f"results of {self.known.name} are computed and not kept: {error}")
+            _warn(f"results of {self.known.name} are computed and not kept: {error}", self.memo._function)
             outcomes = [Outcome(_calls.UNKEPT)] * len(todo)
         left = [
             i
@@ -355,7 +355,7 @@ class _Batch:
                 return ""
         except Error as error:
             reason = f"what they are known by changed while they were computed: {error}"
-        _warn(f"results of {self.known.name} are not kept: {reason}")
+        _warn(f"results of {self.known.name} are not kept: {reason}", self.memo._function)
         return reason
 
     def call(self, which: Any) -> Any:
@@ -376,7 +376,7 @@ class _Batch:
             reason = path_given(made, list(watch.files or ())) or ""
         if reason:
             self.changed = reason
-            _warn(f"results of {self.known.name} are not kept: {self.changed}")
+            _warn(f"results of {self.known.name} are not kept: {self.changed}", self.memo._function)
         return made
 
     def about(self, i: int) -> list[dict[str, str]]:
