@@ -134,7 +134,7 @@ func testMeanwhile(t *testing.T, swap int) {
 	dir := t.TempDir()
 	here, other := open(t, dir), open(t, dir)
 	var leaves, below atomic.Int64
-	captured := map[string]any{"calls": "for the test"}
+	captured := map[string]any{"leaves": 0, "below": 0, "wanted": 0, "t": 0, "other": 0} // for the test
 	leaf := lazy.Func1("aside", func(_ context.Context, x int) (int, error) { leaves.Add(1); return x, nil },
 		lazy.Options{Version: "1", Captured: captured})
 	cheap := lazy.Func1("below", func(_ context.Context, x int) (int, error) { below.Add(1); return x, nil },
@@ -416,7 +416,7 @@ func TestCancellation(t *testing.T) {
 		cancel(reason)
 		<-ctx.Done()
 		return 0, ctx.Err()
-	}, lazy.Options{Version: "1", Captured: map[string]any{"cancel": 0}})
+	}, lazy.Options{Version: "1", Captured: map[string]any{"cancel": 0, "reason": 0}})
 	if _, err := sum(waits(lazy.Of(1)), waits(lazy.Of(2)), lazy.Of(1)).Get(ctx, l); !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
