@@ -463,6 +463,22 @@ func TestCapturedState(t *testing.T) {
 	}
 }
 
+// TestCapturedIsDeclared: all that a literal captures is declared, whatever its code is
+// known by.
+func TestCapturedIsDeclared(t *testing.T) {
+	l := open(t, t.TempDir())
+	for name, o := range map[string]lazy.Options{"version": {Version: "1"}, "build": {Build: true}} {
+		for k := range 2 {
+			j := 10 * k
+			o.Captured = map[string]any{"k": 1}
+			f := lazy.Func1("sum of "+name, func(_ context.Context, x int) (int, error) { return k + j + x, nil }, o)
+			if _, err := f(lazy.Of(1)).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "captures j, which no key covers") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestContextValuesAreNotSeen(t *testing.T) {
 	type user struct{}
 	l := open(t, t.TempDir())
