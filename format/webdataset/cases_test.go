@@ -159,3 +159,12 @@ func TestPaddedNames(t *testing.T) {
 		}
 	}
 }
+
+// TestSparseFilesOfPax: they are called what they are, also where the archive has fewer bytes than
+// they claim.
+func TestSparseFilesOfPax(t *testing.T) {
+	_, err := read(t, webdataset.Source{}, "testdata/sparse-pax.tar")
+	if err == nil || !strings.Contains(err.Error(), "200.bin is a sparse file") {
+		t.Errorf("%v", err)
+	}
+}

@@ -58,6 +58,9 @@ func (s *scanner) scan(ctx context.Context) error {
 			}
 			return fmt.Errorf("byte %d: %w", s.at.at, explained(err))
 		}
+		if isSparse(h) { // whose size is not that of its bytes in the archive
+			return fmt.Errorf("%s is a sparse file, which is not read; make the archive without --sparse", h.Name)
+		}
 		if h.Typeflag == tar.TypeReg && h.Size > s.at.size-s.at.at { // which may be so large that no sum with it can be had
 			if s.incomplete {
 				return nil
@@ -77,9 +80,6 @@ func (s *scanner) scan(ctx context.Context) error {
 
 // add takes the next member.
 func (s *scanner) add(h *tar.Header) error {
-	if isSparse(h) {
-		return fmt.Errorf("%s is a sparse file, which is not read; make the archive without --sparse", h.Name)
-	}
 	l, isLink := linkOf(h)
 	switch {
 	case h.Typeflag == tar.TypeReg:
