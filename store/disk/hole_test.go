@@ -358,7 +358,7 @@ func TestQuarantineOfManyIsListedSeldom(t *testing.T) {
 	if most := int(o.MaxBytes / 16 / 4096); err != nil || len(held) > most || len(held) < most/2 {
 		t.Errorf("%d files are held, %v", len(held), err)
 	}
-	if n := lists.Load(); n > files/50 {
+	if n := lists.Load(); n > files/20 {
 		t.Errorf("listed %d times for %d files", n, files)
 	}
 }
