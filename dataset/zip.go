@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/larder-data/larder/internal/called"
 )
@@ -18,17 +19,54 @@ func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 			return nil, fmt.Errorf("zip: input 0 has %d samples and input %d has %d: they must be equal", parts[0].Len(), k, p.Len())
 		}
 	}
-	return &zipped{node, parts}, nil
+	return &zipped{node, parts, parts[0].Len(), joinOf(parts)}, nil
 }
 
 type zipped struct {
 	node  string
 	parts []Dataset[Sample]
+	n     int
+	join
 }
 
-func (z *zipped) Len() int { return z.parts[0].Len() }
+func (z *zipped) Len() int { return z.n }
+
+// joined holds the samples of datasets that join others, while one that is joined of them
+// is put together: each of them is, once, by however many ways it is come to.
+type joined struct {
+	mu      sync.Mutex
+	samples map[joinedAt]Sample
+}
+
+type joinedAt struct {
+	*zipped
+	index int
+}
+
+type joinedKey struct{}
 
 func (z *zipped) At(ctx context.Context, i int) (Sample, error) {
+	done, _ := ctx.Value(joinedKey{}).(*joined)
+	if done == nil {
+		done = &joined{samples: map[joinedAt]Sample{}}
+		ctx = context.WithValue(ctx, joinedKey{}, done)
+	}
+	done.mu.Lock()
+	s, ok := done.samples[joinedAt{z, i}]
+	done.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	s, err := z.at(ctx, i)
+	if err == nil {
+		done.mu.Lock()
+		done.samples[joinedAt{z, i}] = s
+		done.mu.Unlock()
+	}
+	return s, err
+}
+
+func (z *zipped) at(ctx context.Context, i int) (Sample, error) {
 	var out Sample
 	for k, p := range z.parts {
 		s, err := p.At(ctx, i)

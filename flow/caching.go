@@ -53,7 +53,8 @@ func (s *state) adapts() bool {
 // part after another, having told the caches of the node and of those above in
 // which order that will be. Where it is not known they choose by what they see.
 func (r *run) reading(by *state, parts []component.Samples, read func() error) error {
-	for _, s := range append(r.above(by, func(*state) bool { return false }), by) {
+	for at := range r.adapting[by.at].with(by.at).all() {
+		s := r.states[at]
 		for _, c := range s.caches {
 			o, known := readOrder(parts, c)
 			before := c.Reads()
