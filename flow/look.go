@@ -7,9 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
 )
@@ -19,7 +17,9 @@ import (
 type Look struct {
 	// Identity names the samples that the nodes put out by what tells datasets apart
 	// wherever they lie: the names and sizes of files, the URLs of others as they may be
-	// shown, and the operators that choose and order samples.
+	// shown, and all that the flow says of the data, but of where local files lie only
+	// their last name. The code
+	// of components does not count, and neither do the names of nodes.
 	Identity string
 
 	known bool // the nodes depend on nothing else than this
@@ -46,18 +46,12 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	}
 	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
 	var roots []stamp.Root
-	var chosen []byte
+	chosen, err := f.saysOf(o.Only)
+	if err != nil {
+		return nil, err
+	}
 	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}}
 	for _, s := range r.states {
-		if s.Component.Kind == component.Op {
-			params, _ := key.Of(s.Params)
-			chosen = append(append(append(chosen, s.Component.Name...), 0), params[:]...)
-		}
-		for _, p := range component.Paths(s.Params) {
-			if address.Is(string(p)) {
-				chosen = append(append(chosen, address.Name(string(p))...), 0)
-			}
-		}
 		parts, ok := r.does(ctx, s)
 		l.known = l.known && ok
 		does = append(does, key.Param{Name: "node " + s.Name, Value: parts})
@@ -88,6 +82,25 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	}
 	l.known = err == nil
 	return l, nil
+}
+
+// saysOf names what the flow says of the data of nodes, of local paths the last name.
+func (f *Flow) saysOf(nodes []string) (says []byte, err error) {
+	p := &printer{writer: writer{flow: f, data: true, anywhere: true}, of: map[*Node]key.Digest{}}
+	for _, name := range nodes {
+		all, output, err := f.find(name)
+		if err != nil {
+			return nil, requestError{err}
+		}
+		for _, n := range all {
+			d, err := p.print(n)
+			if err != nil {
+				return nil, err
+			}
+			says = append(append(append(says, d[:]...), output...), 0)
+		}
+	}
+	return says, nil
 }
 
 // Same reports whether what is seen now is what was seen before, so that whoever opened
