@@ -98,17 +98,22 @@ func (p *printer) print(n *Node) (d key.Digest, err error) {
 
 // says is what a node does, as it would be written.
 func (p *printer) says(n *Node) (string, error) {
-	if !n.Component.IsRegistered() {
-		return "", fmt.Errorf("it is made of a value of Go (%s), which has no name", n.Component.Name)
-	}
 	m := mapping()
 	put(m, string(n.Component.Kind), text(n.Component.Name))
+	if !n.Component.IsRegistered() {
+		if p.anywhere {
+			return n.Component.Name, nil
+		}
+		return "", fmt.Errorf("it is made of a value of Go (%s), which has no name", n.Component.Name)
+	}
 	with, err := p.params(n, n.Component, n.Params)
 	if err != nil {
 		return "", err
 	}
 	put(m, "with", with)
-	p.putFolder(m, n)
+	if !p.anywhere {
+		p.putFolder(m, n)
+	}
 	if n.skips() {
 		put(m, "on-error", text(n.Options.OnError.String()))
 		put(m, "limits", writtenLimits(p.flow.Limits))

@@ -9,9 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
 )
@@ -21,7 +19,9 @@ import (
 type Look struct {
 	// Identity names the samples that the nodes put out by what tells datasets apart
 	// wherever they lie: the names and sizes of files, the URLs of others as they may be
-	// shown, and the operators that choose and order samples.
+	// shown, and all that the flow says of the data, but of where local files lie only
+	// their last name. The code
+	// of components does not count, and neither do the names of nodes.
 	Identity string
 
 	known bool // the nodes depend on nothing else than this
@@ -48,7 +48,11 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	l, err := r.look(ctx, r.states, nil)
+	says, err := f.saysOf(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.look(ctx, r.states, says, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +63,7 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 		}
 		above := r.above(s, func(*state) bool { return false })
 		reads := slices.DeleteFunc(slices.Clone(r.states), func(n *state) bool { return n != s && !slices.Contains(above, n) })
-		if l.of[s.Name], err = r.look(ctx, reads, l); err != nil {
+		if l.of[s.Name], err = r.look(ctx, reads, nil, l); err != nil {
 			return nil, err
 		}
 	}
@@ -75,21 +79,11 @@ func (l *Look) Of(node string) *Look {
 }
 
 // look looks at what some nodes are made of, which are among those of a look before, if there
-// is one.
-func (r *run) look(ctx context.Context, states []*state, before *Look) (*Look, error) {
+// is one. The identity is made of what the flow says of their data, and of their files.
+func (r *run) look(ctx context.Context, states []*state, says []byte, before *Look) (*Look, error) {
 	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
-	var chosen []byte
 	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}, {Name: "python", Value: r.Python}}
 	for _, s := range states {
-		if s.Component.Kind == component.Op {
-			params, _ := key.Of(s.Params)
-			chosen = append(append(append(chosen, s.Component.Name...), 0), params[:]...)
-		}
-		for _, p := range component.Paths(s.Params) {
-			if address.Is(string(p)) {
-				chosen = append(append(chosen, address.Name(string(p))...), 0)
-			}
-		}
 		parts, ok := r.does(ctx, s)
 		l.known = l.known && ok
 		does = append(does, key.Param{Name: "node " + s.Name, Value: parts}, key.Param{Name: "options " + s.Name, Value: fmt.Sprint(s.Options.text(), s.eager)})
@@ -108,9 +102,9 @@ func (r *run) look(ctx context.Context, states []*state, before *Look) (*Look, e
 		return nil, err
 	}
 	for name, stat := range l.files.Files() {
-		chosen = binary.AppendUvarint(append(append(chosen, name...), 0), uint64(stat.Size))
+		says = binary.AppendUvarint(append(append(says, name...), 0), uint64(stat.Size))
 	}
-	sum := key.DigestOf(chosen)
+	sum := key.DigestOf(says)
 	l.Identity = base64.RawURLEncoding.EncodeToString(sum[:16])
 	build, err := key.Build()
 	if l.known = l.known && err == nil; !l.known {
@@ -136,6 +130,25 @@ func (o Options) text() string {
 	}
 	o.Cache, o.OnError = nil, nil
 	return fmt.Sprintf("%+v %s %s", o, cached, onError)
+}
+
+// saysOf names what the flow says of the data of nodes, of local paths the last name.
+func (f *Flow) saysOf(nodes []string) (says []byte, err error) {
+	p := &printer{writer: writer{flow: f, data: true, anywhere: true}, of: map[*Node]key.Digest{}}
+	for _, name := range nodes {
+		all, output, err := f.find(name)
+		if err != nil {
+			return nil, requestError{err}
+		}
+		for _, n := range all {
+			d, err := p.print(n)
+			if err != nil {
+				return nil, err
+			}
+			says = append(append(append(says, d[:]...), output...), 0)
+		}
+	}
+	return says, nil
 }
 
 // Same reports whether what is seen now is what was seen before, so that whoever opened

@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/address"
 )
 
 // YAML writes the flow as a file that stands in its folder: variables have the values
@@ -59,6 +61,10 @@ type writer struct {
 	flow  *Flow
 	names map[string]string // of nodes, as they are written
 	data  bool              // only what can change the data is written
+
+	// anywhere leaves out the folders of local files, whom URLs let in, and the parameters
+	// of values of Go, which have no name.
+	anywhere bool
 }
 
 // writtenNames gives each node a name that a file may have.
@@ -148,6 +154,9 @@ func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
 		if w.data && n.Component.Kind == component.Sink {
 			return text(""), nil
 		}
+		if w.anywhere && value != "" {
+			return text(nameAnywhere(string(value))), nil
+		}
 		return text(w.path(n, value)), nil
 	case component.Step:
 		return w.step(n, value)
@@ -176,15 +185,25 @@ func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
 	return nil, fmt.Errorf("a value of type %s cannot be written", v.Type())
 }
 
+func nameAnywhere(path string) string {
+	if address.Is(path) {
+		return address.Name(path)
+	}
+	return filepath.Base(path)
+}
+
 func (w *writer) step(n *Node, s component.Step) (*yaml.Node, error) {
 	if s.Component == nil {
 		return scalar("!!null", "null"), nil
 	}
-	if !s.Component.IsRegistered() {
-		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", s.Component.Name)
-	}
 	m := mapping()
 	put(m, "map", text(s.Component.Name))
+	if !s.Component.IsRegistered() {
+		if w.anywhere {
+			return m, nil
+		}
+		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", s.Component.Name)
+	}
 	with, err := w.params(n, s.Component, s.Params)
 	if err == nil && len(with.Content) > 0 {
 		put(m, "with", with)

@@ -129,7 +129,7 @@ func (p *Plan) Check(s State) error {
 		e.Differs, why = append(e.Differs, name), append(why, fmt.Sprintf(text, args...))
 	}
 	if s.Plan.Data != p.print.Data {
-		differ("samples", "it is of other samples (their parts, number, identity, choice or lengths); here there are %d", p.samples)
+		differ("samples", "it is of another flow, node or dataset, or of other samples of it; here there are %d", p.samples)
 	}
 	if s.Plan.Order != p.print.Order {
 		differ("order", "it is of another order than %s, or of other weights or draws", p.Order)

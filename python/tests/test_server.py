@@ -136,6 +136,26 @@ def test_a_state_of_something_else_is_refused(flow: Path) -> None:
             next(iter(other))
 
 
+def test_a_state_of_another_flow_is_refused(flow: Path) -> None:
+    text = flow.read_text()
+    with larder.Loader(flow, "rows", fields=["n"]) as loader:
+        state = loader.state_dict()
+    mapper = "    map: compute\n    with: {set: {m: n}}\n"
+    for edited, node in [
+        (f"{text}  more:\n    from: rows\n{mapper}", "more"),
+        (text.replace("rows:", "plain:") + f"  rows:\n    from: plain\n{mapper}", "rows"),
+    ]:
+        flow.write_text(edited)
+        with larder.Loader(flow, node, fields=["n"]) as other:
+            other.load_state_dict(state)
+            with pytest.raises(larder.StateError, match="another flow, node or dataset"):
+                next(iter(other))
+    flow.write_text(text.replace("rows.jsonl", "./rows.jsonl") + "# the same\n")
+    with larder.Loader(flow, "rows", fields=["n"]) as same:
+        same.load_state_dict(state)
+        assert next(iter(same)).samples[0] == 0
+
+
 def test_a_killed_server_is_started_again_and_nothing_is_lost(flow: Path) -> None:
     with larder.Loader(flow, "rows", batch_size=1, window=4, fields=["n"]) as loader:
         seen = []
