@@ -91,6 +91,8 @@ var rightHits = law{
 		"lazy.TestResultsAreNotShared":                            "functions own their arguments, and callers their results",
 		"lazy.TestContextValuesAreNotSeen":                        "a computation does not see values of the context, which no key covers",
 		"lazy.TestRecordedInputsOfArguments":                      "a link that early cutoff made holds only while what the arguments read is as it was",
+		"lazy.TestCapturedIsDeclared":                             "a literal that captures more than is declared is refused, also with a version",
+		"lazy.TestMemoryByTwoNames":                               "memory that a function sorts in place is seen by whatever name others have it",
 		"lazy.TestCapturedState":                                  "a function with state that its key does not cover is refused",
 		"source.TestIdentityFollowsWhatIsReached":                 "code identity changes with all that a function reaches, and with nothing else",
 		"source.TestUnknownToTheTable":                            "so is one that reaches what the table of the standard library does not know",
