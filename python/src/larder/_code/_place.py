@@ -32,7 +32,7 @@ def place(function: Any) -> tuple[Any, ...]:
     if code is None:
         return (*found, *_fixed(given))
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    # Of functions in functions and lambdas there are many of one name, and what has no file has no place.
+    # Of functions in functions and lambdas there are many of one name, and a notebook has no place.
     if found and "<" not in getattr(inner, "__qualname__", "<"):
         return (*found, parameters, *_fixed(given))
     held = zip(code.co_freevars, inner.__closure__ or (), strict=True)
@@ -48,8 +48,8 @@ def _of_module(name: str) -> tuple[str, ...]:
         return ("distribution", owner.name, name)
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str):  # of a notebook, or of no file
-        return ()
+    if not isinstance(file, str):  # of a notebook, or made while the program runs
+        return () if name == "__main__" else ("module", name)
     spec: Any = getattr(module, "__spec__", None)
     if name == "__main__" and spec is not None and spec.parent:  # python -m package.module
         name = spec.name
