@@ -11,6 +11,12 @@ import (
 // Zip joins the samples at the same position of its parts. The parts must be
 // of equal length, and no key may be in two of them.
 func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
+	return ZipWith(node, nil, parts...)
+}
+
+// ZipWith is [Zip] of parts that may have the same keys: add returns a sample with the items
+// of another one.
+func ZipWith(node string, add func(to, s Sample) Sample, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 	if len(parts) == 0 {
 		return List[Sample](), nil
 	}
@@ -19,11 +25,12 @@ func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 			return nil, fmt.Errorf("zip: input 0 has %d samples and input %d has %d: they must be equal", parts[0].Len(), k, p.Len())
 		}
 	}
-	return &zipped{node, parts, parts[0].Len(), joinOf(parts)}, nil
+	return &zipped{node, add, parts, parts[0].Len(), joinOf(parts)}, nil
 }
 
 type zipped struct {
 	node  string
+	add   func(to, s Sample) Sample // nil: no key may be in two parts
 	parts []Dataset[Sample]
 	n     int
 	join
@@ -72,6 +79,10 @@ func (z *zipped) at(ctx context.Context, i int) (Sample, error) {
 		s, err := p.At(ctx, i)
 		if err != nil {
 			return Sample{}, err
+		}
+		if z.add != nil {
+			out = z.add(out, s)
+			continue
 		}
 		for f := range s.Fields() {
 			if _, clash := out.Field(f.Key); clash {
