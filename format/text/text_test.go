@@ -115,12 +115,12 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 // TestSeveralFiles are read one after another, also compressed ones.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, s := range map[string]string{"b.txt": "3", "a.txt.gz": "1", "a.txt.zst": "2"} {
+	for name, s := range map[string]string{"c.txt": "3", "a.txt.gz": "1", "b.txt.zst": "2"} {
 		if err := write(t, text.Line, filepath.Join(dir, name), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{dir, filepath.Join(dir, "{a.txt.gz,a.txt.zst,b.txt}")} {
+	for _, path := range []string{dir, filepath.Join(dir, "{a.txt.gz,b.txt.zst,c.txt}")} {
 		if got, err := read(t, text.Line, path); err != nil || !slices.Equal(got, []string{"1", "2", "3"}) {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}

@@ -123,7 +123,8 @@ _KEY = """
 import larder
 @larder.memo
 def g(x): return {expression}
-print(g._key((1,), {{}}).hex() if g._function_now() else "", g._identity.digest.hex())
+known = g._function_now()
+print(g._key(known, (1,), {{}}).hex(), known.identity.digest.hex())
 """
 
 
