@@ -104,8 +104,7 @@ func TestItemsAreBounded(t *testing.T) {
 		"parquet, with: {path: a.parquet}", "tfrecord, with: {path: a.tfrecord.gz}",
 	} {
 		sinks := []string{"underfolder", "jsonl"}
-		switch {
-		case strings.Contains(source, "tfrecord"):
+		if strings.Contains(source, "tfrecord") {
 			sinks = sinks[:1] // bytes, which no line of JSON holds
 		}
 		for k, sink := range sinks {

@@ -63,7 +63,7 @@ func (b *builder) identify(n *node) (*identity, error) {
 	}
 	var few [4]key.Input
 	inputs, constants := n.inputs(few[:0])
-	if constants == 0 && !(n.fn.builtin && slices.ContainsFunc(inputs, isLarge)) {
+	if constants == 0 && (!n.fn.builtin || !slices.ContainsFunc(inputs, isLarge)) {
 		return &identity{key: op.Key(inputs...)}, nil
 	}
 	a, err := b.action(n)
