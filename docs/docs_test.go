@@ -28,6 +28,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -96,18 +97,78 @@ func (p *page) read() {
 	}
 }
 
-// prose is the text without its blocks.
+// everyPage reads also the pages whose blocks are not run here: all but the
+// changelog, which tells of what was.
+func everyPage(t *testing.T) []*page {
+	t.Helper()
+	all := pages(t)
+	for _, pattern := range []string{"../*.md", "../python/*.md", "../examples/*/*.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: no page: %v", pattern, err)
+		}
+		for _, name := range names {
+			if base := filepath.Base(name); base != "CHANGELOG.md" && name != "../README.md" {
+				p := &page{name: filepath.Join("docs", name), text: read(t, name)}
+				p.read()
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// prose is the text with blank lines in the place of its blocks.
 func (p *page) prose() string {
-	var out []string
+	var out strings.Builder
 	fenced := false
 	for line := range strings.Lines(p.text) {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
-		} else if !fenced && !strings.HasPrefix(line, "    ") {
-			out = append(out, line)
+			line = "\n"
+		} else if fenced || strings.HasPrefix(line, "    ") {
+			line = "\n"
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// A paragraph is a line of prose, or a row of a table, with its code.
+type paragraph struct {
+	line    int
+	heading string // above it
+	spans   []string
+}
+
+var codeSpan = regexp.MustCompile("`([^`]+)`")
+
+// paragraphs returns those that have code.
+func (p *page) paragraphs() (all []paragraph) {
+	line, above := 0, ""
+	for text := range strings.Lines(p.prose()) {
+		line++
+		if strings.HasPrefix(text, "#") {
+			above = text
+		}
+		var spans []string
+		for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
+			spans = append(spans, strings.ReplaceAll(m[1], `\|`, "|"))
+		}
+		if spans != nil {
+			all = append(all, paragraph{line, above, spans})
 		}
 	}
-	return strings.Join(out, "")
+	return all
+}
+
+// code is the text of the blocks.
+func (p *page) code() string {
+	var out strings.Builder
+	for _, b := range p.blocks {
+		out.WriteString(b.text)
+	}
+	return out.String()
 }
 
 func TestBlocksAreOfAKnownKind(t *testing.T) {
