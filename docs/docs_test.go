@@ -26,11 +26,13 @@ package docs_test
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -193,5 +195,42 @@ func write(t *testing.T, path string, content []byte) {
 	}
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// tree has the files of the repository, but for the data of tests and what git has no
+// part in. It is read once.
+var tree = sync.OnceValues(func() (files []file, err error) {
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch hidden := strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2; {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || hidden && d.Name() != ".ci"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && isCode.MatchString(path):
+			b, err := os.ReadFile(path)
+			files = append(files, file{filepath.ToSlash(path), string(b)})
+			return err
+		}
+		return nil
+	})
+	return files, err
+})
+
+type file struct{ path, text string }
+
+var isCode = regexp.MustCompile(`\.(go|py|yaml|json|txt|toml)$|[/\\]\.ci[/\\]\w+$`)
+
+// walk goes through the files of the tree whose names end so.
+func walk(t *testing.T, ending string, do func(path, text string)) {
+	t.Helper()
+	files, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.path, ending) {
+			do(f.path, f.text)
+		}
 	}
 }

@@ -2,12 +2,12 @@ package docs_test
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -17,46 +17,47 @@ type goIndex struct {
 	packages map[string]map[string]bool // the names of a package, by its own
 	members  map[string]map[string]bool // the fields and methods of types, by their names
 	embedded map[string][]string
-	imported map[string]bool // last elements of paths of packages, also of others
+	literals map[string]bool // strings, each true if code that is no test has it
+	imported map[string]bool // packages of others, by the last elements of their paths
 }
 
-// indexGo reads all files but those of the programs that tests are made of.
+var goIndexed *goIndex
+
+// indexGo reads all files, once.
 func indexGo(t *testing.T) *goIndex {
 	t.Helper()
-	x := &goIndex{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string][]string{}, map[string]bool{}}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".."):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go"):
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		x.file(f)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	if goIndexed != nil {
+		return goIndexed
 	}
+	x := &goIndex{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string][]string{}, map[string]bool{}, map[string]bool{}}
+	walk(t, ".go", func(path, text string) {
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.file(f, filepath.Base(filepath.Dir(path)))
+		x.strings(f, strings.HasSuffix(path, "_test.go"))
+	})
+	goIndexed = x
 	return x
 }
 
-func (x *goIndex) file(f *ast.File) {
+// file adds what a file declares.
+func (x *goIndex) file(f *ast.File, folder string) {
 	pkg := strings.TrimSuffix(f.Name.Name, "_test")
 	for _, i := range f.Imports {
-		path := strings.Split(strings.Trim(i.Path.Value, `"`), "/")
-		x.imported[path[len(path)-1]] = true
+		if path := strings.Trim(i.Path.Value, `"`); !strings.HasPrefix(path, "github.com/larder-data/") {
+			x.imported[path[strings.LastIndex(path, "/")+1:]] = true
+		}
 	}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil {
 				add(x.packages, pkg, d.Name.Name)
+				if pkg == "main" && strings.HasPrefix(d.Name.Name, "Test") {
+					add(x.packages, folder, d.Name.Name) // as tests of programs are called
+				}
 			} else if t := typeName(d.Recv.List[0].Type); t != "" {
 				add(x.members, t, d.Name.Name)
 			}
@@ -74,6 +75,20 @@ func (x *goIndex) file(f *ast.File) {
 			}
 		}
 	}
+}
+
+// strings adds the strings of a file, which is one of tests if it says so or imports what
+// only tests do.
+func (x *goIndex) strings(f *ast.File, test bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if s, err := strconv.Unquote(lit.Value); err == nil {
+				test = test || s == "testing"
+				x.literals[s] = x.literals[s] || !test
+			}
+		}
+		return true
+	})
 }
 
 // typ adds the fields and the methods that a type is declared with.
@@ -136,17 +151,20 @@ func (x *goIndex) has(typ, member string) bool {
 	return false
 }
 
-var goName = regexp.MustCompile(`(?:^|[^\w.$/{-])([a-z]\w*|[A-Z]\w*)((?:\.[A-Z]\w*)+)`)
+var goName = regexp.MustCompile(`(?:^|[^\w.$/{-])([a-z]\w*|[A-Z]\w*[a-z]\w*)((?:\.[A-Z]\w*)+)(\.\.\.)?`)
 
 // TestNamedGoExists: what the text of a page calls as Go does, PACKAGE.Name or
-// Type.Member, is declared.
+// Type.Member, is declared. What is in packages of others is theirs.
 func TestNamedGoExists(t *testing.T) {
-	x := indexGo(t)
+	x, py := indexGo(t), indexPython(t)
 	for _, p := range everyPage(t) {
 		for _, par := range p.paragraphs() {
 			for _, span := range par.spans {
 				for _, m := range goName.FindAllStringSubmatch(span, -1) {
 					chain := strings.Split(m[2][1:], ".")
+					if m[1] == "larder" && py.exported[chain[0]] || py.imported[m[1]] || m[3] != "" && x.hasPrefix(m[1], chain[0]) {
+						continue
+					}
 					if why := x.missing(m[1], chain); why != "" {
 						t.Errorf("%s:%d: `%s`: %s", p.name, par.line, span, why)
 					}
@@ -159,17 +177,12 @@ func TestNamedGoExists(t *testing.T) {
 // missing says what of a chain of names there is not.
 func (x *goIndex) missing(root string, chain []string) string {
 	typ := root
-	if first := root[:1]; first == strings.ToLower(first) {
-		switch {
-		case x.packages[root] != nil && x.packages[root][chain[0]]:
-			typ, chain = chain[0], chain[1:]
-		case x.packages[root] != nil:
-			return "package " + root + " has no " + chain[0]
-		case x.imported[root]:
-			return ""
-		default:
-			return "nothing here imports " + root
-		}
+	if x.packages[root][chain[0]] {
+		typ, chain = chain[0], chain[1:]
+	} else if foreign(x, root) {
+		return ""
+	} else if x.packages[root] != nil && x.members[root] == nil {
+		return "package " + root + " has no " + chain[0]
 	}
 	for _, name := range chain {
 		if !x.has(typ, name) {
@@ -180,4 +193,16 @@ func (x *goIndex) missing(root string, chain []string) string {
 	return ""
 }
 
-var _ = os.Args
+func (x *goIndex) hasPrefix(pkg, prefix string) bool {
+	for name := range x.packages[pkg] {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign reports whether something of that name is imported that is not ours.
+func foreign(x *goIndex, root string) bool {
+	return x.imported[root] || there(filepath.Join(build.Default.GOROOT, "src", root))
+}

@@ -1,9 +1,7 @@
 package docs_test
 
 import (
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,15 +57,10 @@ func read(t *testing.T, name string) string {
 // sources returns the code of the program, a text for each file.
 func sources(t *testing.T) (all []string) {
 	t.Helper()
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
+	walk(t, ".go", func(path, text string) {
+		if !strings.HasSuffix(path, "_test.go") {
+			all = append(all, text)
 		}
-		all = append(all, read(t, path))
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return all
 }

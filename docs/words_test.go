@@ -1,0 +1,48 @@
+package docs_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	wordForm = regexp.MustCompile(`^(?:[a-zA-Z_]\w*\.)*([A-Za-z_]\w*)(?:\(.*\))?$`)
+	coined   = regexp.MustCompile(`[a-z0-9]_[a-z]|[a-z][A-Z]|[a-z]\w*\(`) // no word of a language, nor in capitals
+)
+
+// others are names of other software, which no code here has: of S3, torch, numba and
+// evalcache.
+var others = strings.Fields(`AWSAccessKeyId AbortIncompleteMultipartUpload GoogleAccessId ListBucket
+	channels_last GeoDataFrame StringDType NumbaPerformanceWarning LazyHash`)
+
+// TestNamedIdentifiersExist: a name of several words that the text of a page has as code is
+// one that some code has. In tables that compare, what is "There" is not ours.
+func TestNamedIdentifiersExist(t *testing.T) {
+	have := map[string]bool{}
+	walk(t, "", func(path, text string) {
+		if !strings.HasPrefix(path, "../docs/") { // not these tests
+			for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				have[w], have["larder_embed_"+w] = true, true // as metrics are called
+			}
+		}
+	})
+	for _, p := range everyPage(t) {
+		compares := strings.Contains(p.text, "\n| There |")
+		code := p.code()
+		for i, line := range strings.Split(p.prose(), "\n") {
+			if cell, rest, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && compares && cell != "" {
+				line = rest
+			}
+			for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+				name := wordForm.FindStringSubmatch(m[1])
+				if name == nil || !coined.MatchString(m[1]) || have[name[1]] || strings.Contains(code, name[1]) || slices.Contains(others, name[1]) {
+					continue
+				}
+				t.Errorf("%s:%d: no code has %s", p.name, i+1, name[1])
+			}
+		}
+	}
+}
