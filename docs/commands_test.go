@@ -61,9 +61,16 @@ func TestPages(t *testing.T) {
 			for _, b := range p.blocks {
 				s.do(b)
 			}
-			s.namedCommands()
 		})
 	}
+	t.Run("named", func(t *testing.T) {
+		s := newSandbox(t, nil, bin)
+		for _, p := range everyPage(t) {
+			s.page = p
+			s.namedCommands()
+			s.namedFlags()
+		}
+	})
 }
 
 // A sandbox is a user's home with the examples and an empty cache.
@@ -75,6 +82,7 @@ type sandbox struct {
 	line   int    // of the page
 	output string // of the last command
 	helps  map[string]string
+	all    string // helps of all commands, and components
 }
 
 func newSandbox(t *testing.T, p *page, bin string) *sandbox {
@@ -246,26 +254,78 @@ func (s *sandbox) compare(want string) {
 	}
 }
 
-var inline = regexp.MustCompile("`larder ([^`]+)`")
+var (
+	inline  = regexp.MustCompile("`larder ([^`]+)`((?:(?:, | or |,? and )`[a-z]+[^`]*`)*)")
+	listed  = regexp.MustCompile(`^[a-z]+( [A-Z]\S*)*$`)
+	inBlock = regexp.MustCompile(`(?m)^(?:[A-Z_]+=\S* )*larder ([a-z][^|&#\n]*)`)
+	summary = regexp.MustCompile(`(?m)^  ([a-z]+)  `)
+)
 
-// namedCommands checks the commands that are named within text: that there is
-// one of the name, with these flags.
+// namedCommands checks the commands that are named within text, and in blocks that are
+// not run: that there is one of the name, with these flags.
 func (s *sandbox) namedCommands() {
 	s.Helper()
 	for _, m := range inline.FindAllStringSubmatch(s.page.prose(), -1) {
-		words := strings.Fields(strings.ReplaceAll(m[1], `\|`, "|"))
-		if words[0] == strings.ToUpper(words[0]) {
-			continue // larder COMMAND
+		s.namedCommand(strings.ReplaceAll(m[1], `\|`, "|"))
+		for _, also := range codeSpan.FindAllStringSubmatch(m[2], -1) {
+			if words := strings.ReplaceAll(also[1], `\|`, "|"); listed.MatchString(words) {
+				s.namedCommand(words) // larder ls, show
+			}
 		}
-		name := words[:1]
-		if len(words) > 1 && (words[0] == "op" || words[0] == "map") && words[1] == strings.ToLower(words[1]) {
-			name = words[:2]
+	}
+	for _, m := range inBlock.FindAllStringSubmatch(s.page.code(), -1) {
+		s.namedCommand(quoted.ReplaceAllString(m[1], "q"))
+	}
+}
+
+func (s *sandbox) namedCommand(command string) {
+	s.Helper()
+	words := strings.Fields(command)
+	if words[0] == strings.ToUpper(words[0]) {
+		return // larder COMMAND
+	}
+	name := words[:1]
+	if len(words) > 1 && (words[0] == "op" || words[0] == "map") && words[1] == strings.ToLower(words[1]) {
+		name = words[:2]
+	}
+	help := s.help(strings.Join(name, " "))
+	for _, word := range words {
+		flag := optionForm.FindString(strings.Trim(word, "[]."))
+		if flag != "" && !hasFlag(help, flag) && !s.hidden(words[0], flag) {
+			s.Errorf("%s: `larder %s`: there is no flag %s", s.page.name, command, flag)
 		}
-		help := s.help(strings.Join(name, " "))
-		for _, word := range words {
-			flag, _, _ := strings.Cut(strings.Trim(word, "[]."), "=")
-			if strings.HasPrefix(flag, "-") && !regexp.MustCompile(`(?m)^ +(-\w, )?`+flag+`\b|^ +`+flag+`, `).MatchString(help) {
-				s.Errorf("%s: `larder %s`: there is no flag %s", s.page.name, m[1], flag)
+	}
+}
+
+var optionForm = regexp.MustCompile(`^--?[a-z][a-z-]*`)
+
+// hidden reports whether a command takes a flag that its help does not list.
+func (s *sandbox) hidden(command, flag string) bool {
+	out, _ := s.sh("larder " + command + " " + flag + "=1 --help")
+	return !strings.Contains(out, "no flag")
+}
+
+func hasFlag(help, flag string) bool {
+	return regexp.MustCompile(`(?m)^ +(-\w, )?` + flag + `\b|^ +` + flag + `, `).MatchString(help)
+}
+
+// namedFlags checks the flags that are named by themselves: that some command has them, or
+// some component a parameter of that name.
+func (s *sandbox) namedFlags() {
+	s.Helper()
+	if s.all == "" {
+		overview, _ := s.sh("larder --help")
+		s.all, _ = s.sh("larder components --json")
+		for _, m := range summary.FindAllStringSubmatch(overview, -1) {
+			s.all += s.help(m[1])
+		}
+		s.all += s.help("op split") // has all that those of op and map have
+	}
+	for i, line := range strings.Split(s.page.ours(), "\n") {
+		for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+			if flag := regexp.MustCompile(`^--([a-z-]+)`).FindStringSubmatch(m[1]); flag != nil &&
+				!hasFlag(s.all, flag[0]) && !strings.Contains(s.all, `"name": "`+flag[1]+`"`) && !s.hidden("run", flag[0]) {
+				s.Errorf("%s:%d: no command has the flag %s", s.page.name, i+1, flag[0])
 			}
 		}
 	}

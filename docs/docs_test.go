@@ -136,6 +136,17 @@ func (p *page) prose() string {
 	return out.String()
 }
 
+// ours is the prose without what other software has: in tables that compare, what is
+// "There".
+func (p *page) ours() string {
+	if !strings.Contains(p.text, "\n| There |") {
+		return p.prose()
+	}
+	return there1st.ReplaceAllString(p.prose(), "")
+}
+
+var there1st = regexp.MustCompile(`(?m)^\| .*? \| `)
+
 // A paragraph is a line of prose, or a row of a table, with its code.
 type paragraph struct {
 	line    int
