@@ -36,7 +36,7 @@ func indexGo(t *testing.T) *goIndex {
 			t.Fatal(err)
 		}
 		x.file(f, filepath.Base(filepath.Dir(path)))
-		x.strings(f, strings.HasSuffix(path, "_test.go"))
+		x.strings(f, strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../bench/"))
 	})
 	goIndexed = x
 	return x

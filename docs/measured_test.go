@@ -1,0 +1,64 @@
+package docs_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	measured  = regexp.MustCompile(`(?:^|[^\w.,/-])(\d+(?:\.\d+)?|\d{1,3}(?: \d{3})+) ?(ns|us|µs|ms|s|MB|GB)\b`)
+	duration  = regexp.MustCompile(`\b(\d+|two|three|four|five|ten|twelve|twenty) (seconds|minutes|hours)\b`)
+	generated = regexp.MustCompile(`(?s)<!-- (?:figures: w|W)ritten by .*?(?:<!-- end of figures -->|\z)`)
+	row       = regexp.MustCompile(`^\| ([^|]*[a-z][^|]*) \| ([\d.,]+[^|]*) \| `)
+)
+
+// TestFiguresAreSaidOnce: what was measured is on one page, to which others link, so that
+// no page has what another one has no more. A page repeats another one if they share a
+// figure of three digits, two of two, or a row of a table. The README has those figures
+// alone that are written with the benchmarks, and the page for contributors has none.
+func TestFiguresAreSaidOnce(t *testing.T) {
+	type pair struct{ page, before string }
+	on, shared := map[string]string{}, map[pair][]string{}
+	weight := map[pair]int{}
+	for _, p := range everyPage(t) {
+		for i, line := range strings.Split(generated.ReplaceAllStringFunc(p.prose(), blank), "\n") {
+			for figure, digits := range figures(line) {
+				where := fmt.Sprintf("%s:%d: %s", p.name, i+1, figure)
+				if p.name == "README.md" {
+					t.Errorf("%s: the README has no figures but those of make bench; link to the page that has it", where)
+				}
+				if before, ok := on[figure]; !ok {
+					on[figure] = p.name
+				} else if of := (pair{p.name, before}); before != p.name {
+					shared[of], weight[of] = append(shared[of], where), weight[of]+digits-1
+				}
+			}
+			if m := duration.FindString(line); m != "" && p.name == "CONTRIBUTING.md" {
+				t.Errorf("%s:%d: %q: it depends on the machine and the commit", p.name, i+1, m)
+			}
+		}
+	}
+	for of, figures := range shared {
+		if weight[of] > 1 {
+			t.Errorf("%s has figures of %s; link to it: %q", of.page, of.before, figures)
+		}
+	}
+}
+
+// figures returns what a line says was measured, each with how many digits tell it from
+// others.
+func figures(line string) map[string]int {
+	all := map[string]int{}
+	for _, m := range measured.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {
+		digits := len(strings.Trim(strings.NewReplacer(".", "", " ", "").Replace(m[1]), "0"))
+		all[m[1]+" "+m[2]] = max(digits, 1)
+	}
+	if m := row.FindStringSubmatch(line); m != nil && m[2] != "0" {
+		all[m[1]+": "+m[2]] = 3
+	}
+	return all
+}
+
+func blank(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
