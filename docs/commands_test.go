@@ -69,6 +69,7 @@ func TestPages(t *testing.T) {
 			s.page = p
 			s.namedCommands()
 			s.namedFlags()
+			s.namedComponents()
 		}
 	})
 }
@@ -309,9 +310,8 @@ func hasFlag(help, flag string) bool {
 	return regexp.MustCompile(`(?m)^ +(-\w, )?` + flag + `\b|^ +` + flag + `, `).MatchString(help)
 }
 
-// namedFlags checks the flags that are named by themselves: that some command has them, or
-// some component a parameter of that name.
-func (s *sandbox) namedFlags() {
+// known returns the helps of all commands, and what the components are.
+func (s *sandbox) known() string {
 	s.Helper()
 	if s.all == "" {
 		overview, _ := s.sh("larder --help")
@@ -321,10 +321,32 @@ func (s *sandbox) namedFlags() {
 		}
 		s.all += s.help("op split") // has all that those of op and map have
 	}
+	return s.all
+}
+
+// namedComponents checks the mappers, operators, sources and sinks that are named as such.
+func (s *sandbox) namedComponents() {
+	s.Helper()
+	for _, m := range ofKind.FindAllStringSubmatch(s.page.prose(), -1) {
+		kind := strings.NewReplacer("mapper", "map", "operator", "op").Replace(strings.ToLower(m[1]))
+		for _, name := range codeSpan.FindAllStringSubmatch(m[2], -1) {
+			if !strings.Contains(s.known(), fmt.Sprintf("\"kind\": %q,\n    \"name\": %q", kind, name[1])) {
+				s.Errorf("%s: there is no %s %s", s.page.name, kind, name[1])
+			}
+		}
+	}
+}
+
+var ofKind = regexp.MustCompile("(?i)\\b(mapper|source|sink|operator|op)s? ((?:`[a-z][a-z0-9-]*`(?:, | and | or )?)+)")
+
+// namedFlags checks the flags that are named by themselves: that some command has them, or
+// some component a parameter of that name.
+func (s *sandbox) namedFlags() {
+	s.Helper()
 	for i, line := range strings.Split(s.page.ours(), "\n") {
 		for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
 			if flag := regexp.MustCompile(`^--([a-z-]+)`).FindStringSubmatch(m[1]); flag != nil &&
-				!hasFlag(s.all, flag[0]) && !strings.Contains(s.all, `"name": "`+flag[1]+`"`) && !s.hidden("run", flag[0]) {
+				!hasFlag(s.known(), flag[0]) && !strings.Contains(s.known(), `"name": "`+flag[1]+`"`) && !s.hidden("run", flag[0]) {
 				s.Errorf("%s:%d: no command has the flag %s", s.page.name, i+1, flag[0])
 			}
 		}

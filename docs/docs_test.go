@@ -1,6 +1,8 @@
 // Package docs_test holds what the README and the pages say to the program:
 // commands are run, output is compared, flows are linted, Go is compiled, links
-// lead somewhere, the store is laid out as described.
+// lead somewhere, the store is laid out as described. What the text names as code, of
+// all pages of the repository, exists: files, Go, Python, tests, commands, flags,
+// components, variables of the environment. What was measured is said once.
 //
 // How a page says what is what:
 //
@@ -142,10 +144,10 @@ func (p *page) ours() string {
 	if !strings.Contains(p.text, "\n| There |") {
 		return p.prose()
 	}
-	return there1st.ReplaceAllString(p.prose(), "")
+	return theirCell.ReplaceAllString(p.prose(), "")
 }
 
-var there1st = regexp.MustCompile(`(?m)^\| .*? \| `)
+var theirCell = regexp.MustCompile(`(?m)^\| .*? \| `)
 
 // A paragraph is a line of prose, or a row of a table, with its code.
 type paragraph struct {

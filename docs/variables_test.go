@@ -10,40 +10,41 @@ import (
 
 var (
 	variable = regexp.MustCompile(`\bLARDER_[A-Z_]*[A-Z]\b`)
-	used1st  = regexp.MustCompile(`["'](LARDER_[A-Z_]+)["']|\$\{?(LARDER_[A-Z_]+)|^(LARDER_[A-Z_]+)=?$`)
+	readForm = regexp.MustCompile(`["'](LARDER_[A-Z_]+)["']|\$\{?(LARDER_[A-Z_]+)|^(LARDER_[A-Z_]+)=?$`)
 	setTo    = regexp.MustCompile(`\b(LARDER_[A-Z_]+)=([0-9a-z]+)\b`)
 )
 
 // TestNamedVariablesAreRead: the variables of the environment that pages name are ones that
-// some code reads or sets, and those of the program and the package are on a page (those of tests alone are called LARDER_TEST_).
+// some code reads or sets, and those of the program and the package are on a page. Those of
+// tests alone are called LARDER_TEST_.
 func TestNamedVariablesAreRead(t *testing.T) {
-	read := map[string]bool{} // true if code that is no test does
+	reads := map[string]bool{} // true if code that is no test does
 	for s, product := range indexGo(t).literals {
-		if m := used1st.FindStringSubmatch(s); m != nil {
+		if m := readForm.FindStringSubmatch(s); m != nil {
 			name := m[1] + m[2] + m[3]
-			read[name] = read[name] || product && m[3] != ""
+			reads[name] = reads[name] || product && m[3] != ""
 		}
 	}
 	walk(t, "", func(path, text string) {
 		if strings.HasSuffix(path, ".go") {
 			return
 		}
-		for _, m := range used1st.FindAllStringSubmatch(text, -1) {
+		for _, m := range readForm.FindAllStringSubmatch(text, -1) {
 			name := m[1] + m[2] + m[3]
-			read[name] = read[name] || strings.HasPrefix(path, "../python/src/")
+			reads[name] = reads[name] || strings.HasPrefix(path, "../python/src/")
 		}
 	})
 	named := map[string]bool{}
 	for _, p := range everyPage(t) {
 		for _, name := range variable.FindAllString(p.text, -1) {
-			if _, ok := read[name]; !ok {
+			if _, ok := reads[name]; !ok {
 				t.Errorf("%s: nothing reads %s", p.name, name)
 			}
 			named[name] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(read)) {
-		if read[name] && !named[name] && !strings.HasPrefix(name, "LARDER_TEST_") {
+	for _, name := range slices.Sorted(maps.Keys(reads)) {
+		if reads[name] && !named[name] && !strings.HasPrefix(name, "LARDER_TEST_") {
 			t.Errorf("%s is read, and no page names it", name)
 		}
 	}
