@@ -177,11 +177,12 @@ func TestNamedGoExists(t *testing.T) {
 // missing says what of a chain of names there is not.
 func (x *goIndex) missing(root string, chain []string) string {
 	typ := root
-	if x.packages[root][chain[0]] {
+	switch {
+	case x.packages[root][chain[0]]:
 		typ, chain = chain[0], chain[1:]
-	} else if foreign(x, root) {
+	case x.foreign(root):
 		return ""
-	} else if x.packages[root] != nil && x.members[root] == nil {
+	case x.packages[root] != nil && x.members[root] == nil:
 		return "package " + root + " has no " + chain[0]
 	}
 	for _, name := range chain {
@@ -203,6 +204,6 @@ func (x *goIndex) hasPrefix(pkg, prefix string) bool {
 }
 
 // foreign reports whether something of that name is imported that is not ours.
-func foreign(x *goIndex, root string) bool {
+func (x *goIndex) foreign(root string) bool {
 	return x.imported[root] || there(filepath.Join(build.Default.GOROOT, "src", root))
 }
