@@ -179,9 +179,9 @@ func KeepClosure(ctx context.Context, l *Larder, c *source.Closure) error {
 	return err
 }
 
-// foundDry are the parts of closures that were found out while nothing was to be
-// kept, by their identity.
-var foundDry sync.Map // of []source.Part
+// foundDry holds what was found out while nothing was to be kept: the parts of closures
+// by their identity, and identities of components by the key of their question.
+var foundDry sync.Map // key.Digest -> []source.Part, key.Key -> []identity
 
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil
 // if they are no longer kept.

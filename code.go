@@ -144,10 +144,15 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 		return compute(ctx)
 	}
 	r, err := Call[[]identity]{Action: a, Compute: compute, ofBuild: true}.Do(ctx, l)
-	if errors.Is(err, ErrDry) {
-		return compute(ctx)
+	if !errors.Is(err, ErrDry) {
+		return r.Value, err
 	}
-	return r.Value, err
+	if ids, ok := foundDry.Load(a.Key()); ok {
+		return ids.([]identity), nil
+	}
+	ids, err := compute(ctx)
+	foundDry.Store(a.Key(), ids)
+	return ids, err
 }
 
 // identify finds out what a component is known by. For explanations it may keep

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/store/memory"
 )
 
 // TestFunctionsThatABuildKnows are told apart by their names: those that others get, too.
@@ -19,5 +21,19 @@ func TestFunctionsThatABuildKnows(t *testing.T) {
 	}
 	if id, err := larder.CodeOf(t.Context(), nil, larder.Component{Functions: []any{strings.ToUpper}, Given: []any{strings.NewReplacer("a", "b").Replace}}); err == nil {
 		t.Errorf("a method with the value that it is called on is known by %+v", id)
+	}
+}
+
+// TestDryIdentifiesOnce: code that is identified while nothing may be kept is not gone
+// through again for each question.
+func TestDryIdentifiesOnce(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := larder.Dry(t.Context())
+	ask := func() { _, _ = larder.CodeOf(ctx, l, larder.Component{Functions: []any{codec.All}}) } // that it is refused is an answer, too
+	if n := testing.AllocsPerRun(3, ask); n > 5000 {
+		t.Errorf("the same question again takes %.0f allocations", n)
 	}
 }

@@ -22,12 +22,13 @@ func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*Cached
 	if t == nil {
 		t = new(Tally)
 	}
-	return &CachedDataset{ds: ds, cache: c, node: node, tally: t, handed: t.at(node)}, nil
+	return &CachedDataset{ds: ds, n: ds.Len(), cache: c, node: node, tally: t, handed: t.at(node)}, nil
 }
 
 // A CachedDataset keeps samples in memory. See [Cached].
 type CachedDataset struct {
 	ds    Dataset[Sample]
+	n     int // of samples
 	cache *cache.Cache[int, cachedSample]
 	node  string
 	tally *Tally
@@ -46,7 +47,7 @@ type cachedSample struct {
 }
 
 // Len implements Dataset.
-func (c *CachedDataset) Len() int { return c.ds.Len() }
+func (c *CachedDataset) Len() int { return c.n }
 
 // Reads returns how many samples were asked for.
 func (c *CachedDataset) Reads() int64 {
@@ -153,11 +154,14 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 
 // Keeping has everything kept that makes the samples of ds: it is how a
 // checkpoint is read back.
-func Keeping(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds} }
+func Keeping(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds, ds.Len()} }
 
-type keeping struct{ ds Dataset[Sample] }
+type keeping struct {
+	ds Dataset[Sample]
+	n  int // of samples
+}
 
-func (k *keeping) Len() int { return k.ds.Len() }
+func (k *keeping) Len() int { return k.n }
 
 func (k *keeping) At(ctx context.Context, i int) (Sample, error) {
 	s, err := k.ds.At(ctx, i)

@@ -46,18 +46,19 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	case Maker:
 		return newMapped(ds, m, o)
 	default:
-		return &arranged{ds: ds, mapper: m, node: o.Node}
+		return &arranged{ds: ds, n: ds.Len(), mapper: m, node: o.Node}
 	}
 }
 
 // arranged applies a mapper that reads nothing.
 type arranged struct {
 	ds     Dataset[Sample]
+	n      int // of samples
 	mapper Mapper
 	node   string
 }
 
-func (a *arranged) Len() int { return a.ds.Len() }
+func (a *arranged) Len() int { return a.n }
 
 func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
 	s, err := a.ds.At(ctx, i)
@@ -75,6 +76,7 @@ func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
 type mapped struct {
 	MapOptions
 	ds    Dataset[Sample]
+	n     int // of samples: to ask goes through all datasets below
 	maker Maker
 	below int // how many samples of ds are best asked for together
 
@@ -82,10 +84,10 @@ type mapped struct {
 }
 
 func newMapped(ds Dataset[Sample], m Maker, o MapOptions) *mapped {
-	return &mapped{MapOptions: o, ds: ds, maker: m, handed: o.Tally.at(o.Node), below: BatchOf(ds)}
+	return &mapped{MapOptions: o, ds: ds, n: ds.Len(), maker: m, handed: o.Tally.at(o.Node), below: BatchOf(ds)}
 }
 
-func (d *mapped) Len() int { return d.ds.Len() }
+func (d *mapped) Len() int { return d.n }
 
 func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	s, err := d.ds.At(ctx, i)

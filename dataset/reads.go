@@ -98,15 +98,16 @@ func readOrders(parts []Dataset[Sample], source Dataset[Sample], o order.Order) 
 
 // Each is ds with every sample changed by f, which is told its position.
 func Each(ds Dataset[Sample], f func(ctx context.Context, i int, s Sample) (Sample, error)) Dataset[Sample] {
-	return &each{ds, f}
+	return &each{ds, ds.Len(), f}
 }
 
 type each struct {
 	ds     Dataset[Sample]
+	n      int // of samples
 	change func(ctx context.Context, i int, s Sample) (Sample, error)
 }
 
-func (e *each) Len() int { return e.ds.Len() }
+func (e *each) Len() int { return e.n }
 
 func (e *each) At(ctx context.Context, i int) (Sample, error) {
 	s, err := e.ds.At(ctx, i)
@@ -119,16 +120,17 @@ func (e *each) At(ctx context.Context, i int) (Sample, error) {
 // Traced is ds, with write told of the position of every sample that is asked
 // for, a line each.
 func Traced(ds Dataset[Sample], write func(line []byte)) Dataset[Sample] {
-	return &traced{ds: ds, write: write}
+	return &traced{ds: ds, n: ds.Len(), write: write}
 }
 
 type traced struct {
 	ds    Dataset[Sample]
+	n     int // of samples
 	mu    sync.Mutex
 	write func(line []byte)
 }
 
-func (t *traced) Len() int { return t.ds.Len() }
+func (t *traced) Len() int { return t.n }
 
 func (t *traced) At(ctx context.Context, i int) (Sample, error) {
 	t.mu.Lock()

@@ -21,7 +21,6 @@
 package draw
 
 import (
-	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
@@ -65,11 +64,12 @@ type edge struct {
 func Of(f *flow.Flow, o Options) *Drawing {
 	d := &Drawing{name: f.Name, report: o.Report}
 	wanted := ancestors(f, o.Only)
+	reports := reportsOf(o.Report)
 	index := map[*flow.Node]int{}
 	for _, n := range f.Nodes {
 		if wanted[n] {
 			index[n] = len(d.nodes)
-			d.nodes = append(d.nodes, node{Node: n, report: reportOf(o.Report, n.Name)})
+			d.nodes = append(d.nodes, node{Node: n, report: reports[n.Name]})
 		}
 	}
 	for to, n := range d.nodes {
@@ -116,16 +116,15 @@ func ancestors(f *flow.Flow, names []string) map[*flow.Node]bool {
 	return found
 }
 
-// reportOf returns what a report says of a node, or nil.
-func reportOf(r *flow.Report, name string) *flow.NodeReport {
-	if r == nil {
-		return nil
+// reportsOf returns what a report, if there is one, says of nodes, by their names.
+func reportsOf(r *flow.Report) map[string]*flow.NodeReport {
+	all := map[string]*flow.NodeReport{}
+	if r != nil {
+		for i := range r.Nodes {
+			all[r.Nodes[i].Name] = &r.Nodes[i]
+		}
 	}
-	i := slices.IndexFunc(r.Nodes, func(n flow.NodeReport) bool { return n.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &r.Nodes[i]
+	return all
 }
 
 // pinned, kept and cached say what a node remembers, where that has an effect:

@@ -393,7 +393,7 @@ func TestOrdersThroughOperators(t *testing.T) {
 			"  other: {map: rename, from: turned, with: {names: {metadata: second}}}\n  last: {op: zip, from: [bare, other]}\n", 13, 1, 0},
 		"zip that looks at what clashes": {"  bare: {map: keep-keys, from: seen, with: {keys: [metadata]}}\n  turned: {op: reverse, from: bare}\n" +
 			"  other: {map: rename, from: turned, with: {names: {metadata: second}}}\n" +
-			"  last: {op: zip, from: [bare, other], with: {clash: first}}\n", -1, 0, 1},
+			"  last: {op: zip, from: [bare, other], with: {clash: first}}\n", 13, 1, 0},
 		"shuffled": {"  last: {op: shuffle, from: seen, with: {seed: 1}}\n", 0, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

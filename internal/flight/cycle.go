@@ -128,18 +128,26 @@ func (c *Call) within(scope, k any, name string) error {
 	}
 	graph.Lock()
 	defer graph.Unlock()
-	path := []string{name}
-	for ; c != nil; c = c.from {
-		path = append(path, c.Name)
-		if c.Scope == scope && (c.Key == k || c.others != nil && c.others()[k]) {
-			if c.ended {
+	for of := c; of != nil; of = of.from {
+		if of.Scope == scope && (of.Key == k || of.others != nil && of.others()[k]) {
+			if of.ended {
 				return nil
 			}
-			slices.Reverse(path)
-			return &CycleError{path}
+			return &CycleError{c.through(of, name)}
 		}
 	}
 	return nil
+}
+
+// through lists the names of the calls from one for which c was begun up to c, and one more.
+func (c *Call) through(from *Call, name string) []string {
+	path := []string{name}
+	for ; c != from; c = c.from {
+		path = append(path, c.Name)
+	}
+	path = append(path, from.Name)
+	slices.Reverse(path)
+	return path
 }
 
 // wait notes that a goroutine of c waits for another call, until waited.
