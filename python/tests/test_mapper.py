@@ -66,7 +66,7 @@ def test_what_no_other_process_finds_is_refused(function: Any, said: str) -> Non
 
 
 def test_map_takes_mappers_and_functions_alone() -> None:
-    with pytest.raises(TypeError, match="int is none"):
+    with pytest.raises(TypeError, match="int is not a mapper; give its name or a function"):
         larder.underfolder(path="data").map(3)  # type: ignore[arg-type]
 
 

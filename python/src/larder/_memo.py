@@ -109,6 +109,8 @@ def allowed(names: Iterable[str]) -> frozenset[str]:
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    if not callable(function):
+        raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
     try:
         return inspect.signature(function)
     except ValueError:  # some types that are built in say nothing

@@ -63,6 +63,8 @@ class MemoBatch:
         self._model = _is_module(function)
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._hints = file_hints(function) if self._files else {}
+        if not callable(function):
+            raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
         self._counting = threading.Lock()

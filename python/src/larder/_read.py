@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _yaml
+from . import _arguments, _yaml
 from ._program import find
 from ._values import Var, plain
 from .errors import FlowError
@@ -37,8 +37,9 @@ def read_flow(
     Raises:
         FlowError: there is no such flow; the text says what is wrong.
     """
-    path = os.fspath(file)
-    given = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
+    path = _arguments.flow_path(file)
+    values = _arguments.mapping("set", set, "values by the names of variables")
+    given = [f"--set={name}={variable(name, value)}" for name, value in values.items()]
     given += [f"--profile={profile}"] if profile is not None else []
     said = json.loads(ask([os.path.join(".", path), "--json", *given]))
     folder = os.path.abspath(os.path.dirname(path))

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from . import _options
+from . import _arguments, _numbers, _options
 from ._program import find
 from ._read import variable
 from ._worker import refuse_importing
@@ -72,19 +72,27 @@ def run(
     refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)
-    options = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
+    if not isinstance(flow, Flow):
+        flow = _arguments.flow_path(flow)
+    given = _arguments.mapping("set", set, "values by the names of variables")
+    options = [f"--set={name}={variable(name, value)}" for name, value in given.items()]
     options += [f"--only={name}" for name in _targets(flow, only)]
+    workers = _numbers.whole("workers", workers, 1)
     for option, value in [("profile", profile), ("workers", workers), ("on-error", on_error)]:
         options += [f"--{option}={value}"] if value is not None else []
-    options += [f"--cache={os.fspath(cache)}"] if cache is not None else []
+    options += [f"--cache={_arguments.path('cache', cache)}"] if cache is not None else []
     options += ["--discard-checkpoints"] if discard_checkpoints else []
     shown = _Progress(sys.stderr) if progress or (progress is None and _is_watched()) else None
     return _Run(flow, options, shown).result()
 
 
-def _targets(flow: Flow | str | os.PathLike[str], only: Sequence[str | Node]) -> list[str]:
-    if isinstance(only, (str, Node)):
-        raise TypeError("only is a list of nodes")
+def _targets(flow: Flow | str | os.PathLike[str], only: Any) -> list[str]:
+    if isinstance(only, Node):
+        raise TypeError("only: Node is not a list; give a list of nodes")
+    only = _arguments.several("only", only, "nodes")
+    for node in only:
+        if not isinstance(node, Node):
+            _arguments.text("only", node)
     if not isinstance(flow, Flow):
         nodes = [name for name in only if isinstance(name, Node)]
         if nodes:

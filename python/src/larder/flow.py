@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _callable, _yaml
+from . import _arguments, _callable, _yaml
 from ._components import (
     JOINS,
     PARAMETERS,
@@ -96,7 +96,7 @@ class Node(Methods):
         """
         if not isinstance(component, (str, Step)):
             if not callable(component):
-                raise TypeError(f"map() takes a mapper or a function, and {type(component).__name__} is none")
+                raise TypeError(f"map(): {_arguments.kind(component)} is not a mapper; give its name or a function")
             params = _callable.parameters(component, params)
             component = "python"
         if isinstance(component, Step):
@@ -243,8 +243,9 @@ class Node(Methods):
         given: Mapping[str, object],
         others: tuple[Node, ...] = (),
     ) -> Node:
-        params, own = split(given, kind, component)
-        call = f"{'to' if kind == 'sink' else kind}({component!r})"
+        call = "to" if kind == "sink" else kind
+        params, own = split(given, kind, _arguments.text(f"component of {call}()", component))
+        call = f"{call}({component!r})"
         return _make(kind, component, (self, *others), _together(call, with_, params), own, call)
 
 
@@ -256,7 +257,7 @@ def source(component: str, /, *, with_: Mapping[str, object] | None = None, **pa
         with_: parameters by their names in flow files.
         **params: other parameters, and `Options`.
     """
-    given, own = split(params, "source", component)
+    given, own = split(params, "source", _arguments.text("component of source()", component))
     call = f"source({component!r})"
     return _make("source", component, (), _together(call, with_, given), own, call)
 
@@ -305,7 +306,7 @@ def step(component: str, /, *, with_: Mapping[str, object] | None = None, **para
         **params: other parameters.
     """
     call = f"step({component!r})"
-    given, own = split(params, "map", component)
+    given, own = split(params, "map", _arguments.text("component of step()", component))
     if own:
         raise TypeError(f"{call}: {', '.join(own)} belongs to a node, and a step is none")
     return Step(component, parameters("map", component, _together(call, with_, given), call))
@@ -328,11 +329,9 @@ def _make(
     given: Mapping[str, object],
     call: str,
 ) -> Node:
-    if not component:
-        raise ValueError(f"{call} names no component")
     for other in inputs:
         if not isinstance(other, Node):
-            raise TypeError(f"{call} reads nodes, and {type(other).__name__} is none")
+            raise TypeError(f"{call}: {_arguments.kind(other)} is not a node; give nodes, such as larder.images(PATH)")
     if len(inputs) > 1 and component in PARAMETERS["op"] and component not in JOINS:
         raise TypeError(f"{call} reads one dataset, not {len(inputs)}; join them first by cat or zip")
     values = parameters(kind, component, params, call)
