@@ -24,7 +24,7 @@ from larder.report import report_of
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "data").symlink_to(LETTERS)
     return tmp_path
@@ -281,7 +281,7 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
 
 
 def test_components_of_ones_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LARDER_PROGRAM", built("./examples/extension"))
+    monkeypatch.setenv("LARDER_BIN", built("./examples/extension"))
     july = source("station", path=str(ROOT / "examples" / "extension" / "july.txt"))
     report = run(july.map("fahrenheit", digits=1).keep_keys(keys=["fahrenheit"]).to_jsonl(path="july.jsonl"))
     assert report["fahrenheit"].component == "fahrenheit"
@@ -292,7 +292,7 @@ def test_a_program_that_cannot_be_run_is_said(letters: Node, monkeypatch: pytest
     script = Path("silent")
     script.write_text("#!/bin/sh\ncat >/dev/null\nexit 3\n")
     script.chmod(0o755)
-    monkeypatch.setenv("LARDER_PROGRAM", str(script.resolve()))
+    monkeypatch.setenv("LARDER_BIN", str(script.resolve()))
     with pytest.raises(RunError, match="larder ended with status 3"):
         run(letters)
 

@@ -6,28 +6,38 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import IO
 
 from .errors import ServerError
 
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _NAME = "larder.exe" if sys.platform == "win32" else "larder"
 
 
 def find() -> str:
     """Return the path of the program.
 
-    It is what LARDER_PROGRAM names, else what was installed with this package, else
-    the first one on the PATH.
+    It is what LARDER_BIN names, else what was installed with this package, wherever that
+    is, else the first one on the PATH.
     """
-    named = os.environ.get("LARDER_PROGRAM")
+    named = os.environ.get("LARDER_BIN")
     if named:
-        return _executable(named, "LARDER_PROGRAM")
-    program = _installed() or shutil.which(_NAME)
+        return _executable(named, "LARDER_BIN")
+    program = _installed() or _of_scripts() or shutil.which(_NAME)
     if program is None:
-        raise ServerError(
-            "there is no program larder: none was installed with this package, and none is on the PATH; "
-            "run `pip install ./python` in a clone, or name it in LARDER_PROGRAM"
-        )
+        raise ServerError(_missing())
     return os.path.abspath(program)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the program, of which workers are of this Python and find this package."""
+    mine = os.path.dirname(_PACKAGE)
+    given = os.environ.get("PYTHONPATH", "")
+    import site
+
+    found = [*site.getsitepackages(), site.getusersitepackages(), *filter(None, given.split(os.pathsep))]
+    more = {} if mine in found else {"PYTHONPATH": os.pathsep.join(filter(None, [given, mine]))}
+    return {"LARDER_PYTHON": sys.executable, **os.environ, **more}
 
 
 def _executable(path: str, who: str) -> str:
@@ -37,22 +47,113 @@ def _executable(path: str, who: str) -> str:
     return os.path.abspath(found)
 
 
+def _missing() -> str:
+    """Say that there is no program, or which one may not be run."""
+    for path in _near():
+        if os.path.isfile(path):
+            return f"program larder: {path} is not executable; run `chmod +x` on it, or set LARDER_BIN"
+    return (
+        "program larder: none was installed with this package, and none is on the PATH; "
+        "run `pip install ./python` in a clone, or set LARDER_BIN"
+    )
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _near() -> list[str]:
+    """Return where the program is beside a package that was installed by --target, or that an archive has."""
+    folder = os.path.dirname(_PACKAGE)
+    archive = _archive()
+    if archive is not None:
+        folder = os.path.dirname(archive)
+    return [os.path.join(folder, "bin", _NAME), *([os.path.join(folder, _NAME)] if archive is not None else [])]
+
+
 def _installed() -> str | None:
-    """Return the program among the files that this package was installed with.
+    """Return the program among the files that this package was installed with, or beside it.
 
     The list of these is read here, as importlib.metadata takes longer to import than a
     server to start.
     """
-    for folder in [os.path.dirname(os.path.dirname(__file__)), *sys.path]:
+    for path in _near():
+        if _is_program(path):
+            return path
+    archive = _archive()
+    if archive is not None:
+        program = _extracted(archive)
+        if program is not None:
+            return program
+    for folder in [os.path.dirname(_PACKAGE), *sys.path]:
         for record in _records(folder):
             with open(record, encoding="utf-8") as lines:
                 names = [line.rsplit(",", 2)[0].strip('"') for line in lines]
             for name in names:
                 if f"/{name}".endswith(("/bin/" + _NAME, "/Scripts/" + _NAME)):
-                    path = os.path.normpath(os.path.join(folder, name))
-                    if os.access(path, os.X_OK) and os.path.isfile(path):
-                        return path
+                    for base in (os.path.join(folder, "bin", _NAME), os.path.join(folder, name)):
+                        if _is_program(base):  # --target moves it into the first one, and leaves the list as it was
+                            return os.path.normpath(base)
     return None
+
+
+def _of_scripts() -> str | None:
+    """Return the program among the scripts of this interpreter: this package may be a copy."""
+    import sysconfig
+
+    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
+        path = os.path.join(sysconfig.get_path("scripts", scheme), _NAME)
+        if _is_program(path):
+            return path
+    return None
+
+
+def _archive() -> str | None:
+    """Return the archive (a zipapp, a wheel) that this package is imported from, if it is."""
+    at = os.path.dirname(_PACKAGE)
+    while at != os.path.dirname(at) and not os.path.exists(at):
+        at = os.path.dirname(at)
+    return at if os.path.isfile(at) else None
+
+
+def _extracted(archive: str) -> str | None:
+    """Return the program that an archive has, copied to where it can be run. One copy is kept for each archive."""
+    import hashlib
+    import zipfile
+
+    name = hashlib.sha256(os.fsencode(os.path.realpath(archive))).hexdigest()[:16]
+    try:
+        seen = os.stat(archive)
+        with zipfile.ZipFile(archive) as files:
+            ends = f"/bin/{_NAME}", f".data/scripts/{_NAME}"
+            names = [name for name in files.namelist() if f"/{name}".endswith(ends)]
+            if not names:
+                return None
+            base = os.path.join(_user_cache(), "larder-programs", name)
+            program = os.path.join(base, f"{seen.st_size}-{seen.st_mtime_ns}", _NAME)
+            if not _is_program(program):
+                _replace(base, program, files.open(names[0]))
+    except (OSError, ServerError, zipfile.BadZipFile) as error:
+        raise ServerError(
+            f"program larder: {archive} has it, but it cannot be copied: {error}; set LARDER_BIN"
+        ) from error
+    return program
+
+
+def _replace(base: str, program: str, content: IO[bytes]) -> None:
+    """Write a program, whole or not at all, in the place of those of earlier versions of its archive."""
+    import tempfile
+
+    os.makedirs(base, mode=0o700, exist_ok=True)
+    before = os.listdir(base)
+    with content, tempfile.NamedTemporaryFile(dir=base, delete=False) as copy:
+        shutil.copyfileobj(content, copy)
+    os.chmod(copy.name, 0o700)
+    os.makedirs(os.path.dirname(program), mode=0o700, exist_ok=True)
+    os.replace(copy.name, program)
+    for name in before:
+        if name != os.path.basename(os.path.dirname(program)):
+            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
 
 
 def _records(folder: str) -> Iterator[str]:

@@ -6,12 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _arguments, _yaml
-from ._program import find
+from ._program import environment, find
 from ._values import Var, plain
 from .errors import FlowError
 from .flow import Flow, Node, _made, _of_file
@@ -140,7 +139,7 @@ def ask(arguments: list[str], text: str = "") -> str:
         input=text.encode(),
         capture_output=True,
         check=False,
-        env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
+        env=environment(),
     )
     if done.returncode != 0:
         raise FlowError(done.stderr.decode(errors="replace").removeprefix("larder: ").rstrip("\n"))

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from . import _arguments, _numbers, _options
-from ._program import find
+from ._program import environment, find
 from ._read import variable
 from ._worker import refuse_importing
 from .errors import FlowError, LarderWarning
@@ -176,7 +176,7 @@ class _Run:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,
-            env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
+            env=environment(),
         )
         assert process.stdin is not None
         assert process.stdout is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -141,7 +142,7 @@ def _try(at: Address) -> socket.socket | None:
 def _start(at: Address) -> _Detached:
     """Start a server with a session of its own, so that no Ctrl-C of this terminal ends it."""
     _started[:] = [process for process in _started if process.poll() is None]
-    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket]
+    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--idle", _idle()]
     try:
         with open(at.log, "ab", opener=_private) as log:
             process = _Detached(
@@ -151,11 +152,20 @@ def _start(at: Address) -> _Detached:
                 stderr=log,
                 start_new_session=True,
                 cwd="/",
+                env=_program.environment(),
             )
     except OSError as error:
         raise ServerError(f"larder serve could not be started: {error}") from error
     _started.append(process)
     return process
+
+
+def _idle() -> str:
+    """Return how long a server stays after its last client has gone, as the program reads it."""
+    given = os.environ.get("LARDER_IDLE") or "60s"
+    if not re.fullmatch(r"0|(\d+(\.\d+)?(ms|s|m|h))+", given):
+        raise ServerError(f"LARDER_IDLE: {given!r} is not a duration; give one such as 60s or 5m, or 0 for ever")
+    return given
 
 
 def _private(path: str, flags: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import pkgutil
 import re
 import traceback
 from collections.abc import Iterator, Mapping, Set
@@ -243,11 +244,9 @@ class Function:
 
 def _own_code() -> bytes:
     """Return what items are made values by, and values items."""
-    own = sha256()
-    for name in sorted(os.listdir(_HERE)):
-        if name.endswith(".py"):
-            with open(os.path.join(_HERE, name), "rb") as file:
-                own.update(file.read())
+    own, loader = sha256(), __spec__.loader  # that of an archive, too
+    for name in sorted(["__init__", *(module.name for module in pkgutil.iter_modules([_HERE]))]):
+        own.update(loader.get_data(os.path.join(_HERE, f"{name}.py")))  # type: ignore[union-attr]
     return own.digest()
 
 
