@@ -51,7 +51,9 @@ class Function:
         self._given, self._start_given = self._share(given)
         self._as = self._forms()
         version = setup.get("version")
-        self._identities = [identify(f, version=version) for f in (self._call, self._start) if f is not None]
+        self._allow = frozenset[str](setup.get("allow") or ())
+        functions = [f for f in (self._call, self._start) if f is not None]
+        self._identities = [identify(f, version=version, allow=self._allow) for f in functions]
         self._checked = [] if version else self._identities
         self._files = [file.path for file in given.values() if isinstance(file, File)]
         self._caches = [cache for identity in self._identities for cache in identity.caches]
@@ -88,7 +90,7 @@ class Function:
         if not self._checked:  # a version stands for it
             yield
             return
-        with Watch(self._files, self._threads, caches=self._caches) as watch:
+        with Watch(self._files, self._threads, self._allow, self._caches) as watch:
             yield
         if watch.reason():
             raise CodeError(watch.reason())
