@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -65,6 +67,78 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 		variables.Store(in.Name, in)
 	}
 	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
+}
+
+// CheckCaptured returns an error if a function literal captures a variable that is not
+// among those declared. Only registered sources tell what it captures.
+func CheckCaptured(ctx context.Context, l *Larder, f source.Function, declared []string) error {
+	if err := f.CheckState(); f.IsBound() {
+		return err
+	}
+	build, err := key.Build()
+	if err != nil {
+		return err
+	}
+	a, err := key.NewAction("captured variables", key.Version("1"), build.ID, f.Name(), f.File, f.Line, f.Types(), source.Surroundings())
+	if err != nil {
+		return err
+	}
+	r, err := Call[[]string]{Action: a, ofBuild: true, Compute: func(context.Context) ([]string, error) { return source.Captures(f) }}.Do(ctx, l)
+	names := r.Value
+	if errors.Is(err, ErrDry) {
+		names, err = source.Captures(f)
+	}
+	switch {
+	case errors.Is(err, source.ErrNotRegistered):
+		return fmt.Errorf("%s (%s:%d): what it captures shows in sources alone: register those of its package, or pass the values as arguments", f.Name(), f.File, f.Line)
+	case err != nil:
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(declared, name) {
+			return fmt.Errorf("%s (%s:%d) captures %s, which no key covers: pass it as an argument, or declare its value as Captured", f.Name(), f.File, f.Line, name)
+		}
+	}
+	return nil
+}
+
+// MethodsOf identifies the code of the methods by which values name themselves in keys
+// (see [key.Methods]), for keys of what is known by its source; "" if there are none.
+func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
+	var ids []string
+	for _, v := range values {
+		methods, err := key.Methods(v)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range methods {
+			id, err := methodOf(ctx, l, m)
+			if err != nil {
+				return "", err
+			}
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, " "), nil
+}
+
+// methodOf identifies a method.
+func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
+	f, err := source.FunctionOf(method)
+	switch {
+	case err != nil:
+		return "", err
+	case f.OfLibrary():
+		return f.Name() + " " + runtime.Version(), nil
+	case !f.Registered():
+		build, err := key.Build()
+		return f.Name() + " " + build.ID, err
+	}
+	c, err := Closure(ctx, l, f, source.Declared{})
+	if err != nil {
+		return "", fmt.Errorf("%s says what the key of a value is: %w", f.Name(), err)
+	}
+	return c.ID.String(), nil
 }
 
 // variables are the package variables that functions of this process have as

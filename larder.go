@@ -208,6 +208,15 @@ func (l *Larder) Whole() store.Store { return l.store }
 // one, under a salt.
 func (l *Larder) Key(k key.Key) key.Key { return l.store.(*space).KeyOf(k) }
 
+// InMemory returns the bounds of the memory cache, how many results it has, and what it did; all
+// are zero if there is none.
+func (l *Larder) InMemory() (o cache.Options, results int, s cache.Stats) {
+	if l.memory == nil {
+		return o, 0, s
+	}
+	return l.memory.Options(), l.memory.Len(), l.memory.Stats()
+}
+
 // Has reports whether the result of a resolved or unresolved action is kept,
 // without reading or computing anything.
 func (l *Larder) Has(ctx context.Context, k key.Key) (bool, error) {

@@ -2,13 +2,15 @@ package array
 
 import (
 	"image"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // What is found out eight pixels at a time is what is found out one by one, wherever the
 // one pixel is that is not opaque.
 func TestAllOpaque(t *testing.T) {
+	rand := trial.Chance(t)
 	for range 2000 {
 		whole := image.NewRGBA(image.Rect(0, 0, 1+rand.IntN(40), 1+rand.IntN(4)))
 		for i := range whole.Pix {

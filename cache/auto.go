@@ -1,5 +1,7 @@
 package cache
 
+import "slices"
+
 // auto does as the policy that does best, which it finds out by running all of
 // them beside the cache on keys alone (see shadows). Which one that is, and when
 // to go over to another one, is up to a choice.
@@ -85,7 +87,11 @@ func (a *auto[K, V]) remove(e *entry[K, V]) {
 // choose at all.
 func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	if f, ok := a.policy.(*filling[K, V]); ok {
-		a.start(f.past())
+		past := f.past()
+		if !comesBack(past) {
+			a.choice.current = slices.Index(candidates[:], "hold")
+		}
+		a.start(past)
 	} else if !a.shadows.fit(a.entries.size()) {
 		a.start(comings(a.entries))
 	}
@@ -94,7 +100,24 @@ func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	return a.evicted
 }
 
-// start makes shadows that have seen what happened, and follows the first.
+// comesBack reports whether what is read is soon read again: most of what filled the cache
+// was. Otherwise what the cache holds is given up for the like of it, as in epochs, and had
+// better stay.
+func comesBack[K comparable, V any](past []event[K, V]) bool {
+	again := map[K]bool{}
+	came := 0
+	for _, e := range past {
+		if e.read {
+			again[e.entry.key] = true
+		} else {
+			came++
+		}
+	}
+	return 2*len(again) >= came
+}
+
+// start makes shadows that have seen what happened, and follows the one that was followed
+// before.
 func (a *auto[K, V]) start(past []event[K, V]) {
 	a.shadows = newShadows(a.options, a.entries.size(), a.hash)
 	for _, e := range past {
@@ -102,7 +125,7 @@ func (a *auto[K, V]) start(past []event[K, V]) {
 			a.shadows.replay(e.entry.key, e.entry.bytes, e.entry.cost, e.read)
 		}
 	}
-	a.choice = newChoice(a.entries.size()/int(a.shadows.rate), a.shadows.rate > 1)
+	a.choice = newChoice(a.choice.current, a.entries.size()/int(a.shadows.rate), a.shadows.rate > 1)
 	a.founders = nil
 	if a.shadows.rate > 1 {
 		a.found()

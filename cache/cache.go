@@ -330,6 +330,9 @@ func (c *Cache[K, V]) Clear() {
 	}
 }
 
+// Options returns what the cache was made with.
+func (c *Cache[K, V]) Options() Options { return c.options }
+
 // Len returns the number of values kept.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()

@@ -29,13 +29,13 @@ const (
 	growth  = 1.6    // of patience, whenever the leader changes
 )
 
-func newChoice(size int, rough bool) choice {
-	c := choice{size: float64(size), rough: rough}
+func newChoice(first, size int, rough bool) choice {
+	c := choice{current: first, leader: first, size: float64(size), rough: rough}
 	c.patience = c.margin()
 	return c
 }
 
-func (c *choice) margin() float64 { return 8 + c.size/4 }
+func (c *choice) margin() float64 { return 2 + c.size/2 }
 
 // read counts a read, after the candidates' hits were counted, and reports
 // whether another candidate is to be followed from now on.

@@ -9,13 +9,16 @@ import "github.com/larder-data/larder/order"
 func Expect[V any](c *Cache[int, V], reads order.Order, from int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.own == nil {
-		c.own, c.ownBegin = c.policy, c.begin
-	}
 	if reads == nil {
+		if c.own == nil {
+			return
+		}
 		c.change(c.own, c.ownBegin)
 		c.own, c.ownBegin = nil, nil
 		return
+	}
+	if c.own == nil {
+		c.own, c.ownBegin = c.policy, c.begin
 	}
 	p := ordered(c.options, reads, from, c.entries)
 	var begin func(int)

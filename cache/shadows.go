@@ -2,8 +2,8 @@ package cache
 
 import "time"
 
-// candidates are the policies that auto chooses among, the first to begin with:
-// all that have a bound and do not know the future.
+// candidates are the policies that auto chooses among: all that have a bound and do not
+// know the future.
 var candidates = [...]string{"lru", "hold", "w-tinylfu", "s3-fifo", "sieve", "mru", "lifo", "fifo", "cost", "rr"}
 
 // shadowSize is how many entries a cache may have so that shadows see all keys.

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -138,11 +137,12 @@ func TestKilledWhileSending(t *testing.T) {
 	b.write("here.yaml", fmt.Sprintf(flow, "whole"))
 	b.must("run here.yaml --progress none")
 	want := tree(t, b.path("whole"))
+	chance := trial.Chance(t)
 	for i := range trial.Rounds(4, 20) {
 		folder := fmt.Sprintf("out%d", i)
 		b.write("flow.yaml", fmt.Sprintf(flow, "s3://bucket/"+folder+"/"))
 		c := b.command("run", "flow.yaml", "--progress", "none")
-		at := rand.IntN(2 * len(want))
+		at := chance.IntN(2 * len(want))
 		var once sync.Once
 		s.Requests()
 		if err := c.Start(); err != nil {

@@ -16,11 +16,14 @@ type limits struct {
 	pixels   int64
 	unpacked string
 	bytes    int64
+	item     string
+	most     int64 // of an item
 }
 
 func (l *limits) flags(root *cobra.Command) {
 	root.PersistentFlags().Int64Var(&l.pixels, "max-pixels", 0, "`pixels` that an image may have, all its pages together (default: what the flow's limits say, else 268435456)")
 	root.PersistentFlags().StringVar(&l.unpacked, "max-unpacked", "", "`bytes` that the arrays of a compressed file may take, such as 8GiB (default: what the flow's limits say, else 4GiB)")
+	root.PersistentFlags().StringVar(&l.item, "max-item", "", "`bytes` that an item, row or record in a file of many may take, such as 2GiB (default: what the flow's limits say, else 512MiB)")
 }
 
 // set has decoders bounded by the flags.
@@ -32,6 +35,12 @@ func (l *limits) set() error {
 		var err error
 		if l.bytes, err = flow.ParseBytes(l.unpacked); err != nil {
 			return usageError{fmt.Errorf("--max-unpacked: %q %w", l.unpacked, err)}
+		}
+	}
+	if l.item != "" {
+		var err error
+		if l.most, err = flow.ParseBytes(l.item); err != nil {
+			return usageError{fmt.Errorf("--max-item: %q %w", l.item, err)}
 		}
 	}
 	l.apply(flow.Limits{})
@@ -47,14 +56,18 @@ func (l *limits) apply(f flow.Limits) {
 	if n := cmp.Or(l.bytes, f.Unpacked); n > 0 {
 		codec.MaxUnpacked.Store(n)
 	}
+	if n := cmp.Or(l.most, f.Item); n > 0 {
+		codec.MaxItem.Store(n)
+	}
 }
 
 // restoreLimits returns a function that has decoders bounded as they are now.
 func restoreLimits() func() {
-	pixels, unpacked := codec.MaxPixels.Load(), codec.MaxUnpacked.Load()
+	pixels, unpacked, item := codec.MaxPixels.Load(), codec.MaxUnpacked.Load(), codec.MaxItem.Load()
 	return func() {
 		codec.MaxPixels.Store(pixels)
 		codec.MaxUnpacked.Store(unpacked)
+		codec.MaxItem.Store(item)
 	}
 }
 
@@ -66,6 +79,9 @@ func (l *limits) raise(f flow.Limits) {
 	}
 	if f.Unpacked <= cmp.Or(codec.MaxUnpacked.Load(), usualUnpacked) {
 		f.Unpacked = 0
+	}
+	if f.Item <= codec.ItemLimit() {
+		f.Item = 0
 	}
 	l.apply(f)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/serve"
 )
@@ -20,6 +21,7 @@ type serveFlags struct {
 	socket  string
 	idle    time.Duration
 	workers int
+	ahead   string
 	status  bool
 	json    bool
 	metrics bool
@@ -63,6 +65,7 @@ the server of the cache folder is doing, and with --stop it has that one end.`,
 	c.Flags().StringVar(&f.socket, "socket", "", "listen at this `file` (default: the one of the cache folder and this program)")
 	c.Flags().DurationVar(&f.idle, "idle", 5*time.Minute, "end when nobody has been connected for so long; 0 is never")
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once, for all readers together (default: the number of processors)")
+	c.Flags().StringVar(&f.ahead, "ahead", "256MiB", "memory of batches for all readers together; each may have four")
 	c.Flags().BoolVar(&f.status, "status", false, "say what the server is doing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --status: print JSON")
 	c.Flags().BoolVar(&f.metrics, "metrics", false, "with --status: print metrics in the text format of Prometheus")
@@ -72,6 +75,10 @@ the server of the cache folder is doing, and with --stop it has that one end.`,
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
+	ahead, err := flow.ParseBytes(f.ahead)
+	if err != nil || ahead == 0 {
+		return usageError{fmt.Errorf("--ahead %s: must be a size such as 256MiB", f.ahead)}
+	}
 	dir, err := a.folder()
 	if err != nil {
 		return usageError{err}
@@ -105,8 +112,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		return failure{err}
 	}
 	defer done()
+	defer boundGarbage()()
 	err = a.withLarder(larder.Options{}, func(ld *larder.Larder) error {
-		s := serve.New(serve.Options{Larder: ld, Cache: dir, Version: thisVersion().String(), Idle: f.idle, Limits: a.limits.raise, Pool: pool.New(f.workers), Log: a.logger()})
+		s := serve.New(serve.Options{Larder: ld, Cache: dir, Version: thisVersion().String(), Idle: f.idle, Limits: a.limits.raise, Pool: pool.New(f.workers), Log: a.logger(), AheadBytes: ahead, Tidy: freeMemory()})
 		if f.listen.address == "" {
 			return s.Serve(ctx, l)
 		}

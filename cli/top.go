@@ -124,6 +124,9 @@ func writeServer(w io.Writer, st, before *serve.Status) error {
 			fmt.Fprintf(w, "  %s: cache %d, epoch %d: %.1f %% of %d reads hit, %s\n", called.Printable(p.Open), h.Cache, h.Epoch, 100*float64(h.Hits)/float64(h.Reads), h.Reads, predicted)
 		}
 	}
+	for _, c := range st.Caches {
+		fmt.Fprintf(w, "  cache of %s: %d samples, %s, %d of %d reads hit, %d pipelines\n", called.Printable(c.Node), c.Entries, bytesOf(c.Bytes), c.Hits, c.Reads, c.Pipelines)
+	}
 	return nil
 }
 

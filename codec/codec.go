@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/internal/called"
 )
 
-// ErrSetting is wrapped by errors that are due to a setting of the program, [MaxPixels],
+// ErrSetting is wrapped by errors that are due to a setting of the program, [MaxPixels], [MaxItem],
 // [MaxUnpacked] or [StrictYAML]: with another one there would be a value.
 var ErrSetting = errors.New("codec: a setting of the program stands in the way")
 

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"os"
 	"strings"
 	"testing"
 
@@ -319,5 +320,22 @@ func TestAlphaOfOthersIsWritten(t *testing.T) {
 				t.Errorf("%T: pixel %d is %v", img, x, got.At(x, 0))
 			}
 		}
+	}
+}
+
+// TestCMYKWithoutAdobe: four channels that nothing names are CMYK, as Pillow reads them.
+func TestCMYKWithoutAdobe(t *testing.T) {
+	b, err := os.ReadFile("testdata/cmyk-no-app14.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := codec.ByExtension("jpg")
+	v, err := c.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, ok := v.(*image.CMYK)
+	if want := []byte{0, 0, 80, 20, 16, 0, 80, 20}; !ok || !bytes.Equal(img.Pix[:8], want) {
+		t.Errorf("%T, %v; want %v", v, img.Pix[:8], want)
 	}
 }

@@ -23,7 +23,7 @@ func decodeJPEG(b []byte) (any, error) {
 	if _, err := headerJPEG(b); err != nil {
 		return nil, err
 	}
-	img, err := jpeg.Decode(bytes.NewReader(b))
+	img, err := jpeg.Decode(bytes.NewReader(withAdobe(b)))
 	if ycc, ok := img.(*image.YCbCr); ok && err == nil {
 		const narrow = 2 // as in libjpeg
 		return coloured(fullChroma(ycc, narrow)), nil

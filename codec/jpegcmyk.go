@@ -8,11 +8,44 @@ import (
 	"io"
 )
 
+// adobe is the segment APP14 that says that four channels are CMYK, and not YCCK.
+const adobe = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
+
+// withAdobe returns an image with that segment if it has four channels and nothing says which: they
+// are CMYK then, as libjpeg has it, and 0 is full ink, as in all files.
+func withAdobe(b []byte) []byte {
+	channels := 0
+	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
+		if b[at+1] == 0xff { // fills
+			at++
+			continue
+		}
+		next := at + 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+		switch m := b[at+1]; {
+		case m == jpegScan:
+			if channels != 4 {
+				return b
+			}
+			return append(append(append(make([]byte, 0, len(b)+len(adobe)), b[:2]...), adobe...), b[2:]...)
+		case m == jpegAdobe && bytes.HasPrefix(b[at+4:], []byte("Adobe")):
+			return b
+		case m >= jpegFrame && m <= jpegProgressive && at+10 <= len(b):
+			channels = int(b[at+9])
+		}
+		at = next
+	}
+	return b
+}
+
 // Markers of segments of JPEG.
 const (
 	jpegFrame = 0xc0 // baseline
-	jpegScan  = 0xda
-	jpegEnd   = 0xd9
+
+	jpegProgressive = 0xc2
+	jpegAdobe       = 0xee
+
+	jpegScan = 0xda
+	jpegEnd  = 0xd9
 )
 
 // encodeCMYK writes four channels, each as a scan of its own: image/jpeg writes
@@ -27,7 +60,7 @@ func encodeCMYK(w io.Writer, img *image.CMYK) error {
 		}
 		frame, scan := jpegParts(one)
 		if channel == 0 {
-			head = append(head, "\xff\xd8\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"...)
+			head = append(head, "\xff\xd8"+adobe...)
 			head = append(head, one[2:frame]...)
 			head = append(head, cmykFrame(img.Rect.Size())...)
 			head = append(head, one[frame+2+int(binary.BigEndian.Uint16(one[frame+2:])):scan]...)

@@ -128,19 +128,8 @@ func (t *traced) Batch() int { return BatchOf(t.ds) }
 
 func (r *reordered[T]) Batch() int { return BatchOf(r.ds) }
 
-func (c *cat[T]) Batch() int { return mostOf(c.parts) }
-
-func (z *zipped) Batch() int { return mostOf(z.parts) }
-
 // Batch implements [batched].
 func (c *CachedDataset) Batch() int { return BatchOf(c.ds) }
-
-func mostOf[T any](parts []Dataset[T]) (n int) {
-	for _, p := range parts {
-		n = max(n, BatchOf(p))
-	}
-	return n
-}
 
 // partOf takes an error of a maker that was given n samples apart: into those of some
 // samples, by position, or one of all of them.

@@ -22,14 +22,18 @@ func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*Cached
 	if t == nil {
 		t = new(Tally)
 	}
-	return &CachedDataset{ds: ds, cache: c, tally: t, handed: t.at(node)}, nil
+	return &CachedDataset{ds: ds, cache: c, node: node, tally: t, handed: t.at(node)}, nil
 }
 
 // A CachedDataset keeps samples in memory. See [Cached].
 type CachedDataset struct {
 	ds    Dataset[Sample]
 	cache *cache.Cache[int, cachedSample]
+	node  string
 	tally *Tally
+
+	mu      sync.Mutex // of what follows
+	readers int        // that read in orders of their own
 
 	handed *handed  // what of it was handed out
 	probed sync.Map // samples that were probed and not read since
@@ -61,6 +65,26 @@ func (c *CachedDataset) Counts() (reads, hits int64) {
 	return s.Hits + s.Misses, s.Hits
 }
 
+// Node returns the name that the dataset was given: that of a node, or of one of its outputs.
+func (c *CachedDataset) Node() string { return c.node }
+
+// InMemory returns the policy and the bounds of the cache, how many samples are in memory, and
+// what was done.
+func (c *CachedDataset) InMemory() (cache.Options, int, cache.Stats) {
+	return c.cache.Options(), c.cache.Len(), c.cache.Stats()
+}
+
+// Share notes that so many more readers read the dataset in orders of their own, or less.
+// While there are several, no order is expected: what one of them reads next says nothing
+// about the others.
+func (c *CachedDataset) Share(by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.readers += by; c.readers > 1 {
+		cache.Expect(c.cache, nil, 0)
+	}
+}
+
 // Forecast returns how many of n reads will find their sample, if the dataset is now read
 // in an order, from a position on, and has been told so; ok is false if that is not
 // known yet.
@@ -70,7 +94,14 @@ func (c *CachedDataset) Forecast(reads order.Order, from, n int) (hits int, ok b
 
 // Expect says in which order the dataset will be read, from a position on, so that it can keep what
 // is read again soonest; nil says that this is not known any more.
-func (c *CachedDataset) Expect(reads order.Order, from int) { cache.Expect(c.cache, reads, from) }
+// It says nothing while several read it ([CachedDataset.Share]).
+func (c *CachedDataset) Expect(reads order.Order, from int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.readers <= 1 {
+		cache.Expect(c.cache, reads, from)
+	}
+}
 
 // At implements Dataset.
 func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {

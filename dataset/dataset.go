@@ -29,6 +29,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/larder-data/larder/order"
 )
@@ -111,7 +112,7 @@ func (r *reordered[T]) At(ctx context.Context, i int) (T, error) {
 
 // Cat is its parts one after another.
 func Cat[T any](parts ...Dataset[T]) Dataset[T] {
-	c := &cat[T]{parts: parts, ends: make([]int, len(parts))}
+	c := &cat[T]{parts: parts, ends: make([]int, len(parts)), join: joinOf(parts)}
 	for i, p := range parts {
 		c.n += p.Len()
 		c.ends[i] = c.n
@@ -123,6 +124,7 @@ type cat[T any] struct {
 	parts []Dataset[T]
 	ends  []int // ends[k] is the number of elements in parts[:k+1]
 	n     int
+	join
 }
 
 func (c *cat[T]) Len() int { return c.n }
@@ -132,10 +134,10 @@ func (c *cat[T]) At(ctx context.Context, i int) (T, error) {
 		var zero T
 		return zero, err
 	}
-	k, start := 0, 0
-	for i >= c.ends[k] {
-		start = c.ends[k]
-		k++
+	k, _ := slices.BinarySearch(c.ends, i+1)
+	start := 0
+	if k > 0 {
+		start = c.ends[k-1]
 	}
 	return c.parts[k].At(ctx, i-start)
 }

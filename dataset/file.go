@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/key"
@@ -127,8 +128,12 @@ func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest
 func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
 // ReadBytes has so many bytes of an item with an extension read, once there is room for
-// them: for origins that are no files of their own.
+// them: for origins that are no files of their own. More than an item may have ([codec.MaxItem])
+// is an error.
 func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) error) ([]byte, error) {
+	if err := codec.CheckItem(size); err != nil {
+		return nil, err
+	}
 	ctx, leave := stage.Enter(ctx, stage.Read, ext)
 	defer leave()
 	done, err := takeIn(ctx, size)

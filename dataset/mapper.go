@@ -173,6 +173,17 @@ func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error)
 		}
 	}
 	params := slices.Clip(m.params)
+	if m.f.Code.IsZero() {
+		for _, p := range m.params {
+			methods, err := larder.MethodsOf(ctx, l, p.Value)
+			if err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+			}
+			if methods != "" {
+				params = append(params, key.Param{Name: "methods of " + p.Name, Value: methods})
+			}
+		}
+	}
 	if m.f.Formats == nil || len(m.f.Formats) > 0 {
 		encoders, err := encoders(ctx, l, m.f.Formats)
 		if err != nil {

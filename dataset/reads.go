@@ -64,7 +64,7 @@ func (r *reordered[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.O
 
 func (c *cat[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
 	samples, ok := any(c).(*cat[Sample])
-	if !ok {
+	if !ok || c.ways > mostWays {
 		return nil, false
 	}
 	parts, ok := readOrders(samples.parts, source, nil)
@@ -72,6 +72,9 @@ func (c *cat[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, 
 }
 
 func (z *zipped) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	if z.ways > mostWays {
+		return nil, false
+	}
 	parts, ok := readOrders(z.parts, source, o)
 	return order.Interleave(parts...), ok
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/larder-data/larder/internal/called"
 )
@@ -10,6 +11,12 @@ import (
 // Zip joins the samples at the same position of its parts. The parts must be
 // of equal length, and no key may be in two of them.
 func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
+	return ZipWith(node, nil, parts...)
+}
+
+// ZipWith is [Zip] of parts that may have the same keys: add returns a sample with the items
+// of another one.
+func ZipWith(node string, add func(to, s Sample) Sample, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 	if len(parts) == 0 {
 		return List[Sample](), nil
 	}
@@ -18,22 +25,64 @@ func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 			return nil, fmt.Errorf("zip: input 0 has %d samples and input %d has %d: they must be equal", parts[0].Len(), k, p.Len())
 		}
 	}
-	return &zipped{node, parts}, nil
+	return &zipped{node, add, parts, parts[0].Len(), joinOf(parts)}, nil
 }
 
 type zipped struct {
 	node  string
+	add   func(to, s Sample) Sample // nil: no key may be in two parts
 	parts []Dataset[Sample]
+	n     int
+	join
 }
 
-func (z *zipped) Len() int { return z.parts[0].Len() }
+func (z *zipped) Len() int { return z.n }
+
+// joined holds the samples of datasets that join others, while one that is joined of them
+// is put together: each of them is, once, by however many ways it is come to.
+type joined struct {
+	mu      sync.Mutex
+	samples map[joinedAt]Sample
+}
+
+type joinedAt struct {
+	*zipped
+	index int
+}
+
+type joinedKey struct{}
 
 func (z *zipped) At(ctx context.Context, i int) (Sample, error) {
+	done, _ := ctx.Value(joinedKey{}).(*joined)
+	if done == nil {
+		done = &joined{samples: map[joinedAt]Sample{}}
+		ctx = context.WithValue(ctx, joinedKey{}, done)
+	}
+	done.mu.Lock()
+	s, ok := done.samples[joinedAt{z, i}]
+	done.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	s, err := z.at(ctx, i)
+	if err == nil {
+		done.mu.Lock()
+		done.samples[joinedAt{z, i}] = s
+		done.mu.Unlock()
+	}
+	return s, err
+}
+
+func (z *zipped) at(ctx context.Context, i int) (Sample, error) {
 	var out Sample
 	for k, p := range z.parts {
 		s, err := p.At(ctx, i)
 		if err != nil {
 			return Sample{}, err
+		}
+		if z.add != nil {
+			out = z.add(out, s)
+			continue
 		}
 		for f := range s.Fields() {
 			if _, clash := out.Field(f.Key); clash {

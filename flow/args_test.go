@@ -95,6 +95,7 @@ func TestParamsThatAreWrong(t *testing.T) {
 		want string
 	}{
 		{args("whole", "x"), `--whole: whole must be a whole number, not the text "x"`},
+		{args("whole", "9223372036854775808"), "--whole: whole is 9223372036854775808, too large for an integer of 64 bits"},
 		{args("whole", "1.5"), `--whole: whole must be a whole number, not the number 1.5`},
 		{args("text", "a", "maybe", "true"), `--maybe: maybe must be a whole number, not the truth value true`},
 		{args("truth", "yes"), `--truth: truth must be true or false, not the text "yes"`},

@@ -24,7 +24,14 @@ func (r *run) cache(ctx context.Context, s *state, place string, part component.
 	if o.Policy == optPolicy {
 		o.Policy = "auto"
 	}
-	cached, err := dataset.Cached(part, o, place, &s.tally)
+	make := func() (*dataset.CachedDataset, error) { return dataset.Cached(part, o, place, &s.tally) }
+	var cached *dataset.CachedDataset
+	var err error
+	if r.Cached != nil {
+		cached, err = r.Cached(s.Name, place, make)
+	} else {
+		cached, err = make()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +53,8 @@ func (s *state) adapts() bool {
 // part after another, having told the caches of the node and of those above in
 // which order that will be. Where it is not known they choose by what they see.
 func (r *run) reading(by *state, parts []component.Samples, read func() error) error {
-	for _, s := range append(r.above(by, func(*state) bool { return false }), by) {
+	for at := range r.adapting[by.at].with(by.at).all() {
+		s := r.states[at]
 		for _, c := range s.caches {
 			o, known := readOrder(parts, c)
 			before := c.Reads()

@@ -88,11 +88,4 @@ func (f *Flow) reachCheckpoint() map[*Node]bool {
 }
 
 // Pins reports whether results of a node are pinned for a checkpoint.
-func (f *Flow) Pins(node string) bool {
-	for n := range f.reachCheckpoint() {
-		if n.Name == node {
-			return true
-		}
-	}
-	return false
-}
+func (f *Flow) Pins(node string) bool { return f.reach[f.byName[node]] }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-data/larder/component"
@@ -18,7 +19,7 @@ const probes = 3
 // costs are measured on a few samples, whose results are kept and so not made
 // twice.
 func (r *run) decide(ctx context.Context, s *state) error {
-	reads := r.reads(s.Node, int(s.samples))
+	reads := r.reads(s, int(s.samples))
 	if reads <= 1 {
 		s.decide("checkpoint auto: no, each sample is read %s", times(reads))
 		return nil
@@ -69,7 +70,7 @@ func times(n float64) string {
 // which are kept by the cache. Samples that the node does not compute come from
 // files, which always costs more than memory.
 func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDataset) bool {
-	reads := r.reads(s.Node, int(s.samples))
+	reads := r.reads(s, int(s.samples))
 	switch {
 	case reads == 0:
 		s.decide("cache auto: yes, who reads the samples is not known")
@@ -151,28 +152,49 @@ func measure(ctx context.Context, parts []component.Samples) (compute, io time.D
 
 // reads is how often each of a node's n samples is read in the run, on
 // average, going by the orders of the operators that follow.
-func (r *run) reads(n *Node, samples int) float64 {
-	total := 0.0
-	for _, s := range r.states {
-		for _, in := range s.From {
-			if in.Node == n.Name {
-				total += r.readsThrough(s, samples)
-			}
-		}
+func (r *run) reads(s *state, samples int) float64 {
+	r.times.mu.Lock()
+	defer r.times.mu.Unlock()
+	return r.times.reads(s, samples)
+}
+
+// readTimes remembers how often samples are read, as many nodes are led to by many ways.
+type readTimes struct {
+	mu sync.Mutex
+	of map[stateSamples]float64
+}
+
+type stateSamples struct {
+	*state
+	samples int
+}
+
+func (t *readTimes) reads(s *state, samples int) float64 {
+	at := stateSamples{s, samples}
+	total, known := t.of[at]
+	if known {
+		return total
 	}
+	for _, reader := range s.readers {
+		total += t.readsThrough(reader, samples)
+	}
+	if t.of == nil {
+		t.of = map[stateSamples]float64{}
+	}
+	t.of[at] = total
 	return total
 }
 
 // readsThrough is how often each of so many samples is read by a node.
-func (r *run) readsThrough(s *state, samples int) float64 {
+func (t *readTimes) readsThrough(s *state, samples int) float64 {
 	if s.Component.Kind == component.Sink || s.Options.Checkpoint {
 		return 1
 	}
 	if s.Component.ScansFor(s.Params) {
-		return 1 + r.reads(s.Node, samples)
+		return 1 + t.reads(s, samples)
 	}
 	if o, ok := s.Component.Order(s.Params, samples); ok && samples > 0 {
-		return float64(o.Len()) / float64(samples) * r.reads(s.Node, o.Len())
+		return float64(o.Len()) / float64(samples) * t.reads(s, o.Len())
 	}
-	return r.reads(s.Node, samples)
+	return t.reads(s, samples)
 }

@@ -124,7 +124,7 @@ func (e *events) ended(s *state) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.over[s] = true
-	for _, n := range e.states {
+	for _, n := range append(slices.Clone(s.inputs), s) {
 		unread := !slices.ContainsFunc(n.readers, func(r *state) bool { return !e.over[r] })
 		if e.over[n] && unread {
 			e.tellDone(n)

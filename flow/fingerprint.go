@@ -51,8 +51,12 @@ func (f *Flow) last(targets []*Node) []*Node {
 		return sinks
 	}
 	read := map[string]bool{}
+	target := map[*Node]bool{}
+	for _, n := range targets {
+		target[n] = true
+	}
 	for _, n := range slices.Backward(f.order) { // readers first
-		if read[n.Name] || slices.Contains(targets, n) {
+		if read[n.Name] || target[n] {
 			for _, in := range n.From {
 				read[in.Node] = true
 			}

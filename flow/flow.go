@@ -38,6 +38,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/key"
 )
 
 // A Flow is a checked graph of nodes.
@@ -55,9 +56,12 @@ type Flow struct {
 	epoch    *yaml.Node        // the variable of a loader's epoch; nil if there is none
 	problems *problems
 	included []*problems // of the files that are included
-	order    []*Node     // every node after those that it reads
+	byName   map[string]*Node
+	byBase   map[string][]*Node // what nodes of the file became by a sweep
+	order    []*Node            // every node after those that it reads
 	several  map[*Node]bool
 	streams  map[*Node]bool
+	reach    map[*Node]bool // those whose results end up in a checkpoint
 }
 
 // New checks a graph built in Go. Relative paths start at dir.
@@ -81,8 +85,8 @@ func (f *Flow) err() error {
 
 // Node returns the node called name, or an error with the nearest names.
 func (f *Flow) Node(name string) (*Node, error) {
-	if i := slices.IndexFunc(f.Nodes, func(n *Node) bool { return n.Name == name }); i >= 0 {
-		return f.Nodes[i], nil
+	if n := f.byName[name]; n != nil {
+		return n, nil
 	}
 	return nil, fmt.Errorf("there is no node %q%s", name, component.Suggest(name, f.names()))
 }
@@ -97,15 +101,14 @@ func (f *Flow) names() []string {
 
 // check notes whatever is wrong with the graph, and orders it.
 func (f *Flow) check() {
-	for i, n := range f.Nodes {
-		if slices.ContainsFunc(f.Nodes[:i], func(m *Node) bool { return m.Name == n.Name }) {
-			f.wrong(n, "there are two nodes called %q", n.Name)
-		}
+	f.nameNodes()
+	for _, n := range f.Nodes {
 		f.checkInputs(n)
 		f.checkOptions(n)
-		f.checkVariants(i)
 	}
+	f.checkVariants()
 	f.sort()
+	f.reach = f.reachCheckpoint()
 	f.findOutputs()
 	for _, n := range f.Nodes {
 		f.checkOutputs(n)
@@ -114,6 +117,21 @@ func (f *Flow) check() {
 	if f.err() == nil {
 		f.findStreams()
 		f.checkMappers()
+	}
+}
+
+// nameNodes has nodes found by their names.
+func (f *Flow) nameNodes() {
+	f.byName, f.byBase = make(map[string]*Node, len(f.Nodes)), map[string][]*Node{}
+	for _, n := range f.Nodes {
+		if f.byName[n.Name] != nil {
+			f.wrong(n, "there are two nodes called %q", n.Name)
+			continue
+		}
+		f.byName[n.Name] = n
+		if n.Name != n.Base {
+			f.byBase[n.Base] = append(f.byBase[n.Base], n)
+		}
 	}
 }
 
@@ -206,13 +224,26 @@ func (f *Flow) checkOptions(n *Node) {
 }
 
 // checkVariants refuses variants of a sink that would write over one another.
-func (f *Flow) checkVariants(i int) {
-	n := f.Nodes[i]
-	for _, m := range f.Nodes[:i] {
-		if n.Component.Kind == component.Sink && m.Base == n.Base && n.Base != "" && reflect.DeepEqual(n.Params, m.Params) {
-			f.wrong(n, "nodes %s and %s write the same: use the variable of the sweep in the parameters of the sink", m.Name, n.Name)
-			return
+func (f *Flow) checkVariants() {
+	type variant struct {
+		base   string
+		params key.Digest
+	}
+	first := map[variant]*Node{}
+	for _, n := range f.Nodes {
+		if n.Component.Kind != component.Sink || n.Base == "" {
+			continue
 		}
+		params, err := key.Of(n.Params)
+		if err != nil {
+			continue // a value of Go, of which no file makes variants
+		}
+		v := variant{n.Base, params}
+		if m := first[v]; m != nil {
+			f.wrong(n, "nodes %s and %s write the same: use the variable of the sweep in the parameters of the sink", m.Name, n.Name)
+			continue
+		}
+		first[v] = n
 	}
 }
 
@@ -294,8 +325,10 @@ func (f *Flow) Mappers(n *Node) ([]dataset.Mapper, error) {
 // needed returns the nodes that must be built for the given targets, in order.
 func (f *Flow) needed(targets []*Node) []*Node {
 	need := map[*Node]bool{}
+	for _, n := range targets {
+		need[n] = true
+	}
 	for _, n := range slices.Backward(f.order) {
-		need[n] = need[n] || slices.Contains(targets, n)
 		if !need[n] {
 			continue
 		}
@@ -312,11 +345,4 @@ func (f *Flow) needed(targets []*Node) []*Node {
 func (n *Node) dir(f *Flow) string { return cmp.Or(n.Dir, f.Dir) }
 
 // variants returns the nodes that a node of the file became by a sweep.
-func (f *Flow) variants(base string) (all []*Node) {
-	for _, n := range f.Nodes {
-		if n.Base == base && n.Name != base {
-			all = append(all, n)
-		}
-	}
-	return all
-}
+func (f *Flow) variants(base string) []*Node { return f.byBase[base] }

@@ -2,14 +2,16 @@ package flow
 
 // Limits bound what a file may claim when it is decoded, so that a small one cannot
 // take all memory; 0 stands for what the codecs have. They are no part of any key:
-// beyond them is an error. The command line sets [codec.MaxPixels] and
-// [codec.MaxUnpacked] by them; a program of its own does that itself.
+// beyond them is an error. The command line sets [codec.MaxPixels],
+// [codec.MaxUnpacked] and [codec.MaxItem] by them; a program of its own does that itself.
 //
 // [codec.MaxPixels]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxPixels
+// [codec.MaxItem]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxItem
 // [codec.MaxUnpacked]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxUnpacked
 type Limits struct {
 	Pixels   int64 // of an image, all its pages together
 	Unpacked int64 // bytes of the arrays in a compressed file
+	Item     int64 // bytes of an item, row or record in a file of many
 }
 
 // limits reads the limits of a file.
@@ -24,8 +26,14 @@ func (p *parser) limits(f field) (l Limits) {
 				p.at(g.value, "unpacked: %q %v", g.value.Value, err)
 			}
 			l.Unpacked = n
+		case "item":
+			n, err := ParseBytes(g.value.Value)
+			if err != nil {
+				p.at(g.value, "item: %q %v", g.value.Value, err)
+			}
+			l.Item = n
 		default:
-			p.unknown(g.key, "limits", []string{"pixels", "unpacked"})
+			p.unknown(g.key, "limits", []string{"pixels", "unpacked", "item"})
 		}
 	}
 	return l

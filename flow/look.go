@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/dataset"
@@ -24,8 +26,10 @@ type Look struct {
 
 	known bool // the nodes depend on nothing else than this
 	does  key.Key
+	roots []stamp.Root
 	files *stamp.Stamp
 	at    time.Time
+	of    map[string]*Look // of each node that has a cache, by itself
 
 	// recent stands for the content of files that had changed shortly before at, as they
 	// may change again with no other time; summed with seed.
@@ -44,32 +48,63 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
-	var roots []stamp.Root
-	chosen, err := f.saysOf(o.Only)
+	says, err := f.saysOf(o.Only)
 	if err != nil {
 		return nil, err
 	}
-	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}}
+	l, err := r.look(ctx, r.states, says, nil)
+	if err != nil {
+		return nil, err
+	}
+	l.of = map[string]*Look{}
 	for _, s := range r.states {
+		if s.Options.Cache == nil {
+			continue
+		}
+		above := r.above(s, func(*state) bool { return false })
+		reads := slices.DeleteFunc(slices.Clone(r.states), func(n *state) bool { return n != s && !slices.Contains(above, n) })
+		if l.of[s.Name], err = r.look(ctx, reads, nil, l); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Of returns what was seen of the files that a node is made of which has a cache, or nil.
+func (l *Look) Of(node string) *Look {
+	if l == nil {
+		return nil
+	}
+	return l.of[node]
+}
+
+// look looks at what some nodes are made of, which are among those of a look before, if there
+// is one. The identity is made of what the flow says of their data, and of their files.
+func (r *run) look(ctx context.Context, states []*state, says []byte, before *Look) (*Look, error) {
+	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
+	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}, {Name: "python", Value: r.Python}}
+	for _, s := range states {
 		parts, ok := r.does(ctx, s)
 		l.known = l.known && ok
-		does = append(does, key.Param{Name: "node " + s.Name, Value: parts})
+		does = append(does, key.Param{Name: "node " + s.Name, Value: parts}, key.Param{Name: "options " + s.Name, Value: fmt.Sprint(s.Options.text(), s.eager)})
 		for _, in := range s.Component.Inputs(r.bareEnv(s.Node), s.Params) {
 			of, err := rootsOf(ctx, in)
 			if err != nil {
 				return nil, err
 			}
-			roots = append(roots, of...)
+			l.roots = append(l.roots, of...)
 		}
 	}
-	if l.files, err = stamp.Of(ctx, roots); err != nil {
+	var err error
+	if before != nil && len(before.roots) == len(l.roots) {
+		l.files, l.at = before.files, before.at // all of them are read
+	} else if l.files, err = stamp.Of(ctx, l.roots); err != nil {
 		return nil, err
 	}
 	for name, stat := range l.files.Files() {
-		chosen = binary.AppendUvarint(append(append(chosen, name...), 0), uint64(stat.Size))
+		says = binary.AppendUvarint(append(append(says, name...), 0), uint64(stat.Size))
 	}
-	sum := key.DigestOf(chosen)
+	sum := key.DigestOf(says)
 	l.Identity = base64.RawURLEncoding.EncodeToString(sum[:16])
 	build, err := key.Build()
 	if l.known = l.known && err == nil; !l.known {
@@ -82,6 +117,19 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	}
 	l.known = err == nil
 	return l, nil
+}
+
+// text says which options a node has.
+func (o Options) text() string {
+	cached, onError := "", ""
+	if o.Cache != nil {
+		cached = fmt.Sprintf("%+v", *o.Cache)
+	}
+	if o.OnError != nil {
+		onError = fmt.Sprintf("%+v", *o.OnError)
+	}
+	o.Cache, o.OnError = nil, nil
+	return fmt.Sprintf("%+v %s %s", o, cached, onError)
 }
 
 // saysOf names what the flow says of the data of nodes, of local paths the last name.

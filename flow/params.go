@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -124,6 +125,10 @@ func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
 		}
 	default:
 		if n.Kind != yaml.ScalarNode || !setScalar(n, v) {
+			if n.Kind == yaml.ScalarNode && v.CanInt() && n.ShortTag() == "!!int" {
+				p.tooLarge(n, what)
+				return
+			}
 			p.at(n, "%s must be %s, not %s", what, wanted(v.Kind()), kindName(n))
 		} else if v.Type() == reflect.TypeFor[component.Path]() && n.Value == "" {
 			p.at(n, "%s is empty: it must name a file or a folder", what)
@@ -169,6 +174,10 @@ func (p *parser) decodeAny(n *yaml.Node, what string) any {
 		return entries
 	}
 	for _, v := range []any{new(bool), new(int64), new(float64)} {
+		if _, float := v.(*float64); float && n.ShortTag() == "!!int" { // which would be rounded
+			p.tooLarge(n, what)
+			return nil
+		}
 		if rv := reflect.ValueOf(v).Elem(); n.ShortTag() != "!!str" && setScalar(n, rv) {
 			return rv.Interface()
 		}
@@ -201,6 +210,10 @@ func setScalar(n *yaml.Node, v reflect.Value) bool {
 	default:
 		return false
 	}
+}
+
+func (p *parser) tooLarge(n *yaml.Node, what string) {
+	p.at(n, "%s is %s, too large for an integer of 64 bits; write a smaller one, or a float", what, called.Short(n.Value))
 }
 
 func base(s string) int {

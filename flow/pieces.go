@@ -33,6 +33,8 @@ type pastPieces struct {
 	Pieces    []byte              `json:"pieces"`
 	Manifests map[string][16]byte `json:"manifests"` // what the nodes above kept then: a sum of each manifest
 	Nodes     []writtenNode       `json:"nodes"`
+
+	byName map[string]writtenNode
 }
 
 // piecesType is the type of records that hold a [pastPieces].
@@ -146,11 +148,17 @@ func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Cop
 // saved is how long so many of the results of a node took to compute, if they took
 // as long as the others.
 func (p *pastPieces) saved(node string, results int64) time.Duration {
-	i := slices.IndexFunc(p.Nodes, func(n writtenNode) bool { return n.Name == node })
-	if i < 0 || p.Nodes[i].Results == 0 {
+	if p.byName == nil {
+		p.byName = make(map[string]writtenNode, len(p.Nodes))
+		for _, n := range p.Nodes {
+			p.byName[n.Name] = n
+		}
+	}
+	n := p.byName[node]
+	if n.Results == 0 {
 		return 0
 	}
-	return time.Duration(float64(p.Nodes[i].Saved) * float64(results) / float64(p.Nodes[i].Results))
+	return time.Duration(float64(n.Saved) * float64(results) / float64(n.Results))
 }
 
 // maxPieces bounds what is noted of a sink: some 100 MB.

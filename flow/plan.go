@@ -102,6 +102,7 @@ type planner struct {
 
 	foreseen dataset.Foreseen
 	open     []*state // that would read samples which are not known
+	autos    []bool   // which nodes reach a checkpoint on which the run decides; nil until asked for
 }
 
 // node builds one node, and goes through its samples if the run would.
@@ -142,7 +143,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return nil
 	}
 	var copied []component.Copy
-	if w := p.writingOf(s); w != nil {
+	if w := s.writing; w != nil {
 		copied = p.copiedPieces(ctx, w, data)
 		p.stand(ctx, w, copied)
 	}
@@ -268,31 +269,46 @@ func (p *planner) keeps(action key.Key) {
 // themselves or by others above them.
 func (p *planner) mayBeSkipped() {
 	skipping := func(s *state) bool { return p.skips(s).Skip && p.plans[s.Name] != nil && p.plans[s.Name].Compute > 0 }
-	for _, s := range p.states {
-		np := p.plans[s.Name]
-		if np == nil {
-			continue
+	above := p.haveAbove(skipping)
+	for i, s := range p.states {
+		if np := p.plans[s.Name]; np != nil {
+			np.AtMost = np.AtMost || skipping(s) || above[i]
 		}
-		above := p.above(s, func(*state) bool { return false })
-		np.AtMost = np.AtMost || skipping(s) || slices.ContainsFunc(above, skipping)
 	}
 }
 
 // leaveOpen marks the nodes of which more may be read than what was looked at:
 // those above nodes that would read samples which are not known.
 func (p *planner) leaveOpen(ctx context.Context) error {
-	looked := map[*state]bool{}
-	for _, s := range p.open {
-		for _, above := range append(p.above(s, p.keepsHere), s) {
-			if looked[above] {
-				continue
+	looked, through := map[*state]bool{}, map[*state]bool{}
+	look := func(s *state) error {
+		if looked[s] {
+			return nil
+		}
+		looked[s] = true
+		exact, err := p.exact(ctx, s)
+		if err != nil {
+			return p.failed(ctx, s, err)
+		}
+		p.plans[s.Name].AtLeast = !exact
+		return nil
+	}
+	for todo := slices.Clone(p.open); len(todo) > 0; todo = todo[1:] {
+		s := todo[0]
+		if err := look(s); err != nil {
+			return err
+		}
+		if through[s] {
+			continue
+		}
+		through[s] = true
+		for _, from := range s.inputs {
+			if err := look(from); err != nil {
+				return err
 			}
-			looked[above] = true
-			exact, err := p.exact(ctx, above)
-			if err != nil {
-				return p.failed(ctx, above, err)
+			if !p.keepsHere(from) {
+				todo = append(todo, from)
 			}
-			p.plans[above.Name].AtLeast = !exact
 		}
 	}
 	return nil
@@ -470,7 +486,13 @@ func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 // reachesAuto reports whether results of a node end up in a checkpoint on which the
 // run decides.
 func (p *planner) reachesAuto(s *state) bool {
-	return s.Options.Auto || slices.ContainsFunc(s.readers, p.reachesAuto)
+	if p.autos == nil {
+		p.autos = make([]bool, len(p.states))
+		for i, s := range slices.Backward(p.states) {
+			p.autos[i] = s.Options.Auto || slices.ContainsFunc(s.readers, func(r *state) bool { return p.autos[r.at] })
+		}
+	}
+	return p.autos[s.at]
 }
 
 // difference says what is not as it was the last time.

@@ -15,7 +15,7 @@ import (
 // only what is kept. Below operators that choose samples nothing is known before they
 // have run.
 func (r *run) lookAhead(ctx context.Context) error {
-	sinks := slices.DeleteFunc(slices.Clone(r.states), func(s *state) bool { return !r.looksAhead(s) })
+	sinks := r.looksAhead()
 	if len(sinks) == 0 {
 		return nil
 	}
@@ -24,6 +24,7 @@ func (r *run) lookAhead(ctx context.Context) error {
 	for _, s := range r.states {
 		ahead.states = append(ahead.states, &state{Node: s.Node, eager: s.eager, pinned: s.pinned, slots: s.slots, pool: s.pool})
 	}
+	ahead.connect()
 	defer func() {
 		for i, s := range ahead.states {
 			r.states[i].tally.Take(&s.tally)
@@ -32,7 +33,7 @@ func (r *run) lookAhead(ctx context.Context) error {
 	known := map[string]bool{}
 	for i, s := range ahead.states {
 		known[s.Name] = !slices.ContainsFunc(s.From, func(in Input) bool { return !known[in.Node] }) && ahead.lay(ctx, r.states[i], s)
-		if !known[s.Name] || !slices.Contains(sinks, r.states[i]) {
+		if !known[s.Name] || !sinks[r.states[i]] {
 			continue
 		}
 		if err := ahead.fits(ctx, s); err != nil {
@@ -42,15 +43,18 @@ func (r *run) lookAhead(ctx context.Context) error {
 	return nil
 }
 
-// looksAhead reports whether a node is a sink that can tell what it cannot hold, and
-// reads what takes a pass over all samples to make.
-func (r *run) looksAhead(s *state) bool {
-	if _, ok := s.Params.(component.Fitter); !ok || s.Component.Kind != component.Sink || s.unchanged {
-		return false
+// looksAhead returns the sinks that can tell what they cannot hold, and read what takes a
+// pass over all samples to make.
+func (r *run) looksAhead() map[*state]bool {
+	passes := r.haveAbove(func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip })
+	scans := r.haveAbove(func(n *state) bool { return n.Component.ScansFor(n.Params) })
+	sinks := map[*state]bool{}
+	for i, s := range r.states {
+		if _, ok := s.Params.(component.Fitter); ok && s.Component.Kind == component.Sink && !s.unchanged && passes[i] && !scans[i] {
+			sinks[s] = true
+		}
 	}
-	above := r.above(s, func(*state) bool { return false })
-	return slices.ContainsFunc(above, func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip }) &&
-		!slices.ContainsFunc(above, func(n *state) bool { return n.Component.ScansFor(n.Params) })
+	return sinks
 }
 
 // lay makes what a node puts out, and computes nothing of it. It reports whether that
@@ -89,7 +93,7 @@ func (r *run) fits(ctx context.Context, s *state) error {
 		_, err := flight.Protect(func() (struct{}, error) {
 			sample, err := part.At(ctx, 0)
 			if err == nil {
-				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item) })
+				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item, map[*dataset.Making]bool{}) })
 			}
 			return struct{}{}, err
 		})
@@ -100,19 +104,21 @@ func (r *run) fits(ctx context.Context, s *state) error {
 	return nil
 }
 
-// isCheap reports whether getting an item computes nothing that is not kept.
-func isCheap(ctx context.Context, it *dataset.Item) bool {
+// isCheap reports whether getting an item computes nothing that is not kept, beside what is
+// known to be so.
+func isCheap(ctx context.Context, it *dataset.Item, known map[*dataset.Making]bool) bool {
 	m, ok := dataset.MakingOf(it)
-	if !ok {
+	if !ok || known[m] {
 		return true
 	}
 	if kept, err := m.Kept(ctx); err != nil || !kept {
 		return false
 	}
 	for f := range m.Inputs().Fields() {
-		if !isCheap(ctx, f.Item) {
+		if !isCheap(ctx, f.Item, known) {
 			return false
 		}
 	}
+	known[m] = true
 	return true
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/larder-data/larder/component"
@@ -108,10 +107,9 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 		}
 	}
 	for _, n := range r.Nodes {
-		i := slices.IndexFunc(r.states, func(s *state) bool { return s.Node == n })
-		if i >= 0 {
-			rep.Nodes = append(rep.Nodes, r.states[i].report())
-			rep.Skips = append(rep.Skips, r.states[i].skipped...)
+		if s := r.state(n.Name); s != nil {
+			rep.Nodes = append(rep.Nodes, s.report())
+			rep.Skips = append(rep.Skips, s.skipped...)
 		}
 	}
 	return rep

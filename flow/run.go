@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +42,9 @@ type RunOptions struct {
 	Python string
 	// Stdin is what a source reads whose path is -; nil is nothing, and an error there.
 	Stdin *component.Input
+	// Cached, if not nil, returns the cache of a node, or of one of its outputs, which make
+	// makes: it may be one that was made of the same node before ([Look.Of]).
+	Cached func(node, output string, make func() (*dataset.CachedDataset, error)) (*dataset.CachedDataset, error)
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -150,7 +152,10 @@ type run struct {
 	*Flow
 	RunOptions
 	targets  []*Node
-	states   []*state   // of the nodes needed, in order
+	states   []*state // of the nodes needed, in order
+	byNode   map[string]*state
+	adapting []places // of each node, those above it whose caches make use of a known order
+	times    readTimes
 	writings []*writing // of the sinks of which it can be known that they need not be written
 	events   *events
 	ends     bool             // somebody waits for the ending
@@ -180,8 +185,11 @@ type state struct {
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	pool     *pool.Pool          // of the node, if it has one of its own
 	ended    chan struct{}       // closed once what the node does in a run is done
+	at       int                 // its place among the states
+	inputs   []*state            // nodes that it reads
 	readers  []*state            // nodes that read it
 
+	writing   *writing  // how a sink is written, if that is known
 	unchanged bool      // what it was to do stands as it is, and no sample is looked at
 	copied    int64     // samples of a sink that were written before, and not looked at
 	ops       []key.Key // of the mappers that it applies, as a writing has them
@@ -202,24 +210,35 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		o.Pool = pool.New(0)
 	}
 	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o)}
-	pinned := r.reachCheckpoint()
+	target := make(map[*Node]bool, len(targets))
+	for _, n := range targets {
+		target[n] = true
+	}
 	for _, n := range f.needed(targets) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Auto || n.Options.Checkpoint && o.Checkpoints == nil) {
 			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
 		}
-		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, only: outputs[n], ended: make(chan struct{})}
+		s := &state{Node: n, target: target[n], eager: f.reach[n], pinned: n.Options.Checkpoint, only: outputs[n], ended: make(chan struct{})}
 		if n.Options.Workers > 0 {
 			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), o.Pool.Beside(n.Options.Workers)
 		}
 		r.states = append(r.states, s)
 	}
-	for _, s := range r.states {
+	r.connect()
+	return r, r.protect(ctx)
+}
+
+// connect has states found by the names of their nodes, and by the nodes beside them.
+func (r *run) connect() {
+	r.byNode = make(map[string]*state, len(r.states))
+	for i, s := range r.states {
+		s.at, r.byNode[s.Name] = i, s
 		for _, in := range s.From {
 			from := r.state(in.Node)
-			from.readers = append(from.readers, s)
+			s.inputs, from.readers = append(s.inputs, from), append(from.readers, s)
 		}
 	}
-	return r, r.protect(ctx)
+	r.adapting = r.gather((*state).adapts, func(*state) bool { return false })
 }
 
 // context is what a run hands to all that it does.
@@ -227,9 +246,7 @@ func (r *run) context(ctx context.Context) context.Context {
 	return r.Pool.Context(dataset.WithLog(ctx, r.Log))
 }
 
-func (r *run) state(name string) *state {
-	return r.states[slices.IndexFunc(r.states, func(s *state) bool { return s.Name == name })]
-}
+func (r *run) state(name string) *state { return r.byNode[name] }
 
 // env is what a component of the node may use.
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
@@ -278,10 +295,15 @@ func (r *run) build(ctx context.Context, s *state) error {
 	case component.Map:
 		err = r.applyMapper(s, env, in)
 	case component.Op:
-		err = r.reading(s, in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
+		apply := func() error { return r.applyOp(ctx, s, env, in) }
+		if s.Component.IsRegistered() && !s.Component.ScansFor(s.Params) {
+			err = apply() // which reads nothing
+		} else {
+			err = r.reading(s, in.Parts, apply)
+		}
 	case component.Sink:
 		s.samples = count(in)
-		w := r.writingOf(s)
+		w := s.writing
 		if w != nil {
 			env.Written = func() { r.lookAtOutput(ctx, w) }
 			env.Pieces = r.pieces(ctx, w, in)
@@ -494,8 +516,10 @@ func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
 // settle ends the counting of hits at a node all of whose samples were handed
 // out, and at those that it read.
 func (r *run) settle(s *state) {
-	s.tally.Settled.Store(true)
-	for _, in := range s.From {
-		r.settle(r.state(in.Node))
+	if s.tally.Settled.Swap(true) {
+		return // and so are those that it reads
+	}
+	for _, from := range s.inputs {
+		r.settle(from)
 	}
 }

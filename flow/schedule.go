@@ -46,28 +46,58 @@ func (r *run) all(ctx context.Context) error {
 // ones that it reads, and of those that stand before it in the flow the ones
 // that read the same remembered samples. The second reader then finds what the
 // first one made, and a cache is read in one order at a time. A single worker
-// goes through the nodes as they stand.
+// goes through the nodes as they stand. Of those that wait for one another anyway the last
+// is listed.
 func (r *run) waits() [][]*state {
-	waits, remembered := make([][]*state, len(r.states)), make([][]*state, len(r.states))
+	waits := make([][]*state, len(r.states))
+	remembered := r.gather(func(n *state) bool { return n.Options.Keep || n.Options.Cache != nil || n.Options.Auto },
+		func(n *state) bool { return n.Options.Checkpoint })
+	last := make([]*state, len(r.states)) // of those so far that read what a node remembers
 	for i, s := range r.states {
-		remembered[i] = r.remembered(s)
-		for j, other := range r.states[:i] {
-			reads := slices.ContainsFunc(s.From, func(in Input) bool { return in.Node == other.Name })
-			shares := slices.ContainsFunc(remembered[j], func(n *state) bool { return slices.Contains(remembered[i], n) })
-			if reads || shares || r.Pool.Workers() == 1 {
-				waits[i] = append(waits[i], other)
+		if r.Pool.Workers() == 1 {
+			if i > 0 {
+				waits[i] = r.states[i-1 : i]
 			}
+			continue
+		}
+		waits[i] = s.inputs
+		listed := map[*state]bool{nil: true}
+		for _, from := range s.inputs {
+			listed[from] = true
+		}
+		for n := range remembered[i].all() {
+			if before := last[n]; !listed[before] {
+				listed[before] = true
+				waits[i] = append(slices.Clip(waits[i]), before)
+			}
+			last[n] = s
 		}
 	}
 	return waits
 }
 
-// remembered lists the nodes above one that keep samples as these are read. What
-// is above a checkpoint is not read any more.
-func (r *run) remembered(s *state) (all []*state) {
-	for _, n := range r.above(s, func(n *state) bool { return n.Options.Checkpoint }) {
-		if n.Options.Keep || n.Options.Cache != nil || n.Options.Auto {
-			all = append(all, n)
+// haveAbove reports for each node whether something holds of one that it is made of.
+func (r *run) haveAbove(holds func(n *state) bool) []bool {
+	have := make([]bool, len(r.states))
+	for i, s := range r.states {
+		have[i] = slices.ContainsFunc(s.inputs, func(from *state) bool { return have[from.at] || holds(from) })
+	}
+	return have
+}
+
+// gather lists for each node, by their places, those above it for which something holds.
+// What is above a node at which it is to stop is not gone through. Nodes above which there
+// are the same share a list.
+func (r *run) gather(holds, stop func(n *state) bool) []places {
+	all := make([]places, len(r.states))
+	for i, s := range r.states {
+		for _, from := range s.inputs {
+			if !stop(from) {
+				all[i] = all[i].union(all[from.at])
+			}
+			if holds(from) {
+				all[i] = all[i].with(from.at)
+			}
 		}
 	}
 	return all
@@ -76,12 +106,13 @@ func (r *run) remembered(s *state) (all []*state) {
 // above lists the nodes that a node reads, and those that they read, except
 // above nodes at which it is told to stop.
 func (r *run) above(s *state, stop func(n *state) bool) (all []*state) {
+	seen := map[*state]bool{}
 	for todo := []*state{s}; len(todo) > 0; {
 		var n *state
 		n, todo = todo[0], todo[1:]
-		for _, in := range n.From {
-			if from := r.state(in.Node); !slices.Contains(all, from) {
-				all = append(all, from)
+		for _, from := range n.inputs {
+			if !seen[from] {
+				seen[from], all = true, append(all, from)
 				if !stop(from) {
 					todo = append(todo, from)
 				}

@@ -45,6 +45,7 @@ func Schema() object {
 				"type": "object", "additionalProperties": false, "description": "what a file may claim when it is decoded",
 				"properties": object{
 					"pixels":   orVariable(object{"type": "integer", "minimum": 1, "description": "of an image, all its pages together"}),
+					"item":     object{"type": []string{"string", "integer"}, "description": "bytes of an item, row or record in a file of many, such as 2GiB"},
 					"unpacked": object{"type": []string{"string", "integer"}, "description": "bytes of the arrays in a compressed file, such as 8GiB"},
 				},
 			},

@@ -76,6 +76,7 @@ type parser struct {
 	defaults Options
 	bounds   Limits
 	raw      []*rawNode
+	rawNamed map[string]*rawNode
 	nodes    []*Node
 
 	dir      string      // of the file

@@ -189,8 +189,9 @@ func (r *run) madeOf(ctx context.Context, s *state) (parts []any, err error) {
 	}
 	parts = append(parts, build)
 	above := r.above(s, func(n *state) bool { return n.data.Stream == nil })
-	for _, n := range r.states {
-		if n.data.Stream == nil || !slices.Contains(above, n) {
+	slices.SortFunc(above, func(a, b *state) int { return a.at - b.at })
+	for _, n := range above {
+		if n.data.Stream == nil {
 			continue
 		}
 		does, nerr := r.streamDoes(ctx, n)

@@ -87,24 +87,32 @@ func (p *parser) expandNodes() {
 
 // findSweeps finds out on which sweeps each raw node depends.
 func (p *parser) findSweeps() {
-	byName := map[string]*rawNode{}
+	p.rawNamed = make(map[string]*rawNode, len(p.raw))
+	readers := map[string][]*rawNode{}
 	for _, r := range p.raw {
-		byName[r.name()] = r
+		p.rawNamed[r.name()] = r
 		r.sweeps = make([]bool, len(p.sweeps))
-		for i, s := range p.sweeps {
-			r.sweeps[i] = mentions(r.value, s.name)
+		for _, name := range inputNames(r.value) {
+			readers[name] = append(readers[name], r)
 		}
 	}
-	for changed := true; changed; {
-		changed = false
+	for i, s := range p.sweeps {
+		var open []*rawNode
+		depends := func(r *rawNode) {
+			if !r.sweeps[i] {
+				r.sweeps[i], open = true, append(open, r)
+			}
+		}
 		for _, r := range p.raw {
-			for _, name := range inputNames(r.value) {
-				from, ok := byName[name]
-				for i := range r.sweeps {
-					if ok && from.sweeps[i] && !r.sweeps[i] {
-						r.sweeps[i], changed = true, true
-					}
-				}
+			if mentions(r.value, s.name) {
+				depends(r)
+			}
+		}
+		for len(open) > 0 {
+			r := open[len(open)-1]
+			open = open[:len(open)-1]
+			for _, reader := range readers[r.name()] {
+				depends(reader)
 			}
 		}
 	}
@@ -187,9 +195,8 @@ func (p *parser) variantOf(r *rawNode, c choice) {
 	n.Base = n.Name
 	n.Name += c.suffix(r.sweeps)
 	for i, in := range n.From {
-		at := slices.IndexFunc(p.raw, func(from *rawNode) bool { return from.name() == in.Node })
-		if at >= 0 {
-			n.From[i].Node += c.suffix(p.raw[at].sweeps)
+		if from := p.rawNamed[in.Node]; from != nil {
+			n.From[i].Node += c.suffix(from.sweeps)
 		}
 	}
 	p.nodes = append(p.nodes, n)

@@ -3,7 +3,6 @@ package flow
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/larder-data/larder/component"
@@ -20,16 +19,17 @@ func (f *Flow) Targets(only ...string) ([]*Node, error) {
 // targets returns also which outputs of a node are wanted, if it is not all.
 func (f *Flow) targets(only []string) (targets []*Node, outputs map[*Node][]string, err error) {
 	outputs = map[*Node][]string{}
-	whole := map[*Node]bool{}
+	named, whole := map[*Node]bool{}, map[*Node]bool{}
 	for _, name := range only {
 		nodes, output, err := f.find(name)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, n := range nodes {
-			if !slices.Contains(targets, n) {
+			if !named[n] {
 				targets = append(targets, n)
 			}
+			named[n] = true
 			if whole[n] = whole[n] || output == ""; whole[n] {
 				delete(outputs, n)
 			} else {

@@ -63,6 +63,7 @@ var writtenType = xxh3.HashString("larder written 2")
 type writing struct {
 	sink   *state
 	nodes  []*state    // those above it, and the sink
+	stands []bool      // which nodes have all that is pinned for them as it was; nil until asked for
 	action *key.Action // with what was seen of the inputs before the run
 	inputs []stamp.Root
 	before *stamp.Stamp
@@ -100,7 +101,7 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 			w.recent, err = w.before.Contents(ctx, w.began, w.seed)
 		}
 		if err == nil {
-			r.writings = append(r.writings, w)
+			s.writing, r.writings = w, append(r.writings, w)
 		}
 	}
 	for _, w := range r.writings {
@@ -126,25 +127,37 @@ func (r *run) standsPinned(ctx context.Context, s *state) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.writings, func(w *writing) bool {
-		if w.found == nil || !slices.Contains(w.nodes, s) {
-			return false
-		}
-		pinned := 0
-		for _, n := range append(r.above(s, func(*state) bool { return false }), s) {
-			of := r.manifestName(n.Name)
-			for name, sum := range w.found.Pins {
-				if name != of && !strings.HasPrefix(name, of+".") {
-					continue
-				}
-				m, err := r.Larder.Store().Manifest(ctx, name)
-				if now := sumOf(m); err != nil || !m.Pinned || !bytes.Equal(now[:], sum) {
-					return false
-				}
-				pinned++
-			}
-		}
-		return pinned > 0
+		return w.found != nil && r.pinned(ctx, w)[s.at]
 	})
+}
+
+// pinned reports for each node that a sink is made of whether there is something pinned for
+// it or the nodes above it, and all of that is as it was.
+func (r *run) pinned(ctx context.Context, w *writing) []bool {
+	if w.stands != nil {
+		return w.stands
+	}
+	pins, lost := map[string]bool{}, map[string]bool{}
+	for name, sum := range w.found.Pins {
+		place, ok := strings.CutPrefix(name, r.manifestName(""))
+		if !ok {
+			continue
+		}
+		node, _, _ := strings.Cut(place, ".")
+		pins[node] = true
+		m, err := r.Larder.Store().Manifest(ctx, name)
+		if now := sumOf(m); err != nil || !m.Pinned || !bytes.Equal(now[:], sum) {
+			lost[node] = true
+		}
+	}
+	pinned := func(n *state) bool { return pins[n.Name] }
+	gone := func(n *state) bool { return lost[n.Name] }
+	pinnedAbove, goneAbove := r.haveAbove(pinned), r.haveAbove(gone)
+	w.stands = make([]bool, len(r.states))
+	for _, n := range w.nodes {
+		w.stands[n.at] = (pinned(n) || pinnedAbove[n.at]) && !gone(n) && !goneAbove[n.at]
+	}
+	return w.stands
 }
 
 // pins adds what the run pinned for checkpoints to what is noted of a sink, if that is
@@ -178,13 +191,15 @@ const maxPins = 1000
 
 // tell has the nodes report what stands: results of which none was looked at.
 func (w *writing) tell() {
+	nodes := make(map[string]*state, len(w.nodes))
+	for _, s := range w.nodes {
+		nodes[s.Name] = s
+	}
 	for _, n := range w.found.Nodes {
-		for _, s := range w.nodes {
-			if s.Name == n.Name && s.unchanged && s.samples == 0 { // not told by another sink
-				s.samples = n.Samples
-				s.tally.Stand(n.Results)
-				s.tally.Save(n.Saved)
-			}
+		if s := nodes[n.Name]; s != nil && s.unchanged && s.samples == 0 { // not told by another sink
+			s.samples = n.Samples
+			s.tally.Stand(n.Results)
+			s.tally.Save(n.Saved)
 		}
 	}
 }
@@ -391,15 +406,6 @@ func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 			w.output = out
 		}
 	}
-}
-
-// writingOf returns how a sink is written, or nil if that is not known.
-func (r *run) writingOf(s *state) *writing {
-	i := slices.IndexFunc(r.writings, func(w *writing) bool { return w.sink == s })
-	if i < 0 {
-		return nil
-	}
-	return r.writings[i]
 }
 
 // applies is told of each maker that the node applies. One that is not what it

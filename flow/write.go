@@ -82,7 +82,7 @@ func (f *Flow) writtenNames() map[string]string {
 			base = name
 		}
 		for name, i := base, 2; ; name, i = fmt.Sprintf("%s-%d", base, i), i+1 {
-			if !taken[name] && (name == n.Name || !slices.Contains(f.names(), name)) {
+			if !taken[name] && (name == n.Name || f.byName[name] == nil) {
 				names[n.Name], taken[name] = name, true
 				break
 			}
@@ -279,6 +279,7 @@ func writtenLimits(l Limits) *yaml.Node {
 	m := mapping()
 	putNumber(m, "pixels", l.Pixels)
 	putNumber(m, "unpacked", l.Unpacked)
+	putNumber(m, "item", l.Item)
 	return m
 }
 

@@ -129,14 +129,16 @@ func (p *problems) fields(n *yaml.Node, what string) []field {
 		return nil
 	}
 	var out []field
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			p.at(k, "a key of %s must be a text", what)
-		case slices.ContainsFunc(out, func(f field) bool { return f.key.Value == k.Value }):
+		case seen[k.Value]:
 			p.at(k, "%q comes twice in %s", k.Value, what)
 		default:
+			seen[k.Value] = true
 			out = append(out, field{k, n.Content[i+1]})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"reflect"
 	"sync"
 	"unsafe"
 
@@ -43,6 +44,8 @@ type encoder struct {
 
 	places *places            // that the values so far refer to; nil before the first
 	opaque *identical.Sharing // memory of values that made bytes of themselves; nil before the first
+
+	methods map[reflect.Type][]any // that named values, by type; nil unless they are asked for
 }
 
 var encoders = sync.Pool{New: func() any {

@@ -159,6 +159,7 @@ const maxPixels = 1 << 28
 
 func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	return func(e *encoder, p unsafe.Pointer) error {
+		e.uses(t, "Bounds", "At")
 		m := reflect.NewAt(t, p).Interface().(image.Image)
 		r := m.Bounds()
 		e.rectangle(r)

@@ -41,6 +41,7 @@ func twice(checked *atomic.Bool, t reflect.Type, method string, first []byte, ag
 func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
+		e.uses(t, "AppendKey")
 		v := reflect.NewAt(t, p).Interface().(Keyer)
 		// The encoding goes behind room for its length. The method gets only
 		// the free end of the buffer: it cannot reach what is before.
@@ -66,6 +67,7 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 func encodeMarshaler(m marshal.Method, t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
+		e.uses(t, m.Name)
 		at := reflect.NewAt(t, p)
 		b, err := e.bytesOf(m, at)
 		if err != nil {

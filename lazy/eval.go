@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/larder-data/larder"
@@ -84,6 +85,7 @@ type evaluator struct {
 	wake  *sync.Cond
 	stack []*task
 	tasks map[key.Key]*task
+	loans sync.Map // of *lent, by what cannot be watched
 	root  *task
 	err   error
 	count Progress
@@ -262,7 +264,7 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 func (t *task) take(o outcome) {
 	t.value, t.from, t.reads, t.unkept = o.value, o.from, o.reads, o.unkept
 	if t.unkept != nil {
-		t.lent.lend(t.value) // at once, as others may have it too
+		t.lent.see(t.value) // at once, as others may have it too
 	}
 }
 
@@ -393,19 +395,28 @@ func (t *task) note(ctx context.Context) {
 func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
 	args, loans := make([]any, len(t.node.args)), make([]*lent, len(t.node.args))
 	for i := range args {
-		args[i], loans[i] = t.argument(i)
+		args[i], loans[i] = v.argument(t, i)
 		if a := t.args[i]; a != nil && errors.Is(a.unkept, larder.ErrUnsteady) {
 			larder.Unkeep(ctx, a.unkept)
 		}
 	}
 	defer v.giveBack(ctx, t, args, loans)
-	return t.node.fn.call(ctx, v, args)
+	value, err := t.node.fn.call(ctx, v, args)
+	if err != nil {
+		return value, err
+	}
+	return t.own(value, loans), nil
 }
 
 // resolve names the arguments by their contents, and notes what they were made
 // from.
 func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
 	inputs := make([]key.Input, 0, len(t.args))
+	for _, in := range t.action.Inputs() {
+		if strings.HasPrefix(in.Name, methodsOf) {
+			inputs = append(inputs, in)
+		}
+	}
 	for i, n := range t.node.args {
 		a := t.args[i]
 		if a == nil {

@@ -28,8 +28,9 @@ type Options struct {
 	// Pure lists what the code may reach although it is impure or unknown: see
 	// source.Options.
 	Pure []string
-	// Captured holds, by name, the values of variables that a function literal
-	// captures. They become part of the key.
+	// Captured holds, by name, the values of all variables that a function literal
+	// captures. They become part of the key. The package must register its sources,
+	// as nothing else tells whether one was forgotten.
 	Captured map[string]any
 	// Keep says where results are kept.
 	Keep Keep
@@ -66,8 +67,6 @@ type function struct {
 	mu      sync.Mutex
 	op      *key.Op
 	closure *source.Closure // if it is known by its source
-
-	shares sync.Once // it was said that it shares an argument
 }
 
 // keeper knows the type of a function's results.
@@ -178,7 +177,8 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	b := builder{ctx: ctx, larder: l}
 	var names []key.Key
-	for _, t := range f.trees {
+	params := f.params
+	for i, t := range f.trees {
 		if err := b.name(t); err != nil {
 			return nil, err
 		}
@@ -189,10 +189,17 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 				return nil, err
 			}
 			id = key.Key(d)
+			methods, err := larder.MethodsOf(ctx, l, t.value)
+			if err != nil {
+				return nil, err
+			}
+			if methods != "" {
+				params = append(slices.Clip(params), key.Param{Name: fmt.Sprint(methodsOf, "tree ", i), Value: methods})
+			}
 		}
 		names = append(names, id)
 	}
-	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, f.params...)...)
+	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, params...)...)
 }
 
 // code identifies the function's code.
@@ -205,8 +212,11 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	}
 	switch {
 	case f.options.Version != "":
-		return key.VersionOf(fn.Package, f.options.Version), nil
+		return key.VersionOf(fn.Package, f.options.Version), f.checkCaptured(ctx, l, fn, captured)
 	case f.options.Build || !fn.Registered():
+		if err := f.checkCaptured(ctx, l, fn, captured); err != nil {
+			return key.Code{}, err
+		}
 		if err := fn.CheckLibrary(f.options.Pure); err != nil {
 			return key.Code{}, err
 		}
@@ -223,6 +233,14 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	}
 	f.closure = c
 	return key.Code{Kind: string(c.Kind), ID: c.ID.String()}, nil
+}
+
+// checkCaptured holds what is declared as Captured to what the function captures.
+func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn source.Function, declared []string) error {
+	if len(declared) == 0 && !fn.HasState() {
+		return nil
+	}
+	return larder.CheckCaptured(ctx, l, fn, declared)
 }
 
 // call runs the function on arguments of its own.

@@ -51,7 +51,9 @@ type node struct {
 	args  []*node
 	value any // of a constant
 	copy  func(any) (any, bool)
-	err   error // found while the tree was built
+	// mayBeLent says of a constant that it may be one that cannot be copied.
+	mayBeLent bool
+	err       error // found while the tree was built
 
 	action atomic.Pointer[identity]
 	level  int    // of nested element functions within: see Map
@@ -68,7 +70,7 @@ type identity struct {
 // Of returns a value that is known. It must be of a type that can be keyed
 // (see package key) and not be changed while it is in use.
 func Of[T any](v T) Value[T] {
-	return Value[T]{&node{value: v, copy: copier[T]()}}
+	return Value[T]{&node{value: v, copy: copier[T](), mayBeLent: mayBeLent[T]()}}
 }
 
 // Get returns the value: from memory, from the store, or by computing what is

@@ -134,7 +134,7 @@ func testMeanwhile(t *testing.T, swap int) {
 	dir := t.TempDir()
 	here, other := open(t, dir), open(t, dir)
 	var leaves, below atomic.Int64
-	captured := map[string]any{"calls": "for the test"}
+	captured := map[string]any{"leaves": 0, "below": 0, "wanted": 0, "t": 0, "other": 0} // for the test
 	leaf := lazy.Func1("aside", func(_ context.Context, x int) (int, error) { leaves.Add(1); return x, nil },
 		lazy.Options{Version: "1", Captured: captured})
 	cheap := lazy.Func1("below", func(_ context.Context, x int) (int, error) { below.Add(1); return x, nil },
@@ -416,7 +416,7 @@ func TestCancellation(t *testing.T) {
 		cancel(reason)
 		<-ctx.Done()
 		return 0, ctx.Err()
-	}, lazy.Options{Version: "1", Captured: map[string]any{"cancel": 0}})
+	}, lazy.Options{Version: "1", Captured: map[string]any{"cancel": 0, "reason": 0}})
 	if _, err := sum(waits(lazy.Of(1)), waits(lazy.Of(2)), lazy.Of(1)).Get(ctx, l); !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
@@ -460,6 +460,22 @@ func TestCapturedState(t *testing.T) {
 	bound := lazy.Lift1("len", strings.NewReplacer("a", "b").Replace, v1)
 	if _, err := bound(lazy.Of("a")).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "bound to a value that no key covers") {
 		t.Errorf("method value: %v", err)
+	}
+}
+
+// TestCapturedIsDeclared: all that a literal captures is declared, whatever its code is
+// known by.
+func TestCapturedIsDeclared(t *testing.T) {
+	l := open(t, t.TempDir())
+	for name, o := range map[string]lazy.Options{"version": {Version: "1"}, "build": {Build: true}} {
+		for k := range 2 {
+			j := 10 * k
+			o.Captured = map[string]any{"k": 1}
+			f := lazy.Func1("sum of "+name, func(_ context.Context, x int) (int, error) { return k + j + x, nil }, o)
+			if _, err := f(lazy.Of(1)).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "captures j, which no key covers") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 

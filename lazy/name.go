@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/larder-data/larder"
@@ -53,14 +54,8 @@ func (b *builder) identify(n *node) (*identity, error) {
 		return nil, n.err
 	case n.hole != nil:
 		return &identity{key: n.hole.key()}, nil
-	case n.fn == nil && !large(n.value):
-		return &identity{}, nil // encoded with the action it is an argument of
 	case n.fn == nil:
-		d, err := key.Of(n.value)
-		if err != nil {
-			return nil, fmt.Errorf("lazy: a constant: %w", err)
-		}
-		return &identity{value: d}, nil
+		return n.identifyConstant()
 	}
 	op, err := n.fn.operation(b.ctx, b.larder)
 	if err != nil {
@@ -68,7 +63,7 @@ func (b *builder) identify(n *node) (*identity, error) {
 	}
 	var few [4]key.Input
 	inputs, constants := n.inputs(few[:0])
-	if constants == 0 {
+	if constants == 0 && !(n.fn.builtin && slices.ContainsFunc(inputs, isLarge)) {
 		return &identity{key: op.Key(inputs...)}, nil
 	}
 	a, err := b.action(n)
@@ -77,6 +72,23 @@ func (b *builder) identify(n *node) (*identity, error) {
 	}
 	b.made = a
 	return &identity{key: a.Key()}, nil
+}
+
+// identifyConstant names a constant. What cannot be copied is looked at before that.
+func (n *node) identifyConstant() (id *identity, err error) {
+	id = &identity{}
+	if n.mayBeLent {
+		if _, ok := n.copy(n.value); !ok {
+			id.lent.see(n.value)
+		}
+	}
+	if !large(n.value) {
+		return id, nil // encoded with the action it is an argument of
+	}
+	if id.value, err = key.Of(n.value); err != nil {
+		return nil, fmt.Errorf("lazy: a constant: %w", err)
+	}
+	return id, nil
 }
 
 // slot stands, among the arguments of an action, for one that is not a
@@ -92,6 +104,11 @@ func (b *builder) action(n *node) (*key.Action, error) {
 	}
 	var few [4]key.Input
 	inputs, constants := n.inputs(few[:0])
+	if n.fn.builtin {
+		if inputs, err = b.methods(n, inputs); err != nil {
+			return nil, fmt.Errorf("lazy: %s: %w", n.fn.name, err)
+		}
+	}
 	if constants == 0 {
 		return op.Action(inputs...), nil
 	}
@@ -111,6 +128,27 @@ func (b *builder) action(n *node) (*key.Action, error) {
 	return action, nil
 }
 
+// methods appends to inputs what identifies the methods by which constants name
+// themselves: what uses a part of one has types that need not tell of its own.
+func (b *builder) methods(n *node, inputs []key.Input) ([]key.Input, error) {
+	for i, a := range n.args {
+		if !a.constant() {
+			continue
+		}
+		id, err := larder.MethodsOf(b.ctx, b.larder, a.value)
+		if err != nil {
+			return nil, err
+		}
+		if id != "" {
+			inputs = append(inputs, key.Input{Name: methodsOf + argument(i), Ref: key.Content(key.DigestOf([]byte(id)))})
+		}
+	}
+	return inputs, nil
+}
+
+// methodsOf begins the names of such inputs.
+const methodsOf = "methods of "
+
 // inputs appends to list the arguments that are inputs of the node's action,
 // and counts the others: small constants.
 func (n *node) inputs(list []key.Input) (inputs []key.Input, constants int) {
@@ -129,6 +167,8 @@ func (n *node) inputs(list []key.Input) (inputs []key.Input, constants int) {
 
 // constantKind marks the inputs of an action that are large constants.
 const constantKind = "constant"
+
+func isLarge(in key.Input) bool { return in.Kind == constantKind }
 
 // constant reports whether the node is a value that is known.
 func (n *node) constant() bool { return n.fn == nil && n.hole == nil }

@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -12,6 +14,11 @@ import (
 
 // random reports whether what a node makes of a sample is drawn.
 func (g *graph) random(n *flow.Node) bool {
+	type random struct{ *flow.Node }
+	return once(g, random{n}, func() bool { return g.findRandom(n) })
+}
+
+func (g *graph) findRandom(n *flow.Node) bool {
 	if p, ok := as[op.MapIf](n); ok && p.Probability != nil && *p.Probability > 0 && *p.Probability < 1 {
 		return true
 	}
@@ -65,12 +72,11 @@ func (g *graph) drawsAnew(n *flow.Node) bool {
 // variants reports whether a node is given samples more than once, or drawn ones, so
 // that it makes several of each.
 func (g *graph) variants(n *flow.Node) bool {
-	for m := range g.above(n) {
-		if g.repeats(m) || is[op.Sample](m) || is[op.WeightedSample](m) || is[op.Mix](m) {
-			return true
-		}
-	}
-	return false
+	return once(g, "variants above", func() map[*flow.Node]bool {
+		return g.above(func(m *flow.Node) bool {
+			return g.repeats(m) || is[op.Sample](m) || is[op.WeightedSample](m) || is[op.Mix](m)
+		})
+	})[n]
 }
 
 // keptBy returns the node that keeps what a node makes, or what is made of that; or nil.
@@ -84,6 +90,15 @@ func (g *graph) keptBy(n *flow.Node) *flow.Node {
 // keptAfter returns the node below that keeps what it makes of some items, or of what
 // others make of them; or nil.
 func (g *graph) keptAfter(n *flow.Node, items []string) *flow.Node {
+	type kept struct {
+		after *flow.Node
+		of    string
+	}
+	items = slices.Compact(slices.Sorted(slices.Values(items)))
+	return once(g, kept{n, strings.Join(items, "\x00")}, func() *flow.Node { return g.findKeptAfter(n, items) })
+}
+
+func (g *graph) findKeptAfter(n *flow.Node, items []string) *flow.Node {
 	for _, r := range g.readers[n] {
 		var on []string
 		reads := false

@@ -27,15 +27,7 @@ func costlyCheckpoint(g *graph) (all []Warning) {
 
 // worthKeeping reports whether there may be results to keep at a node.
 func (g *graph) worthKeeping(n *flow.Node) bool {
-	if g.mayMake(n) {
-		return true
-	}
-	for m := range g.above(n) {
-		if g.mayMake(m) {
-			return true
-		}
-	}
-	return false
+	return g.mayMake(n) || once(g, "made above", func() map[*flow.Node]bool { return g.above(g.mayMake) })[n]
 }
 
 // mayMake reports whether a node may make items, or results are kept for it to know

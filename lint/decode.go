@@ -10,34 +10,66 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// A decoding is a node that decodes images, and the way that they come to it.
+// A decoding is a node that decodes images.
 type decoding struct {
-	by   *flow.Node
-	from *flow.Node // which puts them out
+	by *flow.Node
+	origin
+}
+
+// An origin is what puts out images.
+type origin struct {
+	from *flow.Node
 	item string
-	way  []*flow.Node // between the two
 }
 
 // repeatedDecode: nodes of two branches decode the same images, each for itself, as
 // nothing between keeps them.
 func repeatedDecode(g *graph) (all []Warning) {
-	var found []decoding
+	found := map[origin][]*flow.Node{}
+	lines := g.lines()
 	for _, n := range g.Nodes {
 		for _, d := range g.decodings(n) {
-			if i := slices.IndexFunc(found, d.again); i >= 0 {
+			same := found[d.origin]
+			// Of two nodes on one way the second finds what the first has decoded.
+			if i := slices.IndexFunc(same, func(m *flow.Node) bool { return !lines.joins(m, n) }); i >= 0 {
 				all = append(all, at(n, fmt.Sprintf("cache: {policy: auto} at %s, or keep what the two make", name(d.from)),
-					"it decodes item %s of %s, which %s decodes as well in a branch of its own: each sample twice in a run", d.item, name(d.from), found[i].by.Name))
+					"it decodes item %s of %s, which %s decodes as well in a branch of its own: each sample twice in a run", d.item, name(d.from), same[i].Name))
 			}
-			found = append(found, d)
+			found[d.origin] = append(same, n)
 		}
 	}
 	return all
 }
 
-// again reports whether another node decodes the same in another branch. Of two nodes
-// on one way the second finds what the first has decoded.
-func (d decoding) again(e decoding) bool {
-	return d.from == e.from && d.item == e.item && !slices.Contains(d.way, e.by) && !slices.Contains(e.way, d.by)
+// lines number nodes so that those that a line leads to from a node follow it: up to the
+// last of them.
+type lines struct{ first, last map[*flow.Node]int }
+
+func (g *graph) lines() lines {
+	l := lines{map[*flow.Node]int{}, map[*flow.Node]int{}}
+	single := func(n *flow.Node) bool { return !n.Component.Many && len(n.From) == 1 }
+	var visit func(n *flow.Node)
+	visit = func(n *flow.Node) {
+		l.first[n] = len(l.first)
+		for _, r := range g.readers[n] {
+			if single(r) {
+				visit(r)
+			}
+		}
+		l.last[n] = len(l.first) - 1
+	}
+	for _, n := range g.order {
+		if !single(n) {
+			visit(n)
+		}
+	}
+	return l
+}
+
+// joins reports whether a line leads from one of two nodes to the other.
+func (l lines) joins(a, b *flow.Node) bool {
+	leads := func(a, b *flow.Node) bool { return l.first[a] <= l.first[b] && l.first[b] <= l.last[a] }
+	return leads(a, b) || leads(b, a)
 }
 
 // decodings are the items that a node decodes in each run in which a sink is written.
@@ -46,8 +78,8 @@ func (g *graph) decodings(n *flow.Node) (all []decoding) {
 		return nil
 	}
 	for _, item := range g.itemsOf(n).reads {
-		if d, ok := g.origin(n, item); ok {
-			all = append(all, d)
+		if from := g.origin(n, item); from != nil {
+			all = append(all, decoding{n, origin{from, item}})
 		}
 	}
 	return all
@@ -56,39 +88,33 @@ func (g *graph) decodings(n *flow.Node) (all []decoding) {
 // keptBelow reports whether results of a node, or of one below, are kept across runs, so
 // that it may not be asked again.
 func (g *graph) keptBelow(n *flow.Node) bool {
-	if g.keeps(n) {
-		return true
-	}
-	for m := range g.below(n) {
-		if g.keeps(m) {
-			return true
-		}
-	}
-	return false
+	return g.keeps(n) || once(g, "kept below", func() map[*flow.Node]bool { return g.below(g.keeps) })[n]
 }
 
 // origin goes up to what puts out an item that a node reads, as long as each sample is
-// passed on and nothing keeps it in memory. ok is false if that ends elsewhere.
-func (g *graph) origin(by *flow.Node, item string) (d decoding, ok bool) {
-	d = decoding{by: by, item: item}
-	for n := by; ; {
-		if n.From[0].Output != "" {
-			return d, false
+// passed on and nothing keeps it in memory. It is nil if that ends elsewhere.
+func (g *graph) origin(by *flow.Node, item string) *flow.Node {
+	type way struct {
+		by   *flow.Node
+		item string
+	}
+	return once(g, way{by, item}, func() *flow.Node {
+		if by.From[0].Output != "" {
+			return nil
 		}
-		n = g.byName[n.From[0].Node]
+		n := g.byName[by.From[0].Node]
 		it := items{}
 		if n.Component.Kind == component.Map && !is[mapper.DropKeys](n) && !is[mapper.KeepKeys](n) && !is[mapper.Share](n) {
 			it = g.itemsOf(n)
 		}
 		switch {
 		case n.Options.Cache != nil || it.open:
-			return d, false
+			return nil
 		case n.Component.Kind == component.Source || slices.Contains(it.makes, item):
-			d.from = n
-			return d, true
+			return n
 		case !passesAll(n) && !is[op.Repeat](n):
-			return d, false
+			return nil
 		}
-		d.way = append(d.way, n)
-	}
+		return g.origin(n, item)
+	})
 }

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/larder-data/larder/component"
@@ -16,14 +15,16 @@ type graph struct {
 	ctx     context.Context
 	byName  map[string]*flow.Node
 	readers map[*flow.Node][]*flow.Node
+	order   []*flow.Node // every node after those that it reads
 	counts  map[*flow.Node]count
 	items   map[*flow.Node]items
+	memo    map[any]any // of [once]
 }
 
 func newGraph(ctx context.Context, f *flow.Flow, o Options) *graph {
 	g := &graph{
 		Flow: f, Options: o, ctx: ctx, byName: map[string]*flow.Node{}, readers: map[*flow.Node][]*flow.Node{},
-		counts: map[*flow.Node]count{}, items: map[*flow.Node]items{},
+		counts: map[*flow.Node]count{}, items: map[*flow.Node]items{}, memo: map[any]any{},
 	}
 	for _, n := range f.Nodes {
 		g.byName[n.Name] = n
@@ -34,63 +35,80 @@ func newGraph(ctx context.Context, f *flow.Flow, o Options) *graph {
 			g.readers[from] = append(g.readers[from], n)
 		}
 	}
+	g.sort()
 	return g
 }
 
-// line goes up from a node through what reads one dataset, the nearest first. It ends
-// at a join: what others bring in is not known to be the same samples.
-func (g *graph) line(n *flow.Node) iter.Seq[*flow.Node] {
-	return func(yield func(*flow.Node) bool) {
-		for !n.Component.Many && len(n.From) == 1 {
-			if n = g.byName[n.From[0].Node]; !yield(n) {
-				return
+// sort puts every node after those that it reads.
+func (g *graph) sort() {
+	left := map[*flow.Node]int{}
+	for _, n := range g.Nodes {
+		if left[n] = len(n.From); left[n] == 0 {
+			g.order = append(g.order, n)
+		}
+	}
+	for i := 0; i < len(g.order); i++ {
+		for _, r := range g.readers[g.order[i]] {
+			if left[r]--; left[r] == 0 {
+				g.order = append(g.order, r)
 			}
 		}
 	}
 }
 
-// above goes through all nodes that a node is made of, each once.
-func (g *graph) above(n *flow.Node) iter.Seq[*flow.Node] {
-	return spread(n, func(n *flow.Node) (all []*flow.Node) {
-		for _, in := range n.From {
-			all = append(all, g.byName[in.Node])
+// nearest finds for each node, of those that it is led up to in a line, the nearest for
+// which something holds. A line goes through what reads one dataset, and ends at a join:
+// what others bring in is not known to be the same samples.
+func (g *graph) nearest(holds func(n *flow.Node) bool) map[*flow.Node]*flow.Node {
+	found := map[*flow.Node]*flow.Node{}
+	for _, n := range g.order {
+		if n.Component.Many || len(n.From) != 1 {
+			continue
 		}
-		return all
-	})
-}
-
-// below goes through all nodes that are made of a node, each once.
-func (g *graph) below(n *flow.Node) iter.Seq[*flow.Node] {
-	return spread(n, func(n *flow.Node) []*flow.Node { return g.readers[n] })
-}
-
-// spread goes through what can be reached from a node, each once.
-func spread(n *flow.Node, next func(*flow.Node) []*flow.Node) iter.Seq[*flow.Node] {
-	return func(yield func(*flow.Node) bool) {
-		seen := map[*flow.Node]bool{}
-		for open := slices.Clone(next(n)); len(open) > 0; {
-			m := open[len(open)-1]
-			open = open[:len(open)-1]
-			if seen[m] {
-				continue
-			}
-			seen[m] = true
-			if !yield(m) {
-				return
-			}
-			open = append(open, next(m)...)
+		from := g.byName[n.From[0].Node]
+		if found[n] = found[from]; holds(from) {
+			found[n] = from
 		}
 	}
+	return found
+}
+
+// above reports for each node whether something holds of one that it is made of.
+func (g *graph) above(holds func(n *flow.Node) bool) map[*flow.Node]bool {
+	above := map[*flow.Node]bool{}
+	for _, n := range g.order {
+		above[n] = slices.ContainsFunc(n.From, func(in flow.Input) bool {
+			from := g.byName[in.Node]
+			return above[from] || holds(from)
+		})
+	}
+	return above
+}
+
+// below reports for each node whether something holds of one that is made of it.
+func (g *graph) below(holds func(n *flow.Node) bool) map[*flow.Node]bool {
+	below := map[*flow.Node]bool{}
+	for _, n := range slices.Backward(g.order) {
+		below[n] = slices.ContainsFunc(g.readers[n], func(r *flow.Node) bool { return below[r] || holds(r) })
+	}
+	return below
+}
+
+// once returns what find returns for an id, which is found out the first time.
+func once[T any](g *graph, id any, find func() T) T {
+	if found, ok := g.memo[id]; ok {
+		return found.(T)
+	}
+	found := find()
+	g.memo[id] = found
+	return found
 }
 
 // writes reports whether a sink writes what a node is part of.
 func (g *graph) writes(n *flow.Node) bool {
-	for m := range g.below(n) {
-		if m.Component.Kind == component.Sink {
-			return true
-		}
-	}
-	return false
+	return once(g, "writes", func() map[*flow.Node]bool {
+		return g.below(func(n *flow.Node) bool { return n.Component.Kind == component.Sink })
+	})[n]
 }
 
 // keeps reports whether results of a node are kept across runs.

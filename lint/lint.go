@@ -71,11 +71,12 @@ type Options struct {
 func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	g := newGraph(ctx, f, o)
 	var all []Warning
+	said := map[Warning]bool{}
 	for _, r := range Rules() {
 		for _, w := range r.check(g) {
 			w.Rule = r.Name
-			if !slices.Contains(all, w) { // variants of a sweep are one node of the file
-				all = append(all, w)
+			if !said[w] { // variants of a sweep are one node of the file
+				said[w], all = true, append(all, w)
 			}
 		}
 	}

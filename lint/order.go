@@ -29,21 +29,11 @@ func shardBeforeShuffle(g *graph) (all []Warning) {
 
 // shardAbove returns the nearest node above that shards, or nil.
 func (g *graph) shardAbove(n *flow.Node) *flow.Node {
-	for m := range g.line(n) {
-		if shards(m) {
-			return m
-		}
-	}
-	return nil
+	return once(g, "shard above", func() map[*flow.Node]*flow.Node { return g.nearest(shards) })[n]
 }
 
 func (g *graph) shuffledAbove(n *flow.Node) bool {
-	for m := range g.line(n) {
-		if is[op.Shuffle](m) {
-			return true
-		}
-	}
-	return false
+	return once(g, "shuffle above", func() map[*flow.Node]*flow.Node { return g.nearest(is[op.Shuffle]) })[n] != nil
 }
 
 // shuffleAfterBatch: batches are shuffled each by itself.
@@ -59,12 +49,19 @@ func shuffleAfterBatch(g *graph) (all []Warning) {
 
 // batchAbove returns the node whose batches a node reads, all of them, or nil.
 func (g *graph) batchAbove(n *flow.Node) *flow.Node {
-	for !n.Component.Many && len(n.From) == 1 && n.From[0].Output == "" {
-		if n = g.byName[n.From[0].Node]; is[op.Batch](n) {
-			return n
+	return once(g, "batch above", func() map[*flow.Node]*flow.Node {
+		found := map[*flow.Node]*flow.Node{}
+		for _, n := range g.order {
+			if n.Component.Many || len(n.From) != 1 || n.From[0].Output != "" {
+				continue
+			}
+			from := g.byName[n.From[0].Node]
+			if found[n] = found[from]; is[op.Batch](from) {
+				found[n] = from
+			}
 		}
-	}
-	return nil
+		return found
+	})[n]
 }
 
 // repeatBeforeShuffle: passes over the data are mixed with one another, and nothing
@@ -74,16 +71,15 @@ func repeatBeforeShuffle(g *graph) (all []Warning) {
 		if !is[op.Shuffle](n) {
 			continue
 		}
-		for m := range g.line(n) {
-			if g.random(m) {
-				break // the copies are samples of their own
-			}
-			if g.repeats(m) {
-				all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch anew", name(m)),
-					"it shuffles the passes of %s together, so a sample may come twice before another has come once", name(m)))
-				break
-			}
+		above := once(g, "random or repeated above", func() map[*flow.Node]*flow.Node {
+			return g.nearest(func(n *flow.Node) bool { return g.random(n) || g.repeats(n) })
+		})
+		m := above[n]
+		if m == nil || g.random(m) { // then the copies are samples of their own
+			continue
 		}
+		all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch anew", name(m)),
+			"it shuffles the passes of %s together, so a sample may come twice before another has come once", name(m)))
 	}
 	return all
 }

@@ -32,12 +32,15 @@ func unusedResult(g *graph) (all []Warning) {
 // used reports whether something reads an item that a node puts out. What nobody reads
 // in the flow may be opened by anybody.
 func (g *graph) used(n *flow.Node, item string) bool {
-	if len(g.readers[n]) == 0 {
-		return true
+	type used struct {
+		*flow.Node
+		item string
 	}
-	return slices.ContainsFunc(g.readers[n], func(r *flow.Node) bool {
-		as, read := g.passes(r, item)
-		return read || as != "" && g.used(r, as)
+	return once(g, used{n, item}, func() bool {
+		return len(g.readers[n]) == 0 || slices.ContainsFunc(g.readers[n], func(r *flow.Node) bool {
+			as, read := g.passes(r, item)
+			return read || as != "" && g.used(r, as)
+		})
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 // one that comes next gets it however large it is.
 type ahead struct {
 	batches int
-	bytes   int64
+	bytes   func() int64 // at most, now
 
 	mu      sync.Mutex
 	changed *sync.Cond // something of what follows did, or the context has ended
@@ -22,7 +22,7 @@ type ahead struct {
 	last    int64 // bytes of the batch that was laid out last
 }
 
-func newAhead(ctx context.Context, batches int, bytes int64) *ahead {
+func newAhead(ctx context.Context, batches int, bytes func() int64) *ahead {
 	a := &ahead{batches: batches, bytes: bytes, room: map[int]int64{}}
 	a.changed = sync.NewCond(&a.mu)
 	context.AfterFunc(ctx, func() {
@@ -39,14 +39,14 @@ func (a *ahead) begin(ctx context.Context) error {
 	return a.wait(ctx, func() bool {
 		open := a.begun - a.handed
 		expected := a.used + int64(a.begun-a.laid+1)*a.last
-		return open == 0 || open < a.batches && expected <= a.bytes
+		return open == 0 || open < a.batches && expected <= a.bytes()
 	}, func() { a.begun++ })
 }
 
 // take waits until the k-th batch may be laid out, and calls get to have it done.
 func (a *ahead) take(ctx context.Context, k int, bytes int64, get func() error) error {
 	err := a.wait(ctx, func() bool {
-		return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes)
+		return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes())
 	}, func() { a.room[k], a.used, a.last = bytes, a.used+bytes, bytes })
 	if err == nil {
 		err = get()
@@ -68,6 +68,13 @@ func (a *ahead) hand() {
 	delete(a.room, a.handed)
 	a.handed++
 	a.changed.Broadcast()
+}
+
+// bytesAhead is how many bytes are laid out and were not handed out.
+func (a *ahead) bytesAhead() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
 }
 
 // wait waits for something, or for the end of ctx, and then changes something.

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/larder-data/larder/dataset"
@@ -11,6 +12,7 @@ import (
 // together, and how often that was to be expected when the epoch began.
 type Hits struct {
 	Cache int    `json:"cache"` // which of the loader's
+	Node  string `json:"node"`
 	Epoch uint64 `json:"epoch"`
 	Reads int64  `json:"reads"` // so far
 	Hits  int64  `json:"hits"`  // of these
@@ -58,8 +60,8 @@ func (c *forecast) now() Hits {
 }
 
 // begin notes that an epoch begins, of which caches will be read in known orders from a
-// position on, n times.
-func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, caches []*dataset.CachedDataset) {
+// position on, n times. Of others, and of those that are watched, no order is known.
+func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, caches, watched []*dataset.CachedDataset) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	past := make([]Hits, 0, len(f.list))
@@ -67,10 +69,10 @@ func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, 
 		past = append(past, c.now())
 	}
 	f.past, f.list = past, nil
-	for k, o := range reads {
-		c := &forecast{Hits: Hits{Cache: k, Epoch: epoch, Predicted: -1}, cache: caches[k]}
+	for k, cached := range slices.Concat(caches, watched) {
+		c := &forecast{Hits: Hits{Cache: k, Node: cached.Node(), Epoch: epoch, Predicted: -1}, cache: cached}
 		c.reads, c.hits = c.cache.Counts()
-		if n <= mostForecast && n > 0 {
+		if o := reads[k]; o != nil && n <= mostForecast && n > 0 {
 			if hits, ok := c.cache.Forecast(o, from, n); ok {
 				c.Predicted = float64(hits) / float64(n)
 			}

@@ -59,6 +59,8 @@ type Options struct {
 	// Caches are told in which order the samples will be read ([dataset.CachedDataset]),
 	// by each reader of rank 0 as it comes to an epoch.
 	Caches []*dataset.CachedDataset
+	// Watch are others, of which [Loader.Hits] tells as well, and which are told nothing.
+	Watch []*dataset.CachedDataset
 	// MeasureAll has [Loader.Stages] know the stages of all batches, in place of some in
 	// a second, at the cost of some microseconds for each sample.
 	MeasureAll bool
@@ -175,11 +177,12 @@ func (l *Loader) sample(ctx context.Context, e edition, number int) (dataset.Sam
 // foretell tells the caches what will be read from a state on, to the end of the epoch
 // after it.
 func (l *Loader) foretell(s State, e edition) {
-	if len(l.options.Caches) == 0 {
+	if len(l.options.Caches)+len(l.options.Watch) == 0 {
 		return
 	}
 	reads, begun, ok := l.reads(s)
-	if !ok {
+	if !ok || len(l.options.Caches) == 0 {
+		l.forecasts.begin(s.Epoch, nil, 0, 0, l.options.Caches, l.options.Watch)
 		return
 	}
 	n := reads.Len() - begun
@@ -193,7 +196,7 @@ func (l *Loader) foretell(s State, e edition) {
 			known[k] = o
 		}
 	}
-	l.forecasts.begin(s.Epoch, known, begun, n, l.options.Caches)
+	l.forecasts.begin(s.Epoch, known, begun, n, l.options.Caches, l.options.Watch)
 	for k, o := range known {
 		l.options.Caches[k].Expect(o, begun)
 	}

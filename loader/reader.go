@@ -30,6 +30,9 @@ type ReadOptions struct {
 	// AheadBytes bounds the memory of these; 0 stands for 256 MiB. The batch that comes
 	// next is made however large it is.
 	AheadBytes int64
+	// Budget bounds them together with those of other readers, until the reader is closed;
+	// nil does not.
+	Budget *Budget
 	// Rooms is where the memory of batches comes from; nil is memory of Go.
 	Rooms Rooms
 }
@@ -52,6 +55,7 @@ type Reader struct {
 	cancel  context.CancelCauseFunc
 	work    sync.WaitGroup
 	ahead   *ahead
+	left    sync.Once    // the budget
 	coming  chan *coming // in order
 
 	mu      sync.Mutex
@@ -109,7 +113,8 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 		r.options.Rooms = l.Rooms()
 	}
 	r.ctx, r.cancel = context.WithCancelCause(l.pool.Context(ctx))
-	r.ahead = newAhead(r.ctx, r.options.Ahead, r.options.AheadBytes)
+	r.ahead = newAhead(r.ctx, r.options.Ahead, func() int64 { return o.Budget.Share(r.options.AheadBytes) })
+	o.Budget.join(1)
 	r.coming = make(chan *coming, r.options.Ahead+1)
 	r.work.Go(r.begin)
 	return r, nil
@@ -123,6 +128,7 @@ var ErrClosed = errors.New("loader: the reader is closed")
 func (r *Reader) Close() {
 	r.cancel(ErrClosed)
 	r.work.Wait()
+	r.left.Do(func() { r.options.Budget.join(-1) })
 	for c := range r.coming {
 		c.release()
 	}
@@ -379,6 +385,10 @@ func (r *Reader) report(b *Batch) error {
 	}
 	return nil
 }
+
+// BytesAhead is how many bytes the batches take that were made, or are being made, and were not handed
+// out.
+func (r *Reader) BytesAhead() int64 { return r.ahead.bytesAhead() }
 
 // State returns where to go on after the last batch that was handed out, and its round.
 func (r *Reader) State() State { return r.state }

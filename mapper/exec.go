@@ -72,8 +72,29 @@ const maxLeft = 1 << 30
 // Placed says that words of the command and variables name files of the flow's folder.
 func (Exec) Placed() {}
 
-// Check refuses bounds that are none.
+// Check refuses what cannot be run, whatever the samples are.
 func (m Exec) Check() error {
+	if err := m.checkBounds(); err != nil {
+		return err
+	}
+	if len(m.Command) == 0 || m.Command[0] == "" {
+		return errors.New("command must have at least one word")
+	}
+	if err := checkFiles("items", m.Items); err != nil {
+		return err
+	}
+	if err := checkFiles("into", m.Into); err != nil {
+		return err
+	}
+	for _, name := range m.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("env: %q cannot be the name of a variable; give a name without =", name)
+		}
+	}
+	return nil
+}
+
+func (m Exec) checkBounds() error {
 	if _, err := m.timeout(); err != nil {
 		return err
 	}
@@ -82,6 +103,19 @@ func (m Exec) Check() error {
 	}
 	if m.Batch < 0 || m.Batch > dataset.MaxBatch {
 		return fmt.Errorf("batch is %d and must be from 1 to %d, or 0 for a command that takes one sample", m.Batch, dataset.MaxBatch)
+	}
+	return nil
+}
+
+// checkFiles refuses items that cannot be files of a directory, each of its own name.
+func checkFiles(what string, items []string) error {
+	for i, k := range items {
+		if !output.SafeName(k) || strings.Contains(k, ".") {
+			return fmt.Errorf("%s: item %q cannot be the name of a file; give it a name without dots and slashes", what, k)
+		}
+		if slices.Contains(items[:i], k) {
+			return fmt.Errorf("%s: item %q is named twice; remove one", what, k)
+		}
 	}
 	return nil
 }
@@ -101,13 +135,8 @@ func (m Exec) timeout() (time.Duration, error) {
 // Maker returns the mapper. The code files are read now: their content is part
 // of the identity.
 func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
-	if len(m.Command) == 0 || m.Command[0] == "" {
-		return nil, errors.New("command must have at least one word")
-	}
-	for _, k := range slices.Concat(m.Items, m.Into) {
-		if !output.SafeName(k) || strings.Contains(k, ".") {
-			return nil, fmt.Errorf("item %q cannot be the name of a file; give it a name without dots and slashes", k)
-		}
+	if err := m.Check(); err != nil {
+		return nil, err
 	}
 	limit, err := m.timeout()
 	if err != nil {

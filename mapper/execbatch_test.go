@@ -299,3 +299,19 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 		}
 	}
 }
+
+// TestExecIsCheckedBefore: what is wrong whatever the samples are is an error before anything runs.
+func TestExecIsCheckedBefore(t *testing.T) {
+	for want, e := range map[string]mapper.Exec{
+		"command must have":            {Items: []string{"a"}, Into: []string{"b"}},
+		`items: item "a" is named twi`: {Command: []string{"true"}, Items: []string{"a", "a"}, Into: []string{"b"}},
+		`into: item "b" is named twic`: {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b", "b"}},
+		`into: item "b.c" cannot be`:   {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b.c"}},
+		`items: item "../a" cannot be`: {Command: []string{"true"}, Items: []string{"../a"}, Into: []string{"b"}},
+		`env: "A=1" cannot be`:         {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Env: []string{"A=1"}},
+	} {
+		if err := e.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (m Python) Check() error {
 	if m.Workers < 0 {
 		return fmt.Errorf("workers is %d and must not be negative", m.Workers)
 	}
-	return Exec{Batch: m.Batch, Bytes: m.Bytes}.Check()
+	return Exec{Batch: m.Batch, Bytes: m.Bytes}.checkBounds()
 }
 
 // named is the function.

@@ -132,24 +132,17 @@ func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Sample
 			parts[k] = renamed(parts[k], z.Keys[k])
 		}
 	}
-	joined, err := dataset.Zip(env.Node, parts...)
-	if err != nil || z.Clash == "" || z.Clash == "error" {
-		return joined, err
+	switch z.Clash {
+	case "first":
+		return dataset.ZipWith(env.Node, func(out, s dataset.Sample) dataset.Sample {
+			return out.With(slices.Collect(s.Without(out.Keys()...).Fields())...)
+		}, parts...)
+	case "last":
+		return dataset.ZipWith(env.Node, func(out, s dataset.Sample) dataset.Sample {
+			return out.With(slices.Collect(s.Fields())...)
+		}, parts...)
 	}
-	read := dataset.Func(joined.Len(), func(ctx context.Context, i int) (out dataset.Sample, err error) {
-		for _, part := range parts {
-			s, err := part.At(ctx, i)
-			if err != nil {
-				return out, err
-			}
-			if z.Clash == "first" {
-				s = s.Without(out.Keys()...)
-			}
-			out = out.With(slices.Collect(s.Fields())...)
-		}
-		return out, nil
-	})
-	return dataset.Batching(read, dataset.BatchOf(joined)), nil
+	return dataset.Zip(env.Node, parts...)
 }
 
 // renamed is ds with every key put in place of the * of a format.

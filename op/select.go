@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
@@ -146,7 +145,7 @@ func sharedOnly(s dataset.Sample) dataset.Sample {
 	return s.Without(own...)
 }
 
-// Sort orders samples. Numbers come before texts.
+// Sort orders samples, numbers as < of expressions does. They come before texts.
 type Sort struct {
 	By      string `param:"by,required" doc:"an expression over the items that gives a number or a text, or a list of these"`
 	Reverse bool   `param:"reverse" doc:"greatest first; samples that compare equal still keep their order"`
@@ -198,23 +197,22 @@ func compareRanks(a, b rank) int {
 	if a.IsWhole && b.IsWhole {
 		return cmp.Compare(a.Whole, b.Whole)
 	}
-	if a.Wide != "" && b.Wide != "" {
-		return compareDigits(a.Wide, b.Wide)
+	if a.IsText {
+		return cmp.Compare(a.Text, b.Text)
 	}
-	return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
+	return expression.CompareNumbers(a.exact(), b.exact())
 }
 
-// compareDigits compares whole numbers of any length.
-func compareDigits(a, b string) int {
-	negative := strings.HasPrefix(a, "-")
-	if negative != strings.HasPrefix(b, "-") {
-		return cmp.Compare(a, b) // "-" comes before digits
+// exact is the number of a rank, as expressions have it.
+func (r rank) exact() any {
+	switch {
+	case r.IsWhole:
+		return int(r.Whole)
+	case r.Wide != "":
+		i, _ := new(big.Int).SetString(r.Wide, 10)
+		return i
 	}
-	c := cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	if negative {
-		return -c
-	}
-	return c
+	return r.Number
 }
 
 func ranksOf(v any) ([]rank, error) {
@@ -311,17 +309,20 @@ func (g GroupBy) Check() error { return expression.Check(g.By) }
 
 // Apply implements the operator.
 func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Data, error) {
-	names, err := scan(ctx, env, "group-by", g.By, in, groupName)
+	of, err := scan(ctx, env, "group-by", g.By, in, groupOf)
 	if err != nil {
 		return component.Data{}, err
 	}
 	data := component.Data{Names: []string{}}
 	groups := map[string][]int{}
-	for i, name := range names {
-		if _, seen := groups[name]; !seen {
-			data.Names = append(data.Names, name)
+	for i, g := range of {
+		same, seen := groups[g.Name]
+		if !seen {
+			data.Names = append(data.Names, g.Name)
+		} else if of[same[0]].Text != g.Text {
+			return component.Data{}, fmt.Errorf("samples %d and %d: a string and another value both name the group %q; group by string(...)", same[0], i, g.Name)
 		}
-		groups[name] = append(groups[name], i)
+		groups[g.Name] = append(same, i)
 	}
 	for _, name := range data.Names {
 		part, err := pick(in, groups[name])
@@ -333,6 +334,19 @@ func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Sam
 	return data, nil
 }
 
+// A group is what a value of group-by stands for. A text and a number of the same name are not equal.
+type group struct {
+	Name string
+	Text bool
+}
+
+func groupOf(v any) (group, error) {
+	name, err := groupName(v)
+	_, text := v.(string)
+	return group{name, text}, err
+}
+
+// groupName returns the same name for values that are equal, and another one for others of their kind.
 func groupName(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -340,8 +354,11 @@ func groupName(v any) (string, error) {
 	case bool, int, int64, *big.Int:
 		return fmt.Sprint(v), nil
 	case float64:
-		if v == math.Trunc(v) {
-			return strconv.FormatFloat(v, 'f', -1, 64), nil
+		if v == math.Trunc(v) && !math.IsInf(v, 0) {
+			if v == 0 {
+				v = 0 // -0 equals 0
+			}
+			return strconv.FormatFloat(v, 'f', 0, 64), nil
 		}
 	}
 	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expression.Shown(v))

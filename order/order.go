@@ -253,7 +253,25 @@ func Then(outer, inner Order) Order {
 	if outer == Identity(inner.Len()) {
 		return inner
 	}
+	if a, ok := outer.(Affine); ok {
+		switch in := inner.(type) {
+		case Affine:
+			return a.of(in)
+		case composed:
+			if b, ok := in.outer.(Affine); ok {
+				return composed{a.of(b), in.inner}
+			}
+		}
+	}
 	return composed{outer, inner}
+}
+
+// of is a over the positions of b.
+func (a Affine) of(b Affine) Affine {
+	if a.N <= 1 {
+		return Affine{Start: b.Start + b.Step*a.Start, Step: 1, N: a.N} // whose step may not fit into an int
+	}
+	return Affine{Start: b.Start + b.Step*a.Start, Step: b.Step * a.Step, N: a.N}
 }
 
 type composed struct{ outer, inner Order }
@@ -261,9 +279,24 @@ type composed struct{ outer, inner Order }
 func (c composed) Len() int       { return c.outer.Len() }
 func (c composed) At(pos int) int { return c.inner.At(c.outer.At(pos)) }
 
-func (c composed) Next(index, after int) (best int, ok bool) {
-	for at, found := c.inner.Next(index, -1); found; at, found = c.inner.Next(index, at) {
-		if pos, read := c.outer.Next(at, after); read && (!ok || pos < best) {
+func (c composed) Next(index, after int) (pos int, ok bool) {
+	// Step by step, as a Next of the inner would be asked twice for one of its own inner.
+	layers := []Order{c.outer}
+	inner := c.inner
+	for in, ok := inner.(composed); ok; in, ok = inner.(composed) {
+		layers, inner = append(layers, in.outer), in.inner
+	}
+	return nextOf(append(layers, inner), index, after)
+}
+
+// nextOf is Next of orders each over the positions of the one after it.
+func nextOf(layers []Order, index, after int) (best int, ok bool) {
+	last := len(layers) - 1
+	if last == 0 {
+		return layers[0].Next(index, after)
+	}
+	for at, found := layers[last].Next(index, -1); found; at, found = layers[last].Next(index, at) {
+		if pos, read := nextOf(layers[:last], at, after); read && (!ok || pos < best) {
 			best, ok = pos, true
 		}
 	}

@@ -113,10 +113,13 @@ func Check(path string) error {
 
 // parse returns the parts of a URL, and who reads it.
 func parse(path string) (Driver, *url.URL, error) {
-	u, err := url.Parse(path)
+	u, err := url.Parse(address.Escaped(path))
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // which does not have the URL in it, but may have a piece of it
+		}
+		if strings.Contains(err.Error(), "invalid URL escape") {
+			err = fmt.Errorf("%w; write %%25 for a percent sign of a name", err)
 		}
 		if strings.Contains(err.Error(), "invalid port") { // which may be a password
 			err = errors.New("its port is no number; of a user and a password the host is missing, or what has a meaning in URLs is not written as % and two digits in them")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -66,12 +65,7 @@ func CheckPut(path string) error {
 	if err != nil {
 		return err
 	}
-	if u.Fragment != "" || strings.Contains(path, "#") {
-		err = errors.New("what follows # is no part of a file's name; write %23 for one that is")
-	} else {
-		err = p.CheckPut(u)
-	}
-	return named(Name(path), err)
+	return named(Name(path), p.CheckPut(u))
 }
 
 // putter returns who writes at a URL.

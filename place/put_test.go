@@ -54,7 +54,6 @@ func TestCheckPut(t *testing.T) {
 		"s3://bucket/folder/":                   "names a folder",
 		"s3://bucket":                           "names a folder",
 		"s3://bucket/a?versionId=hunter2":       "an old version",
-		"s3://bucket/a#hunter2":                 "write %23",
 		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",
 		"s3://bucket/a?X-Amz-Signature=hunter2": "no parameters but versionId",
 		"http://me:hunter2@host/a?sig=hunter2":  "nothing is written over http",
@@ -83,5 +82,20 @@ func TestWrongDigest(t *testing.T) {
 	c.Sum = placetest.Content([]byte("other")).Sum
 	if err := place.Put(t.Context(), "s3://bucket/a", c, nil); err == nil || errors.Is(err, place.ErrChanged) || len(o.Names()) != 0 {
 		t.Errorf("%v, there is %v", err, o.Names())
+	}
+}
+
+// TestPutByName: an object is written at its own name.
+func TestPutByName(t *testing.T) {
+	_, o := placetest.S3(t)
+	for _, url := range []string{"s3://bucket/n/a#b", "s3://bucket/n/a%23c", "s3://bucket/n/a+b c"} {
+		if err := errors.Join(place.CheckPut(url), place.Put(t.Context(), url, placetest.Content([]byte(url)), nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"a#b": "s3://bucket/n/a#b", "a#c": "s3://bucket/n/a%23c", "a+b c": "s3://bucket/n/a+b c"} {
+		if got := string(o.Get("bucket/n/" + name)); got != want {
+			t.Errorf("%s: %q, %q; the objects are %q", name, got, want, o.Names())
+		}
 	}
 }

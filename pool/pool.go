@@ -81,6 +81,15 @@ func (p *Pool) spansOf(n int) spans {
 	return s
 }
 
+// Bytes returns how many bytes are in use now, and how many may be.
+func (p *Pool) Bytes() (used, most int64) {
+	r := anywhere
+	if p != nil && p.room != nil {
+		r = p.room
+	}
+	return r.inUse(), r.limit
+}
+
 // Workers is the number of slots.
 func (p *Pool) Workers() int {
 	if p == nil {

@@ -32,6 +32,13 @@ type request struct {
 
 func newRoom(limit int64) *room { return &room{limit: limit} }
 
+// inUse is how many bytes are in use.
+func (r *room) inUse() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}
+
 // take waits until a share may have so many bytes more.
 func (r *room) take(ctx context.Context, s *share, bytes int64) error {
 	q := &request{s, min(bytes, mostBytes), make(chan struct{})}

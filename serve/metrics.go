@@ -34,6 +34,32 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 			}
 		}
 	}
+	for _, f := range []struct {
+		name, help string
+		value      int64
+	}{
+		{"heap", "memory of Go, in use or garbage", int64(s.Memory.HeapBytes)},
+		{"ring", "memory shared with clients", s.Memory.RingBytes},
+		{"ahead", "batches that are made and were not handed out", s.Memory.AheadBytes},
+		{"in_use", "read and decoded for batches now", s.Memory.InUseBytes},
+		{"result", "results that are in memory as well", s.Memory.ResultBytes},
+	} {
+		m.of("larder_server_"+f.name+"_bytes", "gauge", f.help, "", float64(f.value))
+	}
+	for _, f := range []struct {
+		name, kind, help string
+		value            func(c *CacheStatus) int64
+	}{
+		{"larder_node_cache_entries", "gauge", "samples of a node that are in memory", func(c *CacheStatus) int64 { return int64(c.Entries) }},
+		{"larder_node_cache_bytes", "gauge", "bytes of these", func(c *CacheStatus) int64 { return c.Bytes }},
+		{"larder_node_cache_reads_total", "counter", "samples that were asked for", func(c *CacheStatus) int64 { return c.Reads }},
+		{"larder_node_cache_hits_total", "counter", "of these, those that were in memory", func(c *CacheStatus) int64 { return c.Hits }},
+	} {
+		for i := range s.Caches {
+			c := &s.Caches[i]
+			m.of(f.name, f.kind, f.help, fmt.Sprintf(`cache="%d",flow=%s,node=%s`, i, label(c.Flow), label(c.Node)), float64(f.value(c)))
+		}
+	}
 	for _, f := range []string{"reads", "hits", "predicted"} {
 		for _, p := range s.Pipelines {
 			for _, h := range p.Caches {

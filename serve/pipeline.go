@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/lint"
 	"github.com/larder-data/larder/loader"
@@ -22,12 +21,13 @@ import (
 // A pipeline is what one or more clients have opened: they read through the same caches,
 // and what several are at is decoded once.
 type pipeline struct {
-	spec   string // the request, as JSON
-	id     string // no other has had it
-	name   string // for people
-	look   *flow.Look
-	loader *loader.Loader
-	parts  []openedPart
+	spec     string // the request, as JSON
+	id       string // no other has had it
+	name     string // for people
+	look     *flow.Look
+	loader   *loader.Loader
+	parts    []openedPart
+	editions *editions
 
 	sharded string // what readers of several ranks are warned of; "" if of nothing
 
@@ -48,6 +48,7 @@ type pipelines struct {
 	mu     sync.Mutex
 	open   []*pipeline
 	made   int // how many there were
+	caches sharedCaches
 }
 
 // requestError is a request that makes no sense, flowError a flow that is wrong.
@@ -84,8 +85,8 @@ func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note fu
 		octx, cancel := context.WithCancel(ps.server.ctx)
 		p.cancel = cancel
 		go func() {
-			p.err = b.open(octx, p)
-			close(p.ready)
+			defer cancel() // a pipeline outlives its opening, and nothing of it needs this context
+			ps.opened(p, b.open(octx, p))
 		}()
 	}
 	return ps.await(ctx, p)
@@ -131,9 +132,20 @@ func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p 
 	}
 	ps.made++
 	id := fmt.Sprintf("%x.%x", ps.server.began.UnixNano(), ps.made)
-	p = &pipeline{spec: spec, id: id, look: look, ready: make(chan struct{}), users: 1}
+	p = &pipeline{spec: spec, id: id, look: look, ready: make(chan struct{}), users: 1, editions: newEditions(&ps.caches)}
 	ps.open = append(ps.open, p)
 	return p, true
+}
+
+// opened notes that a pipeline is open, or why not. If nobody is left, it gives back what it has.
+func (ps *pipelines) opened(p *pipeline, err error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p.err = err
+	close(p.ready)
+	if err != nil || !slices.Contains(ps.open, p) {
+		p.editions.close()
+	}
 }
 
 // unused is how many pipelines that nobody uses are kept, with what they have in memory,
@@ -148,6 +160,7 @@ func (ps *pipelines) leave(p *pipeline) {
 		return
 	}
 	ps.remove(p)
+	defer ps.server.tidy()
 	select {
 	case <-p.ready:
 		if p.err == nil {
@@ -168,6 +181,7 @@ func (ps *pipelines) forget() {
 		}
 		if n++; n > unused {
 			ps.remove(p)
+			p.editions.close()
 		}
 	}
 }
@@ -285,9 +299,11 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 	if o.Fields, err = b.request.fields(); err != nil {
 		return requestError{err}
 	}
-	if o.Data, o.Caches, err = b.data(ctx, b.flow); err != nil {
+	first, err := p.editions.open(ctx, b, 0, b.flow, p.look)
+	if err != nil {
 		return err
 	}
+	o.Data, o.Caches, o.Watch = first.data, first.told, first.others()
 	p.sharded = b.sharded()
 	for k, part := range b.request.Parts {
 		to, err := b.part(ctx, part, o.Data[k])
@@ -301,7 +317,7 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 		p.parts = append(p.parts, openedPart{to.Name, to.Len})
 	}
 	if b.epochs {
-		o.Epoch = b.edition
+		o.Epoch = func(ctx context.Context, epoch uint64) ([]loader.Data, error) { return p.editions.of(ctx, b, epoch) }
 	}
 	if p.loader, err = loader.New(o); err != nil {
 		return requestError{err}
@@ -321,22 +337,6 @@ func (b *opening) sharded() string {
 	return ""
 }
 
-// data opens the parts.
-func (b *opening) data(ctx context.Context, f *flow.Flow) (all []loader.Data, caches []*dataset.CachedDataset, err error) {
-	for _, part := range b.request.Parts {
-		d, found, err := f.OpenCached(ctx, part.Node, b.options())
-		if err != nil {
-			return nil, nil, b.told(err)
-		}
-		one, err := d.Single()
-		if err != nil {
-			return nil, nil, requestError{fmt.Errorf("node %s: %w", part.Node, err)}
-		}
-		all, caches = append(all, one), append(caches, found...)
-	}
-	return all, caches, nil
-}
-
 // part says what the plan is to know of a part.
 func (b *opening) part(ctx context.Context, spec partSpec, data loader.Data) (to loader.Part, err error) {
 	to = loader.Part{Name: spec.Name, Weight: spec.Weight, Len: data.Len()}
@@ -352,14 +352,4 @@ func (b *opening) part(ctx context.Context, spec partSpec, data loader.Data) (to
 		to.Lengths, err = loader.Lengths(ctx, data, loader.LengthOptions{Item: l.Item, Expression: l.Expression, Larder: b.server.options.Larder, Pool: b.server.pool})
 	}
 	return to, err
-}
-
-// edition opens the datasets of an epoch anew.
-func (b *opening) edition(ctx context.Context, epoch uint64) ([]loader.Data, error) {
-	f, err := b.parse(epoch)
-	if err != nil {
-		return nil, err
-	}
-	all, _, err := b.data(ctx, f)
-	return all, err
 }

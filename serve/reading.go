@@ -102,7 +102,7 @@ func (c *conn) ringOf(most int64) (r *ring, err error) {
 			return nil, err
 		}
 	}
-	c.ring.bound(most)
+	c.ring.bound(func() int64 { return c.server.ahead.Share(most) })
 	return c.ring, nil
 }
 
@@ -135,7 +135,7 @@ func (r *reading) begin(most int64) (err error) {
 	ahead := max(2, min(r.window, 8))
 	r.reader, err = r.pipeline.loader.Read(r.ctx, loader.ReadOptions{
 		Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
-		Ahead: ahead, AheadBytes: most, Rooms: r.ring,
+		Ahead: ahead, AheadBytes: most, Budget: r.conn.server.ahead, Rooms: r.ring,
 	})
 	if err != nil {
 		return requestError{err}

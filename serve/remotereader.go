@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/loader"
 )
 
 // A remoteReader is a client on another machine that is answered, for the status.
@@ -16,6 +18,7 @@ type remoteReader struct {
 
 	mu       sync.Mutex
 	pipeline *pipeline // nil until it is open
+	batches  *loader.Reader
 	request  startRequest
 }
 
@@ -32,6 +35,12 @@ func (r *remoteReader) opened(p *pipeline, o *startRequest) {
 	r.request.fill()
 }
 
+func (r *remoteReader) reads(b *loader.Reader) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.batches = b
+}
+
 func (r *remoteReader) status() ConnectionStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,6 +49,9 @@ func (r *remoteReader) status() ConnectionStatus {
 		st.Open = r.pipeline.name
 		st.Reader = r.meter.status(&r.request, r.began)
 		st.Reader.Window = remoteAhead
+		if r.batches != nil {
+			st.Reader.AheadBytes = r.batches.BytesAhead()
+		}
 	}
 	return st
 }

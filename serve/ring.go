@@ -16,14 +16,17 @@ const pageBytes = 4096
 // A ring is the memory that the batches of a connection's readers are written into,
 // shared with its client. It implements [loader.Rooms]: what was taken is nobody else's until it is
 // given back. It grows as far as is needed, and no further than its bound: most bytes,
-// or four times the largest batch, beside what its client keeps.
+// or four times the largest batch, beside what its client keeps. What lies beyond a bound that
+// has become less is given back to the system when it is free.
 type ring struct {
 	memory *sharedmem.Memory
 
 	mu     sync.Mutex
-	most   int64
+	most   func() int64
+	need   int64  // of the largest batch
 	kept   int64  // bytes that the client keeps, and that do not count
-	size   int64  // of the file by now
+	size   int64  // that it has by now
+	file   int64  // that its file has, which never becomes smaller
 	free   []span // by place; no two touch
 	given  chan struct{}
 	closed bool
@@ -37,14 +40,19 @@ func newRing() (*ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ring{memory: m, most: pageBytes, given: make(chan struct{})}, nil
+	return &ring{memory: m, most: func() int64 { return pageBytes }, given: make(chan struct{})}, nil
 }
 
 // bound says how many bytes it has where no batch is large.
-func (r *ring) bound(most int64) {
+func (r *ring) bound(most func() int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.most = max(most, pageBytes)
+	r.most = most
+}
+
+// limit is how many bytes it may have now. The lock is held.
+func (r *ring) limit() int64 {
+	return min(max(r.most(), pageBytes, 4*r.need)+r.kept, r.memory.Most())
 }
 
 // A memoryError says that a ring cannot be as large as it is needed.
@@ -80,6 +88,7 @@ func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
 func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.need = max(r.need, need)
 	for i, s := range r.free {
 		if s.to-s.from >= need {
 			if r.free[i].from += need; r.free[i].from == s.to {
@@ -92,8 +101,7 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	if n := len(r.free); n > 0 && r.free[n-1].to == r.size {
 		at = r.free[n-1].from
 	}
-	bound := min(max(r.most, 4*need)+r.kept, r.memory.Most())
-	if at+need > bound {
+	if at+need > r.limit() {
 		return 0, r.given, nil
 	}
 	if err := r.memory.Grow(r.size, at+need); err != nil {
@@ -103,6 +111,7 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 		r.free = r.free[:len(r.free)-1]
 	}
 	r.size = at + need
+	r.file = max(r.file, r.size)
 	return at, nil, nil
 }
 
@@ -123,7 +132,23 @@ func (r *ring) Give(b []byte) {
 		r.free = slices.Delete(r.free, i, i+1)
 	}
 	r.free = slices.Insert(r.free, i, s)
+	r.shrink()
 	r.wake()
+}
+
+// shrink gives the system what is free at the end, beyond the bound. The lock is held.
+func (r *ring) shrink() {
+	n := len(r.free) - 1
+	bound := r.limit() / pageBytes * pageBytes
+	if r.closed || n < 0 || r.free[n].to != r.size || r.size <= bound {
+		return
+	}
+	to := max(r.free[n].from, bound)
+	r.memory.Shrink(to, r.size)
+	r.size = to
+	if r.free[n].to = to; r.free[n].from == to {
+		r.free = r.free[:n]
+	}
 }
 
 // wake has those look again who wait for room. The lock is held.
@@ -145,7 +170,15 @@ func (r *ring) at(b []byte) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.memory.Bytes))))
 }
 
+// bytes is how large its file is.
 func (r *ring) bytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file
+}
+
+// takes is how much memory it takes.
+func (r *ring) takes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size

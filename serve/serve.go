@@ -8,6 +8,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -30,13 +32,25 @@ type Options struct {
 	Idle time.Duration
 	// Limits is told of the limits of each flow that is opened. It may be nil.
 	Limits func(flow.Limits)
-	Pool   *pool.Pool   // bounds what is done at once; nil is one of its own
-	Log    *slog.Logger // nil is slog.Default()
+	Pool   *pool.Pool // bounds what is done at once; nil is one of its own
+	// AheadBytes bounds the batches that are made and not given back, of all readers together,
+	// each of which may have four of them in any case; 0 stands for 256 MiB.
+	AheadBytes int64
+	// Tidy is called when a pipeline is not used any more: memory may be given back to the
+	// system. It may be nil.
+	Tidy func()
+	Log  *slog.Logger // nil is slog.Default()
 }
 
 func (o *Options) limits(l flow.Limits) {
 	if o.Limits != nil {
 		o.Limits(l)
+	}
+}
+
+func (s *Server) tidy() {
+	if s.options.Tidy != nil {
+		s.options.Tidy()
 	}
 }
 
@@ -46,6 +60,7 @@ type Server struct {
 	pool      *pool.Pool
 	log       *slog.Logger
 	pipelines pipelines
+	ahead     *loader.Budget
 	calls     calls
 	began     time.Time
 	folder    os.FileInfo // of the cache, as it was then; nil if there was none
@@ -72,6 +87,7 @@ func New(o Options) *Server {
 		s.log = slog.Default()
 	}
 	s.pipelines.server = s
+	s.ahead = loader.NewBudget(cmp.Or(o.AheadBytes, defaultRing))
 	if info, err := os.Stat(o.Cache); err == nil {
 		s.folder = info
 	}
@@ -148,9 +164,7 @@ func (s *Server) wait(ctx context.Context) {
 		s.mu.Unlock()
 		var idle <-chan time.Time
 		if n == 0 && s.options.Idle > 0 {
-			t := time.NewTimer(s.options.Idle)
-			defer t.Stop()
-			idle = t.C
+			idle = time.After(s.options.Idle) // the collector takes back a timer that is not waited for
 		}
 		select {
 		case <-changed:

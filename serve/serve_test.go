@@ -29,7 +29,7 @@ import (
 )
 
 // serverFor starts a server of a test, and returns its socket.
-func serverFor(t *testing.T, o Options) (socket string, s *Server, ended <-chan error) {
+func serverFor(t *testing.T, o Options, prepare ...func(*Server)) (socket string, s *Server, ended <-chan error) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s.sock")
 	if err := os.Chmod(filepath.Dir(socket), 0o700); err != nil {
@@ -45,6 +45,9 @@ func serverFor(t *testing.T, o Options) (socket string, s *Server, ended <-chan 
 	}
 	o.Larder, o.Cache, o.Log = ld, cmp.Or(o.Cache, "/cache"), slog.New(slog.DiscardHandler)
 	s = New(o)
+	for _, f := range prepare {
+		f(s)
+	}
 	result := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	finished := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	gometrics "runtime/metrics"
 	"slices"
 	"time"
 
@@ -19,8 +20,25 @@ type Status struct {
 	Cache       string             `json:"cache"`
 	Seconds     float64            `json:"seconds"`      // since it began
 	MemoryBytes uint64             `json:"memory_bytes"` // of Go, beside the rings
+	Memory      MemoryStatus       `json:"memory"`
+	Caches      []CacheStatus      `json:"caches"` // of nodes, each once, however many read through it
 	Connections []ConnectionStatus `json:"connections"`
 	Pipelines   []PipelineStatus   `json:"pipelines"`
+}
+
+// A MemoryStatus says what takes memory, and what bounds it.
+type MemoryStatus struct {
+	HeapBytes    uint64 `json:"heap_bytes"`    // of Go: what is in use, and garbage
+	LiveBytes    uint64 `json:"live_bytes"`    // of these, what was in use when garbage was collected last
+	RingBytes    int64  `json:"ring_bytes"`    // shared with clients, beside the heap
+	AheadBytes   int64  `json:"ahead_bytes"`   // batches that are made, or are being made, and were not handed out
+	MostAhead    int64  `json:"most_ahead"`    // bound of all rings together, but for four batches each
+	InUseBytes   int64  `json:"in_use_bytes"`  // read and decoded for batches now
+	MostInUse    int64  `json:"most_in_use"`   // its bound
+	ResultBytes  int64  `json:"result_bytes"`  // results of the cache folder that are in memory as well
+	MostResults  int64  `json:"most_results"`  // its bound
+	NodesBytes   int64  `json:"nodes_bytes"`   // in the caches of nodes
+	PendingBytes int64  `json:"pending_bytes"` // results that clients have made and that are not kept yet
 }
 
 // A PipelineStatus says what is open, and how its caches fare.
@@ -53,8 +71,10 @@ type ReaderStatus struct {
 	Skipped   int64   `json:"skipped"`
 	Bytes     int64   `json:"bytes"`
 	RingBytes int64   `json:"ring_bytes"`
-	Out       int     `json:"out"` // batches that are handed out and not given back
-	Window    int     `json:"window"`
+	// AheadBytes are those of batches that are made, or are being made, and were not handed out.
+	AheadBytes int64 `json:"ahead_bytes"`
+	Out        int   `json:"out"` // batches that are handed out and not given back
+	Window     int   `json:"window"`
 	// SecondsMaking is how long the next batch was waited for, SecondsFull how long the
 	// client had as many batches as it may have.
 	SecondsMaking float64 `json:"seconds_making"`
@@ -165,7 +185,35 @@ func (s *Server) status(asks *conn) Status {
 	}
 	slices.SortFunc(st.Connections, func(a, b ConnectionStatus) int { return cmp.Compare(a.Number, b.Number) })
 	st.Pipelines = s.pipelines.status()
+	st.Caches = s.pipelines.caches.status()
+	st.Memory = s.memory(&st, &m)
 	return st
+}
+
+// memory says what takes memory.
+func (s *Server) memory(st *Status, m *runtime.MemStats) MemoryStatus {
+	live := []gometrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	gometrics.Read(live)
+	all := MemoryStatus{HeapBytes: m.HeapInuse, LiveBytes: live[0].Value.Uint64(), MostAhead: s.ahead.Bytes(), PendingBytes: s.calls.pending.Load()}
+	all.InUseBytes, all.MostInUse = s.pool.Bytes()
+	if s.options.Larder != nil {
+		o, _, results := s.options.Larder.InMemory()
+		all.ResultBytes, all.MostResults = results.Bytes, o.Bytes
+	}
+	for _, c := range st.Connections {
+		if c.Reader != nil {
+			all.AheadBytes += c.Reader.AheadBytes
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		all.RingBytes += c.ringBytes()
+	}
+	for _, c := range st.Caches {
+		all.NodesBytes += c.Bytes
+	}
+	return all
 }
 
 func (ps *pipelines) status() []PipelineStatus {
@@ -189,6 +237,15 @@ func (ps *pipelines) status() []PipelineStatus {
 	return all
 }
 
+func (c *conn) ringBytes() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ring == nil {
+		return 0
+	}
+	return c.ring.takes()
+}
+
 func (c *conn) status() ConnectionStatus {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,7 +255,10 @@ func (c *conn) status() ConnectionStatus {
 	}
 	if r := c.reading; r != nil {
 		st.Reader = r.meter.status(&r.request, r.began)
-		st.Reader.RingBytes, st.Reader.Out, st.Reader.Window = r.ring.bytes(), len(r.room), r.window
+		st.Reader.RingBytes, st.Reader.Out, st.Reader.Window = r.ring.takes(), len(r.room), r.window
+		if r.reader != nil {
+			st.Reader.AheadBytes = r.reader.BytesAhead()
+		}
 	}
 	return st
 }

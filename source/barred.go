@@ -105,6 +105,15 @@ func (a *admission) admits(v reflect.Value) error {
 	return nil
 }
 
+// Covers reports whether a type, or what it points to, is declared as Pure.
+func Covers(pure []string, t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	path := runtimePath(t.PkgPath())
+	return path != "" && (covers(pure, path) || covers(pure, path+"."+t.Name()))
+}
+
 // cureOf says what to do about a barred type: of code whose sources nobody has, that may
 // be to register them.
 func cureOf(t reflect.Type) string {

@@ -166,6 +166,7 @@ func (w *walker) walk() {
 		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be known by its source it needs a newer Larder", runtime.Version(), std.Go))
 	}
 	w.reach(w.root.decl, nil)
+	w.dispatch("AppendKey", w.root.decl) // what it is given and reads is known by that
 	for _, t := range w.root.types {
 		w.signature(t, true, map[reflect.Type]bool{})
 	}

@@ -592,7 +592,7 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 		// It is put into a container, whose other holders reach it from now on:
 		// so the container becomes part of what is followed.
 		o := rootOf(info, to)
-		if _, ok := t.early(d, stack[len(stack)-1].Pos()); o == nil || !ok || isLater(stack) {
+		if _, ok := t.early(d, stack[len(stack)-1].Pos()); o == nil || !ok || d.isLater(stack) {
 			t.lost(d, to, "what holds the container that it is put into")
 			return
 		}

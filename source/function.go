@@ -118,6 +118,9 @@ func TypeText(t reflect.Type) string {
 // Registered reports whether the sources of the function's package are known.
 func (f Function) Registered() bool { return known(f.Package) != nil }
 
+// OfLibrary reports whether the function is of the standard library.
+func (f Function) OfLibrary() bool { return std.Has(f.Package) }
+
 // literal reports whether f is a function literal: the linker calls it func1,
 // or 1 within another one.
 func (f Function) literal() bool {
@@ -147,6 +150,9 @@ func (f Function) CheckLibrary(pure []string) error {
 
 // IsBound reports whether the function is a method with a value that it is called on.
 func (f Function) IsBound() bool { return strings.HasSuffix(f.Symbol, "-fm") }
+
+// HasState reports whether the function may carry variables beside its code.
+func (f Function) HasState() bool { return f.state || f.unsure && f.literal() }
 
 // CheckState returns the error for a function that carries state which its name
 // does not show: the receiver of a method value, or variables of the function

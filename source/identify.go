@@ -225,10 +225,37 @@ func (d *decl) shows(o types.Object, f *ast.FuncType) bool {
 	return found
 }
 
-// literal returns a declaration made for a function literal.
-func (k *pkg) literal(f Function, by Declared) (root, error) {
+// Captures lists the variables that a function literal captures, by its sources, so that
+// what an author declares of them can be held to that where the code has a version.
+func Captures(f Function) ([]string, error) {
+	defer letGoLater()
+	p, err := loaded(f.Package)
+	if err != nil {
+		return nil, err
+	}
+	p.identifying.Lock()
+	defer p.identifying.Unlock()
+	k := p.packages[f.Package]
+	switch {
+	case k == nil:
+		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
+	case !f.literal():
+		return nil, nil
+	}
+	lit, around, err := k.literalAt(f)
+	if err != nil {
+		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
+	}
+	var names []string
+	for _, v := range around.captures(lit) {
+		names = append(names, v.Name())
+	}
+	return names, nil
+}
+
+// literalAt returns a function literal and the declaration that it is in.
+func (k *pkg) literalAt(f Function) (lit *ast.FuncLit, around *decl, err error) {
 	var found []*ast.FuncLit
-	var around *decl
 	for _, d := range k.decls {
 		if d.file.name != f.File {
 			continue
@@ -242,29 +269,39 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return root{}, errNotThere
+		return nil, nil, errNotThere
 	case len(found) > 1:
-		return root{}, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
+		return nil, nil, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
 	}
-	if by.Maker && len(around.captures(found[0])) > 0 {
-		return around.maker(found[0])
+	return found[0], around, nil
+}
+
+// literal returns a declaration made for a function literal.
+func (k *pkg) literal(f Function, by Declared) (root, error) {
+	found, around, err := k.literalAt(f)
+	if err != nil {
+		return root{}, err
 	}
-	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found[0], pragmas: around.pragmas}
+	captured := around.captures(found)
+	if by.Maker && len(captured) > 0 {
+		return around.maker(found)
+	}
+	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found, pragmas: around.pragmas}
 	r := root{decl: lit}
-	for _, v := range around.captures(found[0]) {
+	for _, v := range captured {
 		if !slices.Contains(by.Captured, v.Name()) {
 			return root{}, fmt.Errorf("captures %s, which no key covers: pass it as an argument, or declare its value as Captured", v.Name())
 		}
-		if around.changesLater(v, found[0]) {
+		if around.changesLater(v, found) {
 			return root{}, fmt.Errorf("captures %s, which is assigned after that, so that what is declared as Captured is not what it finds: capture a variable that keeps its value", v.Name())
 		}
 		r.captured = append(r.captured, v.Type())
 	}
 	lit.resolved()
-	if err := around.instances(found[0]); err != nil {
+	if err := around.instances(found); err != nil {
 		return root{}, err
 	}
-	if around.takesNames(found[0]) { // constants or types of the function around it
+	if around.takesNames(found) { // constants or types of the function around it
 		lit.targets = append(lit.targets, around)
 	}
 	return r, nil

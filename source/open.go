@@ -91,6 +91,7 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 		return
 	}
 	w.typed(t, w.root.decl)
+	w.keyed(t)
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
 		var methods []string
@@ -112,6 +113,24 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 			w.captures(f.Type(), seen)
 		}
 	}
+}
+
+// namesValues are methods by which package key names values.
+var namesValues = setOf("AppendKey", "MarshalBinary", "GobEncode", "MarshalText", "At", "Bounds")
+
+// keyed takes in the methods by which values of a type are named in keys.
+func (w *walker) keyed(t types.Type) {
+	eachNamed(t, func(n *types.Named) {
+		d := w.program.declOf(n.Origin().Obj())
+		if d == nil {
+			return
+		}
+		for _, m := range d.methods {
+			if namesValues[m.names[0]] {
+				w.reach(m, d)
+			}
+		}
+	})
 }
 
 // opens lets values in of any type that has the methods, as those of an interface.

@@ -45,14 +45,16 @@ func (t *tracer) trace(o types.Object) {
 // argumentsOf goes back from a parameter to what is passed for it.
 func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 	f, ok := d.object().(*types.Func)
-	if !ok {
-		return
+	n := -1
+	if ok {
+		n = slices.Index(slices.Collect(f.Signature().Params().Variables()), v)
 	}
-	n := slices.Index(slices.Collect(f.Signature().Params().Variables()), v)
-	if n < 0 {
-		if f.Signature().Recv() == v {
-			t.receiversOf(d, f)
-		}
+	switch {
+	case ok && f.Signature().Recv() == v:
+		t.receiversOf(d, f)
+		return
+	case n < 0:
+		t.visited(d, v)
 		return
 	}
 	for _, m := range t.p.mentioned[f] {

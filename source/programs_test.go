@@ -315,7 +315,7 @@ func (c *miniature) harness(text string) string {
 	text = withoutTexts(text)
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nimport (\n\t\"context\"\n\n\t\"github.com/larder-data/larder/lazy\"\n)\n\nvar _ context.Context\n\n", c.name)
+	fmt.Fprintf(&b, "package %s\n\nimport (\n\t\"context\"\n\n\t\"github.com/larder-data/larder/lazy\"\n)\n\nvar _ context.Context\n\nvar _ lazy.Options\n\n", c.name)
 	if !has(`\bfunc F\(|\bvar F\b`) {
 		b.WriteString("func F(_ context.Context, x int) (string, error) { return f(x), nil }\n\n")
 	}
@@ -323,7 +323,9 @@ func (c *miniature) harness(text string) string {
 	if has(`\bvar opts =`) {
 		options = ", opts"
 	}
-	fmt.Fprintf(&b, "var ZLazy = lazy.Func1(%q, F%s)\n\n", c.name, options)
+	if !has(`\bvar ZLazy =`) {
+		fmt.Fprintf(&b, "var ZLazy = lazy.Func1(%q, F%s)\n\n", c.name, options)
+	}
 	if !has(`\bfunc Arg\(`) {
 		b.WriteString("func Arg() int { return 7 }\n\n")
 	}

@@ -298,7 +298,7 @@ func (d *decl) onlyCalls(o types.Object) bool {
 		if !ok || origin(d.info().Uses[id]) != o {
 			return true
 		}
-		calls = calls && isCalled(stack) && !isLater(stack)
+		calls = calls && isCalled(stack) && !d.isLater(stack)
 		return true
 	})
 	return calls
@@ -373,7 +373,14 @@ func isLater(stack []ast.Node) bool {
 
 // later reports whether a place within the declaration is reached later than
 // the declaration runs.
-func (d *decl) later(pos token.Pos) bool { return laterIn(d.node, pos) }
+func (d *decl) later(pos token.Pos) (later bool) {
+	walk(d.node, func(stack []ast.Node) bool {
+		n := stack[len(stack)-1]
+		later = later || n.Pos() == pos && d.isLater(stack)
+		return n.Pos() <= pos && pos < n.End()
+	})
+	return later
+}
 
 // staticCallee is the function or method that a call names, or nil.
 func staticCallee(info *types.Info, call *ast.CallExpr) *types.Func {

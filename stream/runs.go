@@ -4,25 +4,34 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 )
 
 // Runs puts consecutive elements of the same key together: members of an archive that are
 // one sample, lines that are one paragraph. A run of more than most elements is an error;
 // 0 stands for 10000. Its state is that of its input before the run that comes next.
 func Runs[K comparable, T any](s Stream[T], most int, by func(T) K) Stream[Grouped[K, T]] {
+	return RunsWithin(s, most, math.MaxInt64, func(T) int64 { return 0 }, by)
+}
+
+// RunsWithin is [Runs] for elements of a size: a run of more than so many bytes is an error.
+func RunsWithin[K comparable, T any](s Stream[T], most int, bytes int64, size func(T) int64, by func(T) K) Stream[Grouped[K, T]] {
 	if most == 0 {
 		most = defaultBuffer
 	}
 	if most < 0 {
 		return refused[Grouped[K, T]]("runs", "a run cannot have %d elements", most)
 	}
-	return Stream[Grouped[K, T]]{&runsNode[K, T]{s, most, by}}
+	return Stream[Grouped[K, T]]{&runsNode[K, T]{s, most, bytes, size, by}}
 }
 
 type runsNode[K comparable, T any] struct {
 	in   Stream[T]
 	most int
-	by   func(T) K
+
+	bytes int64
+	size  func(T) int64
+	by    func(T) K
 }
 
 func (r *runsNode[K, T]) describe(s *shape) {
@@ -52,6 +61,9 @@ type runsCursor[K comparable, T any] struct {
 // ErrLongRun is the error of a run that is longer than it may be.
 var ErrLongRun = errors.New("a run has more elements than it may have; raise most, or look at the key")
 
+// ErrLargeRun is the error of a run that takes more bytes than it may.
+var ErrLargeRun = errors.New("a run takes more bytes than it may have; raise the bound (--max-item), or look at the key")
+
 func (c *runsCursor[K, T]) next(ctx context.Context) (run Grouped[K, T], err error) {
 	if !c.have {
 		if c.first, err = c.in.next(ctx); err != nil {
@@ -61,6 +73,7 @@ func (c *runsCursor[K, T]) next(ctx context.Context) (run Grouped[K, T], err err
 	}
 	run = Grouped[K, T]{c.key, []T{c.first}}
 	c.have = false
+	bytes := c.of.size(c.first)
 	for {
 		c.before = c.in.mark(c.before[:0])
 		v, err := c.in.next(ctx)
@@ -76,6 +89,9 @@ func (c *runsCursor[K, T]) next(ctx context.Context) (run Grouped[K, T], err err
 		}
 		if len(run.Values) == c.of.most {
 			return run, c.in.wrong("runs", ErrLongRun)
+		}
+		if bytes += c.of.size(v); bytes > c.of.bytes {
+			return run, c.in.wrong("runs", ErrLargeRun)
 		}
 		run.Values = append(run.Values, v)
 	}

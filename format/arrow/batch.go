@@ -17,7 +17,7 @@ type batch struct {
 }
 
 func newBatch(table *columns.Table) *batch {
-	return &batch{table: table, pieces: make([]columns.Piece, len(table.Names))}
+	return &batch{table: table, pieces: make([]columns.Piece, len(table.Leaves))}
 }
 
 // bytesOf is about how large a row is.
@@ -45,74 +45,90 @@ func (b *batch) clear() {
 
 // columns are the rows as Arrow has them.
 func (b *batch) columns() []*arrowipc.Column {
-	all := make([]*arrowipc.Column, len(b.pieces))
+	all := make([]*arrowipc.Column, len(b.table.Names))
+	at := 0
 	for i, name := range b.table.Names {
-		c := column(b.table.Kinds[i], &b.pieces[i], 0)
-		c.Name, c.Nullable = name, true
-		all[i] = c
+		k := b.table.Kinds[i]
+		n := k.Count()
+		all[i] = column(name, k, b.pieces[at:at+n], 0, level{})
+		at += n
 	}
 	return all
 }
 
-// column makes a column of what lies in so many lists of a piece.
-func column(k columns.Kind, p *columns.Piece, depth int) *arrowipc.Column {
-	var c *arrowipc.Column
-	if depth == k.Depth {
-		c = leaf(k, p)
-	} else {
-		child := column(k, p, depth+1)
-		child.Name = "item"
-		c = &arrowipc.Column{Kind: arrowipc.List, Children: []*arrowipc.Column{child}}
-		c.Buffers = [][]byte{offsets(p, depth)}
-		c.Rows = len(c.Buffers[0])/4 - 1
+// A level says from which Def on there is a place for a value, and from which on, without it, the
+// value: between them lie the structs that are not there.
+type level struct{ place, value int }
+
+// column makes a column of the leaves of a kind that lies in so many lists.
+func column(name string, k *columns.Kind, leaves []columns.Piece, depth int, at level) *arrowipc.Column {
+	c := &arrowipc.Column{}
+	switch k.Of {
+	case columns.Null:
+		c.Kind = arrowipc.Null
+	case columns.List:
+		c.Kind = arrowipc.List
+		in := at.value + 2
+		c.Children = []*arrowipc.Column{column("item", k.Elem, leaves, depth+1, level{in, in})}
+		c.Buffers = [][]byte{offsets(&leaves[0], depth, at)}
+	case columns.Struct:
+		c.Kind = arrowipc.Struct
+		rest := leaves
+		for _, f := range k.Fields {
+			n := f.Kind.Count()
+			c.Children = append(c.Children, column(f.Name, f.Kind, rest[:n], depth, level{at.place, at.value + 1}))
+			rest = rest[n:]
+		}
+	default:
+		of := kinds[k.Of]
+		c = &of
+		c.Buffers = leaf(k, &leaves[0], depth, at)
 	}
-	if depth == 0 {
-		c.There, c.Missing = there(p)
-	}
+	c.Name, c.Nullable = name, true
+	c.Rows, c.Missing, c.There = there(&leaves[0], depth, at)
 	return c
 }
 
+// places calls f for each value that there is a place for, with whether it is there.
+func places(p *columns.Piece, depth int, at level, f func(i int, there bool)) {
+	for i, rep := range p.Rep {
+		if int(rep) <= depth && int(p.Def[i]) >= at.place {
+			f(i, int(p.Def[i]) > at.value)
+		}
+	}
+}
+
+// there says how many values there are, and which of them are there, if some are not.
+func there(p *columns.Piece, depth int, at level) (n, missing int, bits []byte) {
+	places(p, depth, at, func(_ int, there bool) {
+		if n%8 == 0 {
+			bits = append(bits, 0)
+		}
+		if there {
+			bits[n/8] |= 1 << (n % 8)
+		} else {
+			missing++
+		}
+		n++
+	})
+	if missing == 0 {
+		return n, 0, nil
+	}
+	return n, missing, bits
+}
+
 // offsets say where in the elements of lists each list begins, and where the last one ends.
-func offsets(p *columns.Piece, depth int) []byte {
+func offsets(p *columns.Piece, depth int, at level) []byte {
 	to, elements := []byte{}, uint32(0)
 	for i, rep := range p.Rep {
-		if begins(rep, p.Def[i], depth) {
+		if int(rep) <= depth && int(p.Def[i]) >= at.place {
 			to = binary.LittleEndian.AppendUint32(to, elements)
 		}
-		if begins(rep, p.Def[i], depth+1) {
+		if int(rep) <= depth+1 && int(p.Def[i]) >= at.value+2 {
 			elements++
 		}
 	}
 	return binary.LittleEndian.AppendUint32(to, elements)
-}
-
-// begins reports whether something that lies in so many lists begins at a level: of no lists, a
-// row, whatever is there of it.
-func begins(rep, def byte, depth int) bool {
-	return int(rep) <= depth && (depth == 0 || int(def) > depth)
-}
-
-// there says which rows are there, if some are not.
-func there(p *columns.Piece) (bits []byte, missing int) {
-	rows := 0
-	for i, rep := range p.Rep {
-		if rep > 0 {
-			continue
-		}
-		if rows%8 == 0 {
-			bits = append(bits, 0)
-		}
-		if p.Def[i] > 0 {
-			bits[rows/8] |= 1 << (rows % 8)
-		} else {
-			missing++
-		}
-		rows++
-	}
-	if missing == 0 {
-		return nil, 0
-	}
-	return bits, missing
 }
 
 // kinds are what numbers are in Arrow.
@@ -126,53 +142,41 @@ var kinds = map[string]arrowipc.Column{
 	"json": {Kind: arrowipc.Utf8, Extension: "arrow.json"},
 }
 
-// leaf makes the column of values that are no lists. What is not there has a value, too, of zeros.
-func leaf(k columns.Kind, p *columns.Piece) *arrowipc.Column {
-	c := kinds[k.Of]
-	for i, rep := range p.Rep {
-		if begins(rep, p.Def[i], k.Depth) {
-			c.Rows++
-		}
-	}
+// leaf makes the buffers of values that are no lists. What is not there has a value, too, of zeros.
+func leaf(k *columns.Kind, p *columns.Piece, depth int, at level) [][]byte {
 	switch {
 	case k.DType() == 0:
-		c.Buffers = texts(k, p)
+		return texts(p, depth, at)
 	case k.DType() == array.Bool:
-		c.Buffers = [][]byte{packed(spaced(k, p, 1))}
-	default:
-		c.Buffers = [][]byte{spaced(k, p, k.DType().Word())}
+		return [][]byte{packed(spaced(p, depth, at, 1))}
 	}
-	return &c
+	return [][]byte{spaced(p, depth, at, k.DType().Word())}
 }
 
 // spaced is values of one size with room for those that are not there.
-func spaced(k columns.Kind, p *columns.Piece, size int) []byte {
-	if k.Depth > 0 || p.Values == len(p.Def) {
-		return p.Data
-	}
-	all, at := make([]byte, len(p.Def)*size), 0
-	for i, def := range p.Def {
-		if def > 0 {
-			at += copy(all[i*size:][:size], p.Data[at:])
+func spaced(p *columns.Piece, depth int, at level, size int) []byte {
+	all, rest := make([]byte, 0, len(p.Def)*size), p.Data
+	places(p, depth, at, func(_ int, there bool) {
+		if !there {
+			all = append(all, make([]byte, size)...)
+			return
 		}
-	}
+		all, rest = append(all, rest[:size]...), rest[size:]
+	})
 	return all
 }
 
 // texts are values with their lengths as Arrow has them: where each begins, and the values.
-func texts(k columns.Kind, p *columns.Piece) [][]byte {
+func texts(p *columns.Piece, depth int, at level) [][]byte {
 	offsets := make([]byte, 4, 4*(len(p.Def)+1))
-	data := make([]byte, 0, len(p.Data))
-	rest := p.Data
-	for i, def := range p.Def {
-		if int(def) > k.Depth {
+	data, rest := make([]byte, 0, len(p.Data)), p.Data
+	places(p, depth, at, func(_ int, there bool) {
+		if there {
 			n := binary.LittleEndian.Uint32(rest)
 			data, rest = append(data, rest[4:][:n]...), rest[4+n:]
 		}
-		if begins(p.Rep[i], def, k.Depth) {
-			offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(data)))
-		}
-	}
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(data)))
+	})
 	return [][]byte{offsets, data}
 }
 

@@ -2,6 +2,7 @@ package arrow_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,7 +23,7 @@ func TestFar(t *testing.T) {
 	for i := range 200 {
 		samples = append(samples, dataset.NewSample(
 			dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))},
-			dataset.Field{Key: "list", Item: dataset.NewItem("json", []any{int64(i), "x"})}))
+			dataset.Field{Key: "list", Item: dataset.NewItem("json", []any{fmt.Sprint(i), "x"})}))
 	}
 	if err := write(t, nil, path, samples...); err != nil {
 		t.Fatal(err)

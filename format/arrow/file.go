@@ -103,13 +103,13 @@ func (f *file) with(row []columns.Piece) int64 {
 	if f.isFull(row) {
 		n += headBytes
 		for i := range row {
-			n += most(f.table.Kinds[i], &f.pieces[i], &columns.Piece{}) + most(f.table.Kinds[i], &columns.Piece{}, &row[i])
+			n += most(f.table.Leaves[i], &f.pieces[i], &columns.Piece{}) + most(f.table.Leaves[i], &columns.Piece{}, &row[i])
 		}
 		return n + headBytes
 	}
 	n += headBytes
 	for i := range row {
-		n += most(f.table.Kinds[i], &f.pieces[i], &row[i])
+		n += most(f.table.Leaves[i], &f.pieces[i], &row[i])
 	}
 	return n
 }
@@ -117,13 +117,13 @@ func (f *file) with(row []columns.Piece) int64 {
 // most is how many bytes a column takes at most of the values of two pieces, with its part of the
 // message: of each buffer its bytes, which begin at multiples of 64, and 16 of what says where it
 // is, and of each list and of the values 16 of how many there are.
-func most(k columns.Kind, a, b *columns.Piece) int64 {
+func most(l columns.Leaf, a, b *columns.Piece) int64 {
 	const pad = 64 + 16
 	values := int64(len(a.Def) + len(b.Def))
 	offsets := 4*(values+1) + pad
 	bits := values/8 + 1 + pad
-	n := int64(k.Depth+1)*(16+bits) + int64(k.Depth)*offsets
-	switch {
+	n := int64(l.Def)*(16+bits) + int64(l.Rep)*offsets // of no more structs and lists than levels
+	switch k := l.Kind; {
 	case k.DType() == array.Bool:
 		return n + bits
 	case k.DType() != 0:

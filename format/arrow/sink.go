@@ -25,7 +25,7 @@ func init() {
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
+	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell"`
 	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on"`
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
@@ -68,7 +68,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".arrow", Shards: s.shards()}
 	stream := strings.HasSuffix(string(s.Path), ".arrows") && in.Names == nil && !s.shards().On()
 	return rows.Write(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
-		table, err := s.Types.TableOf(ctx, env.Node, ds)
+		table, err := s.Types.TableOf(ctx, env, ds)
 		if err != nil {
 			return rows.Table[[]columns.Piece]{}, err
 		}

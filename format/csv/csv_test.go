@@ -118,7 +118,7 @@ func TestBadFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", `x.csv:5:4: column n: "x" is not a whole number`, `x.csv:6:5: column f: "NaN" is not a number`, `x.csv:7:7: column b: "maybe" is not true or false`, "x.csv:8:1: column t: this is not UTF-8"} {
+	for i, want := range []string{"", `x.csv:5:4: column n: "x" is not an integer`, `x.csv:6:5: column f: "NaN" is not finite`, `x.csv:7:7: column b: "maybe" is not true or false`, "x.csv:8:1: column t: this is not UTF-8"} {
 		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("sample %d: the error is %v, want %q", i, err, want)
 		}
@@ -339,6 +339,24 @@ func TestCompressedTables(t *testing.T) {
 		}
 		if _, err := (csv.Source{}).Open(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
 			t.Errorf("of a table that is not compressed: %v", err)
+		}
+	}
+}
+
+// TestNumbersThatAreTooLarge: the error says so, and what to do.
+func TestNumbersThatAreTooLarge(t *testing.T) {
+	for _, c := range []struct{ text, typ, want string }{
+		{"18446744073709551615", "int", `"18446744073709551615" is too large for int, which has 64 bits; read the column as string`},
+		{"-9223372036854775809", "int", "too large for int"},
+		{"1e999", "float", "too large for float"},
+		{"inf", "float", "is not finite"},
+	} {
+		ds, err := csv.Source{Types: map[string]string{"i": c.typ}}.Open(t.Context(), file(t, "i\n"+c.text+"\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ds.At(t.Context(), 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", c.text, err, c.want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -211,7 +212,7 @@ func (t *table) reader(r io.Reader) *csvtext.Reader {
 
 // scan finds the rows of a file, and the columns unless they were given.
 func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
-	limited := &limited{r: r, left: rows.MaxBytes}
+	limited := &limited{r: r, left: codec.ItemLimit()}
 	var base int64
 	head := make([]byte, len(rows.ByteOrderMark))
 	n, err := io.ReadFull(limited, head)
@@ -237,7 +238,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	}
 	for {
 		start := in.InputOffset()
-		limited.left = rows.MaxBytes
+		limited.left = codec.ItemLimit()
 		switch _, err := in.Read(); {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -254,17 +255,17 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 // not take all memory.
 type limited struct {
 	r    io.Reader
-	left int
+	left int64
 }
 
-var errLong = fmt.Errorf("a row of more than %d bytes: is a quote not closed before here", rows.MaxBytes)
+var errLong = errors.New("a row takes more bytes than an item may; close the quote before here, or raise --max-item")
 
 func (l *limited) Read(b []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errLong
 	}
-	n, err := l.r.Read(b[:min(len(b), l.left)])
-	l.left -= n
+	n, err := l.r.Read(b[:min(int64(len(b)), l.left)])
+	l.left -= int64(n)
 	return n, err
 }
 
@@ -314,12 +315,18 @@ var parsers = map[string]func(text string) (any, error){
 	"string": func(text string) (any, error) { return strings.Clone(text), nil },
 	"int": func(text string) (any, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
-		return n, wanted(text, "a whole number", err)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%.40q is too large for int, which has 64 bits; read the column as string", text)
+		}
+		return n, wanted(text, "an integer", err)
 	},
 	"float": func(text string) (any, error) {
 		f, err := strconv.ParseFloat(text, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%.40q is too large for float, which has 64 bits; read the column as string", text)
+		}
 		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			err = strconv.ErrRange
+			return nil, fmt.Errorf("%.40q is not finite, and no document holds that; read the column as string", text)
 		}
 		return f, wanted(text, "a number", err)
 	},
@@ -334,9 +341,5 @@ func wanted(text, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	const enough = 40
-	if len(text) > enough {
-		text = text[:enough] + "..."
-	}
-	return fmt.Errorf("%q is not %s", text, what)
+	return fmt.Errorf("%.40q is not %s", text, what)
 }

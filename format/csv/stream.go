@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/streamed"
@@ -18,7 +19,7 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	files, err := streamed.Files(ctx, env, s.Path)
 	t := &table{Source: s}
 	t.comma, _ = comma(s.Delimiter) // it was checked
-	table := content.CSV(content.Unpack(files), content.Rows{Comma: t.comma, Header: s.Columns == nil, Longest: streamed.MaxBytes})
+	table := content.CSV(content.Unpack(files), content.Rows{Comma: t.comma, Header: s.Columns == nil, Longest: int(codec.ItemLimit())})
 	var checked []string // the columns that were found to be right
 	return streamed.Samples(table, "csv", func(r content.Row) string { return r.Name }, func(r content.Row) (dataset.Sample, error) {
 		columns := s.Columns

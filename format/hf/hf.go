@@ -67,7 +67,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	paths, err := files(dir)
+	parts, err := files(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,34 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 		}
 		return ipc.PlainItem(s.Formats)(f, v)
 	}}
-	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*ipc.File, error) {
-		return ipc.Open(ctx, paths[i], env.Larder, o)
+	return indexed.Join(ctx, env, len(parts), func(ctx context.Context, i int) (*part, error) {
+		p := parts[i]
+		p.File, err = ipc.Open(ctx, p.path, env.Larder, o)
+		return p, err
 	})
+}
+
+// A part is the rows of a file that belong to the dataset: version 1 of the library wrote files with
+// others in them.
+type part struct {
+	*ipc.File
+	path string
+	skip int
+	take int // -1 for the rest
+}
+
+// Len is how many rows there are.
+func (p *part) Len() int {
+	rest := max(0, p.File.Len()-p.skip)
+	if p.take < 0 {
+		return rest
+	}
+	return min(p.take, rest)
+}
+
+// Sample returns the sample of a row.
+func (p *part) Sample(ctx context.Context, i int) (dataset.Sample, error) {
+	return p.File.Sample(ctx, p.skip+i)
 }
 
 // folder returns the folder of the split.
@@ -104,12 +129,17 @@ func (s Source) folder(path string) (string, error) {
 }
 
 // files returns the files that have the rows.
-func files(dir string) (paths []string, err error) {
+func files(dir string) (parts []*part, err error) {
 	var state struct {
 		Files []struct {
 			Filename string `json:"filename"`
+			Skip     *int   `json:"skip"`
+			Take     *int   `json:"take"`
 		} `json:"_data_files"`
 		Indices []json.RawMessage `json:"_indices_data_files"`
+		History []struct {
+			Transforms []json.RawMessage `json:"transforms"`
+		} `json:"_inplace_history"`
 	}
 	path := filepath.Join(dir, "state.json")
 	switch err := read(path, &state); {
@@ -124,9 +154,24 @@ func files(dir string) (paths []string, err error) {
 		if !output.SafeName(f.Filename) {
 			return nil, fmt.Errorf("%s names the file %q, which is none in its folder", path, f.Filename)
 		}
-		paths = append(paths, filepath.Join(dir, f.Filename))
+		p := &part{path: filepath.Join(dir, f.Filename), take: -1}
+		if f.Skip != nil {
+			p.skip = *f.Skip
+		}
+		if f.Take != nil {
+			p.take = *f.Take
+		}
+		if p.skip < 0 || p.take < -1 {
+			return nil, fmt.Errorf("%s: skip %d and take %d of %s are no range of rows", path, p.skip, p.take, f.Filename)
+		}
+		parts = append(parts, p)
 	}
-	return paths, nil
+	for _, h := range state.History {
+		if len(h.Transforms) > 0 {
+			return nil, fmt.Errorf("%s: _inplace_history changes the columns of its files; save the dataset again by a newer version of datasets", path)
+		}
+	}
+	return parts, nil
 }
 
 // features returns what columns are, as their library calls it; "" for those that have a type

@@ -117,6 +117,8 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", "none in its folder"},
 		"an order":       {map[string]string{"state.json": `{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}`}, "", "another order"},
 		"a missing file": {map[string]string{"state.json": state}, "", "there is no file"},
+		"no range":       {map[string]string{"state.json": `{"_data_files": [{"filename": "a.arrow", "skip": -1, "take": 2}]}`}, "", "skip -1 and take 2"},
+		"transforms":     {map[string]string{"state.json": `{"_data_files": [], "_inplace_history": [{"transforms": [["rename_column", [], {}]]}]}`}, "", "_inplace_history"},
 		"no split":       {map[string]string{"dataset_dict.json": `{"splits": ["train", "test"]}`}, "", "train, test"},
 		"another split":  {map[string]string{"dataset_dict.json": `{"splits": ["train"]}`}, "test", "train"},
 		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "leave out split"},
@@ -124,6 +126,37 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	} {
 		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), folder(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestRanges: of a file of version 1, the rows from skip on, take of them, are the dataset.
+func TestRanges(t *testing.T) {
+	for state, want := range map[string]string{
+		`{"filename": "a.arrow", "skip": 1, "take": 2}`:                                                "bc",
+		`{"filename": "a.arrow", "skip": 3, "take": -1}`:                                               "de",
+		`{"filename": "a.arrow", "skip": null, "take": null}`:                                          "abcde",
+		`{"filename": "a.arrow", "skip": 4, "take": 9}, {"filename": "a.arrow", "skip": 0, "take": 1}`: "ea",
+		`{"filename": "a.arrow", "skip": 9, "take": 1}`:                                                "",
+	} {
+		dir := folder(t, map[string]string{"state.json": `{"_data_files": [` + state + `]}`, "dataset_info.json": info, "a.arrow": string(images(t, "a|", "b|", "c|", "d|", "e|"))})
+		ds, err := hf.Source{}.Open(t.Context(), dir, env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for s, err := range dataset.All(t.Context(), ds) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Value(t.Context(), "image")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += string(v.([]byte))
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}
 }

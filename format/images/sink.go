@@ -142,12 +142,13 @@ func (w *writer) all(ctx context.Context, in component.Data) (err error) {
 			return err
 		}
 	}
+	if err := output.CheckNames(w.dir, in.Names, ""); err != nil {
+		return err
+	}
 	for i, part := range in.Parts {
 		group := ""
 		if in.Names != nil {
-			if group = in.Names[i]; !output.SafeName(group) {
-				return fmt.Errorf("output %q cannot be the name of a folder; give it another, or write it by itself", group)
-			}
+			group = in.Names[i]
 			if err := os.Mkdir(filepath.Join(w.dir, group), 0o777); err != nil {
 				return err
 			}

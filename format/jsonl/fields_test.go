@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/jsonl"
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // text writes a random JSON value with blanks wherever they may be.
@@ -45,9 +46,7 @@ func object(r *rand.Rand, depth int, blank func() string) string {
 // The fields of a line are those that a JSON decoder finds, and each holds what is
 // written there.
 func TestFieldsAreWhatADecoderFinds(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed ", seed)
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // it makes tests
+	r := trial.Chance(t)
 	var lines []string
 	for range 3000 {
 		lines = append(lines, object(r, 3, func() string { return []string{"", " ", "\t"}[r.IntN(3)] }))

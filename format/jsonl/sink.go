@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -246,7 +247,15 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	if ext != "json" {
 		it = dataset.NewItem("json", v)
 	}
+	if s, ok := v.(string); ok { // before it is written twice
+		if err := codec.CheckItem(int64(len(line) + len(s))); err != nil {
+			return nil, fmt.Errorf("the line: %w", err)
+		}
+	}
 	b, err := it.Bytes(ctx)
+	if err == nil {
+		err = codec.CheckItem(int64(len(line) + len(b)))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -17,7 +18,7 @@ func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 // OpenStream returns a stream of the lines of files, one file after another.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, rows.Packed(".jsonl", ".ndjson")...)
-	lines := stream.Filter(content.Lines(content.Unpack(files), streamed.MaxBytes, true), func(_ context.Context, l content.Line) (bool, error) {
+	lines := stream.Filter(content.Lines(content.Unpack(files), int(codec.ItemLimit()), true), func(_ context.Context, l content.Line) (bool, error) {
 		return strings.Trim(l.Text, blanks) != "", nil
 	})
 	in := &reader{Source: s}

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
@@ -161,6 +162,9 @@ func (f *file) read(ctx context.Context, i int) ([][]byte, error) {
 	at := int64(binary.LittleEndian.Uint32(f.Index[4*i:]))
 	end := int64(binary.LittleEndian.Uint32(f.Index[4*i+4:]))
 	b, err := dataset.ReadBytes(ctx, "mds", end-at, func(b []byte) error { return f.Read(ctx, b, at) })
+	if errors.Is(err, codec.ErrSetting) {
+		err = fmt.Errorf("%s: sample %d: %w", f.Path, i, err)
+	}
 	if err != nil {
 		return nil, err
 	}

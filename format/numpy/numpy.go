@@ -186,9 +186,9 @@ func openColumn(path string) (*column, error) {
 		return nil, err
 	}
 	c, err := readColumn(path, f)
-	if err != nil {
+	if err != nil || c.file == nil {
 		_ = f.Close()
-		return nil, err
+		return c, err
 	}
 	if c.view = viewOf(f, c.stat.Size); c.view != nil {
 		runtime.AddCleanup(c, (*view).close, c.view)
@@ -215,12 +215,34 @@ func readColumn(path string, f *os.File) (*column, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case h.Fortran && len(h.Shape) > 1:
-		return nil, fmt.Errorf("%s: its rows do not lie together (Fortran order); save it by numpy.ascontiguousarray", path)
 	case info.Size()-h.Offset != int64(bytes):
 		return nil, fmt.Errorf("%s: %v of shape %v takes %d bytes, and there are %d", path, h.DType, h.Shape, bytes, info.Size()-h.Offset)
+	case h.Fortran && len(h.Shape) > 1:
+		return c, c.rearrange(info.Size())
 	}
 	return c, nil
+}
+
+// rearrange reads an array whose rows do not lie together in the file: the first index runs fastest
+// there (Fortran order).
+func (c *column) rearrange(size int64) error {
+	if size > mostUnpacked() {
+		return fmt.Errorf("%s: its rows do not lie together (Fortran order), and %d bytes are more than is read into memory for that (%d, --max-unpacked); save it by numpy.ascontiguousarray", c.path, size, mostUnpacked())
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, size), b); err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	if err := c.check(0); err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	npy, _ := codec.ByExtension("npy") // which is always there
+	v, err := npy.Decode(b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	c.data, c.file = v.(*array.Array).Data, nil
+	return nil
 }
 
 // read reads what lies at a place of the file.

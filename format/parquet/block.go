@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	limits "github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 )
 
@@ -128,7 +129,10 @@ func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p *page, content []byte) error) error {
 	packed, room := make([][]byte, len(pages)), int64(0)
 	for i, p := range pages {
-		var err error
+		err := limits.CheckItem(int64(max(p.packed, p.unpacked)))
+		if err != nil {
+			return fmt.Errorf("a page of a column: %w", err)
+		}
 		packed[i], err = dataset.ReadBytes(ctx, "parquet", int64(p.packed), func(b []byte) error { return f.Read(ctx, b, p.at) })
 		if err != nil {
 			return err

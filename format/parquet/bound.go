@@ -15,8 +15,11 @@ const (
 
 func (w *writer) newBound() bound {
 	b := bound{footer: int64(len(w.footer())) + int64(4+len(magic)+16), group: 64}
-	for i, name := range w.names {
-		b.group += int64(chunkHead + len(name) + w.kinds[i].Depth*len("list.element."))
+	for _, l := range w.table.Leaves {
+		b.group += chunkHead
+		for _, part := range l.Path {
+			b.group += int64(len(part)) + 5
+		}
 	}
 	return b
 }
@@ -50,11 +53,11 @@ const openPart = 16
 func (c *columnWriter) most(row *columns.Piece, packed bool) int64 {
 	levels := int64(len(c.page.Def) + len(row.Def))
 	data := int64(len(c.page.Data) + len(row.Data))
-	if t := types[c.kind.Of]; t.meaning == anInteger {
-		data *= int64(t.width / c.kind.DType().Word())
+	if t := types[c.leaf.Kind.Of]; t.meaning == anInteger {
+		data *= int64(t.width / c.leaf.Kind.DType().Word())
 	}
 	runs := 2 * levels // a byte for the length of a run, and one for its level
-	if c.kind.Depth > 0 {
+	if c.leaf.Rep > 0 {
 		runs *= 2
 	}
 	if packed {

@@ -103,7 +103,11 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		{"", "ä\x00", "ä\x00"},
 		{"", "", ""},
 		{"", map[string]any{"a": list(int64(1), nil)}, map[string]any{"a": list(int64(1), nil)}},
-		{"", list("a", int64(1)), list("a", int64(1))},
+		{"", list(int64(1), nil, int64(2)), list(int64(1), nil, int64(2))},
+		{"", list(list("a"), nil, list()), list(list("a"), nil, list())},
+		{"json", list("a", int64(1)), list("a", int64(1))},
+		{"", nil, nil},
+		{"", list(), list()},
 		{"list<string>", list("a", "b"), list("a", "b")},
 		{"list<list<string>>", list(list("a"), list()), list(list("a"), list())},
 		{"list<int16>", list(int64(1), int64(-2)), numbers[int16](t, []int{2}, 1, -2)},
@@ -148,9 +152,10 @@ func TestWhatNoColumnCanHold(t *testing.T) {
 		types   map[string]string
 		samples []dataset.Sample
 	}{
-		"nothing":       {nil, []dataset.Sample{dataset.NewSample(item("x", "json", nil))}},
+		"no fields":     {nil, []dataset.Sample{dataset.NewSample(item("x", "json", map[string]any{}))}},
+		"mixed":         {nil, []dataset.Sample{dataset.NewSample(item("x", "json", []any{"a", int64(1)}))}},
 		"no items":      {nil, []dataset.Sample{dataset.NewSample()}},
-		"another item":  {nil, []dataset.Sample{dataset.NewSample(item("x", "json", true)), dataset.NewSample(item("y", "json", true))}},
+		"another item":  {map[string]string{"x": "bool"}, []dataset.Sample{dataset.NewSample(item("x", "json", true)), dataset.NewSample(item("y", "json", true))}},
 		"another type":  {nil, []dataset.Sample{dataset.NewSample(item("x", "json", int64(1))), dataset.NewSample(item("x", "json", "a"))}},
 		"a large float": {map[string]string{"x": "float32"}, []dataset.Sample{dataset.NewSample(item("x", "json", 0.1))}},
 		"a large int":   {map[string]string{"x": "int8"}, []dataset.Sample{dataset.NewSample(item("x", "json", int64(128)))}},

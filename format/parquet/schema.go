@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // Repetition of a field.
@@ -111,6 +112,9 @@ func readElement(m *message, kind byte) (e element) {
 			m.skip(kind)
 		}
 	})
+	if !utf8.ValidString(e.name) {
+		m.fail(fmt.Errorf("its schema is damaged: the name %q is not UTF-8", e.name))
+	}
 	if !named {
 		m.fail(errMessage)
 	}

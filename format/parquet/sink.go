@@ -24,7 +24,7 @@ func init() {
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
+	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell"`
 	Compress     string           `param:"compress" doc:"how pages are compressed" default:"zstd" enum:"zstd|snappy|gzip|none"`
 	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on"`
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
@@ -70,17 +70,17 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	}
 	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".parquet", Shards: s.shards()}
 	return rows.Write(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
-		return s.table(ctx, env.Node, ds)
+		return s.table(ctx, env, ds)
 	})
 }
 
 // table is the rows of a dataset, and how a file of them is begun.
-func (s Sink) table(ctx context.Context, node string, ds component.Samples) (rows.Table[[]columns.Piece], error) {
-	table, err := s.Types.TableOf(ctx, node, ds)
+func (s Sink) table(ctx context.Context, env *component.Env, ds component.Samples) (rows.Table[[]columns.Piece], error) {
+	table, err := s.Types.TableOf(ctx, env, ds)
 	if err != nil {
 		return rows.Table[[]columns.Piece]{}, err
 	}
 	return rows.Table[[]columns.Piece]{Rows: table, Begin: func(to io.Writer) (rows.File[[]columns.Piece], error) {
-		return newWriter(to, codecs[s.Compress], table.Names, table.Kinds)
+		return newWriter(to, codecs[s.Compress], table)
 	}}, nil
 }

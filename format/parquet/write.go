@@ -26,11 +26,10 @@ type writer struct {
 	at      int64
 	codec   int
 	pack    func(b []byte) []byte
-	names   []string
-	kinds   []columns.Kind
-	columns []*columnWriter
-	rows    int // of the group
-	held    int // bytes of the group
+	table   *columns.Table
+	columns []*columnWriter // one for each leaf
+	rows    int             // of the group
+	held    int             // bytes of the group
 	groups  []group
 	sizes   [][]int64 // of the chunks, unpacked
 	bound   bound
@@ -38,7 +37,7 @@ type writer struct {
 
 // A columnWriter has what was not written of a column: pages that are complete, and one more.
 type columnWriter struct {
-	kind     columns.Kind
+	leaf     columns.Leaf
 	pages    []byte
 	values   int64
 	unpacked int64
@@ -46,8 +45,8 @@ type columnWriter struct {
 	rows     int // in page
 }
 
-func newWriter(to io.Writer, codec int, names []string, kinds []columns.Kind) (*writer, error) {
-	w := &writer{to: to, codec: codec, names: names, kinds: kinds}
+func newWriter(to io.Writer, codec int, table *columns.Table) (*writer, error) {
+	w := &writer{to: to, codec: codec, table: table}
 	switch codec {
 	case 1:
 		w.pack = func(b []byte) []byte { return snappy.Encode(nil, b) }
@@ -60,8 +59,8 @@ func newWriter(to io.Writer, codec int, names []string, kinds []columns.Kind) (*
 		}
 		w.pack = func(b []byte) []byte { return z.EncodeAll(b, nil) }
 	}
-	for _, k := range kinds {
-		w.columns = append(w.columns, &columnWriter{kind: k})
+	for _, l := range table.Leaves {
+		w.columns = append(w.columns, &columnWriter{leaf: l})
 	}
 	w.bound = w.newBound()
 	return w, w.write([]byte(magic))
@@ -101,12 +100,12 @@ func (w *writer) endPage(c *columnWriter) {
 	if c.rows == 0 {
 		return
 	}
-	p, depth := c.page, c.kind.Depth
-	rep, def := []byte{}, appendRuns(nil, p.Def, depth+1)
-	if depth > 0 {
-		rep = appendRuns(nil, p.Rep, depth)
+	p := c.page
+	rep, def := []byte{}, appendRuns(nil, p.Def, c.leaf.Def)
+	if c.leaf.Rep > 0 {
+		rep = appendRuns(nil, p.Rep, c.leaf.Rep)
 	}
-	data := types[c.kind.Of].plain(p.Data, c.kind.DType())
+	data := types[c.leaf.Kind.Of].plain(p.Data, c.leaf.Kind.DType())
 	size := len(rep) + len(def) + len(data)
 	if w.pack != nil {
 		data = w.pack(data)
@@ -114,7 +113,7 @@ func (w *writer) endPage(c *columnWriter) {
 	content := append(append(rep, def...), data...)
 	nulls := 0
 	for _, d := range p.Def {
-		if int(d) != depth+1 {
+		if int(d) != c.leaf.Def {
 			nulls++
 		}
 	}
@@ -178,10 +177,10 @@ func (w *writer) footer() []byte {
 	var elements [][]byte
 	elements = append(elements, appendStruct(nil, func(e *writing) {
 		e.text(4, "schema")
-		e.i32(5, len(w.names))
+		e.i32(5, len(w.table.Names))
 	}))
-	for i, name := range w.names {
-		elements = appendColumn(elements, name, w.kinds[i])
+	for i, name := range w.table.Names {
+		elements = appendColumn(elements, name, w.table.Kinds[i])
 	}
 	return appendStruct(nil, func(f *writing) {
 		f.i32(1, 2)
@@ -193,22 +192,29 @@ func (w *writer) footer() []byte {
 }
 
 // appendColumn appends the elements of the schema for a column.
-func appendColumn(to [][]byte, name string, k columns.Kind) [][]byte {
-	repetition := optional
-	for range k.Depth {
-		r, n := repetition, name
+func appendColumn(to [][]byte, name string, k *columns.Kind) [][]byte {
+	group := func(repetition, children int, name string, more func(e *writing)) {
 		to = append(to, appendStruct(nil, func(e *writing) {
-			e.i32(3, r)
-			e.text(4, n)
-			e.i32(5, 1)
+			e.i32(3, repetition)
+			e.text(4, name)
+			e.i32(5, children)
+			more(e)
+		}))
+	}
+	switch k.Of {
+	case columns.List:
+		group(optional, 1, name, func(e *writing) {
 			e.i32(6, 3)
 			e.group(10, func(e *writing) { e.group(3, func(*writing) {}) })
-		}), appendStruct(nil, func(e *writing) {
-			e.i32(3, repeated)
-			e.text(4, "list")
-			e.i32(5, 1)
-		}))
-		name, repetition = "element", required
+		})
+		group(repeated, 1, "list", func(*writing) {})
+		return appendColumn(to, "element", k.Elem)
+	case columns.Struct:
+		group(optional, len(k.Fields), name, func(*writing) {})
+		for _, f := range k.Fields {
+			to = appendColumn(to, f.Name, f.Kind)
+		}
+		return to
 	}
 	t := types[k.Of]
 	return append(to, appendStruct(nil, func(e *writing) {
@@ -216,7 +222,7 @@ func appendColumn(to [][]byte, name string, k columns.Kind) [][]byte {
 		if t.physical == physFixed {
 			e.i32(2, t.width)
 		}
-		e.i32(3, repetition)
+		e.i32(3, optional)
 		e.text(4, name)
 		if c := t.converted(); c >= 0 {
 			e.i32(6, c)
@@ -245,11 +251,8 @@ func (w *writer) group(to *writing, i int) {
 
 // chunk writes a ColumnMetaData.
 func (w *writer) chunk(to *writing, k int, c chunk, unpacked int64) {
-	path := []string{w.names[k]}
-	for range w.kinds[k].Depth {
-		path = append(path, "list", "element")
-	}
-	to.i32(1, types[w.kinds[k].Of].physical)
+	path := w.table.Leaves[k].Path
+	to.i32(1, types[w.table.Leaves[k].Kind.Of].physical)
 	to.list(2, kindI32, 2, func(b []byte, i int) []byte { return binary.AppendVarint(b, int64([]int{encPlain, encRLE}[i])) })
 	to.list(3, kindBinary, len(path), func(b []byte, i int) []byte { return appendBinary(b, path[i]) })
 	to.i32(4, c.codec)

@@ -32,6 +32,7 @@ var types = map[string]written{
 	"string":  {physical: physBytes, meaning: aText},
 	"binary":  {physical: physBytes},
 	"json":    {physical: physBytes, meaning: aDocument},
+	"null":    {physical: physInt32, meaning: nothing},
 }
 
 // converted is what a type was called before there were logical types; -1 for none.
@@ -50,19 +51,21 @@ func (t written) converted() int {
 }
 
 func (t written) logical(e *writing) {
-	nothing := func(*writing) {}
+	empty := func(*writing) {}
 	switch t.meaning {
 	case aText:
-		e.group(1, nothing)
+		e.group(1, empty)
 	case anInteger:
 		e.group(10, func(e *writing) {
 			e.i8(1, byte(t.bits))
 			e.bool(2, !t.unsigned)
 		})
+	case nothing:
+		e.group(11, empty)
 	case aDocument:
-		e.group(12, nothing)
+		e.group(12, empty)
 	case aHalf:
-		e.group(15, nothing)
+		e.group(15, empty)
 	}
 }
 

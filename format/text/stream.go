@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/streamed"
@@ -14,7 +15,7 @@ func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 // OpenStream returns a stream of the lines of files, one file after another.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, endings...)
-	lines := content.Lines(content.Unpack(files), streamed.MaxBytes, false)
+	lines := content.Lines(content.Unpack(files), int(codec.ItemLimit()), false)
 	return streamed.Samples(lines, "text", streamed.Place, func(l content.Line) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.NewBytes("txt", []byte(l.Text))}), nil
 	}), err

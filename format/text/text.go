@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
@@ -74,7 +75,7 @@ func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.
 func (s Source) Far() {}
 
 // endings are those of files in a folder.
-var endings = []string{".txt", ".text", ".txt.gz", ".text.gz", ".txt.zst", ".text.zst"}
+var endings = rows.Packed(".txt", ".text")
 
 // Open finds out where the samples of the files lie, as many files at once as env does things,
 // or knows it from before if its Larder has it.
@@ -124,8 +125,8 @@ func (t *texts) Len() int { return t.index.len() }
 // Sample makes a sample. Its text is read when it is asked for.
 func (t *texts) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	at, size := t.index.place(i)
-	if size > rows.MaxBytes {
-		return dataset.Sample{}, fmt.Errorf("%s: %s %d takes %d bytes; at most %d are read", t.Path, cmp.Or(t.by, Line), i+1, size, rows.MaxBytes)
+	if err := codec.CheckItem(size); err != nil {
+		return dataset.Sample{}, fmt.Errorf("%s: %s %d: %w", t.Path, cmp.Or(t.by, Line), i+1, err)
 	}
 	part := t.Part(fmt.Sprintf("%s %d", t.by, i+1), "txt", at, size)
 	return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.ItemFrom(part)}), nil

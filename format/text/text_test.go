@@ -13,9 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/text"
 	"github.com/larder-data/larder/pool"
@@ -115,12 +115,12 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 // TestSeveralFiles are read one after another, also compressed ones.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, s := range map[string]string{"b.txt": "3", "a.txt.gz": "1", "a.txt.zst": "2"} {
+	for name, s := range map[string]string{"c.txt": "3", "a.txt.gz": "1", "b.txt.zst": "2"} {
 		if err := write(t, text.Line, filepath.Join(dir, name), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{dir, filepath.Join(dir, "{a.txt.gz,a.txt.zst,b.txt}")} {
+	for _, path := range []string{dir, filepath.Join(dir, "{a.txt.gz,b.txt.zst,c.txt}")} {
 		if got, err := read(t, text.Line, path); err != nil || !slices.Equal(got, []string{"1", "2", "3"}) {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
@@ -206,7 +206,7 @@ func TestLargeLines(t *testing.T) {
 	path := file(t, "a\n")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
-		_, err = f.WriteAt([]byte("\nb"), 2+rows.MaxBytes+1) // of which the file system keeps no zeros
+		_, err = f.WriteAt([]byte("\nb"), 2+codec.ItemLimit()+1) // of which the file system keeps no zeros
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
@@ -216,7 +216,7 @@ func TestLargeLines(t *testing.T) {
 	if err != nil || ds.Len() != 3 {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "line 2 takes 268435457 bytes; at most 268435456 are read", ""} {
+	for i, want := range []string{"", "line 2: it takes 536870913 bytes, and one item may take 536870912", ""} {
 		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("line %d: %v", i+1, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 )
 
 // Records are framed: 8 bytes of length, 4 of its checksum, the data, 4 of the checksum of that;
@@ -25,9 +26,6 @@ func masked(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8
 }
-
-// maxRecord bounds a record: a file of something else must not take all memory.
-const maxRecord = 1 << 30
 
 // An index says where the records of a file begin, and where the last one ends: 8 bytes each.
 type index []byte
@@ -47,7 +45,7 @@ func (x index) check() error {
 	}
 	for i := 8; i < len(x); i += 8 {
 		start, end := binary.LittleEndian.Uint64(x[i-8:]), binary.LittleEndian.Uint64(x[i:])
-		if end < start || end-start < headBytes+tailBytes || end-start > maxRecord+headBytes+tailBytes || end > 1<<62 {
+		if end < start || end-start < headBytes+tailBytes || end > 1<<62 {
 			return errIndex
 		}
 	}
@@ -76,8 +74,8 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		switch {
 		case masked(head[:8]) != binary.LittleEndian.Uint32(head[8:]):
 			return nil, fmt.Errorf("%s: byte %d: this is no file of TFRecord, or it is damaged here: the checksum of a record's length is wrong", path, at)
-		case n > maxRecord:
-			return nil, fmt.Errorf("%s: byte %d: a record takes %d bytes; at most %d are read", path, at, n, maxRecord)
+		case n > math.MaxInt64:
+			return nil, fmt.Errorf("%s: byte %d: a record of %d bytes; the file is damaged", path, at, n)
 		case int64(n) > size-at-headBytes-tailBytes:
 			return x.broken(path, at, incomplete)
 		}

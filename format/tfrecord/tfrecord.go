@@ -8,11 +8,13 @@ package tfrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
@@ -101,6 +103,9 @@ func (f *records) Len() int { return f.index.records() }
 func (f *records) Sample(ctx context.Context, i int) (dataset.Sample, error) {
 	at, size := f.index.record(i)
 	b, err := dataset.ReadBytes(ctx, "tfrecord", int64(size+tailBytes), func(b []byte) error { return f.Read(ctx, b, at) })
+	if errors.Is(err, codec.ErrSetting) {
+		err = fmt.Errorf("%s: record %d: %w", f.Path, i+1, err)
+	}
 	if err != nil {
 		return dataset.Sample{}, err
 	}

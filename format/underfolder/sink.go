@@ -53,7 +53,10 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	if err := checkGroups(in.Names); err != nil {
+	if slices.Contains(in.Names, dataFolder) {
+		return fmt.Errorf("output %s: its directory would be taken for the items of the samples; give the output another name", dataFolder)
+	}
+	if err := output.CheckNames(path, in.Names, ""); err != nil {
 		return err
 	}
 	release, err := output.TakeTurn(ctx, env, path)
@@ -81,16 +84,6 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		}
 	}
 	return into.finish(in.Names)
-}
-
-// checkGroups refuses names that cannot be a folder's.
-func checkGroups(names []string) error {
-	for _, name := range names {
-		if !output.SafeName(name) || name == dataFolder {
-			return fmt.Errorf("output %q cannot be the name of a folder; give it another, or write it by itself", name)
-		}
-	}
-	return nil
 }
 
 // prepare returns the folder to write into, having checked that the one that

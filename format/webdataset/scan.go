@@ -15,48 +15,89 @@ import (
 
 // scan goes through an archive and notes where its members lie. What they hold is not read.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (members.Index, error) {
-	at := &cursor{from: from, size: size}
-	r := tar.NewReader(at)
-	b := members.NewBuilder(placeBytes)
-	var end int64 // of the last member, with what fills its last block
+	s := scanner{at: &cursor{from: from, size: size}, incomplete: incomplete, to: members.NewBuilder(placeBytes)}
+	err := s.scan(ctx)
+	if err == nil && len(s.links) > 0 {
+		err = follow(ctx, from, size, s.headers, s.links, s.to)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x, err := s.to.Index()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return x, err
+}
+
+type scanner struct {
+	at         *cursor
+	incomplete bool
+	to         *members.Builder
+	headers    int
+	links      []link // that are members of samples
+	end        int64  // of the last member, with what fills its last block
+}
+
+func (s *scanner) scan(ctx context.Context) error {
+	r := tar.NewReader(s.at)
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			if incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
-				return b.Index(), nil
+			if s.incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
 			}
-			return nil, fmt.Errorf("%s: byte %d: %w", path, at.at, explained(err))
+			return fmt.Errorf("byte %d: %w", s.at.at, explained(err))
 		}
-		if isSparse(h) {
-			return nil, fmt.Errorf("%s: %s is a sparse file, which is not read; make the archive without --sparse", path, h.Name)
+		if isSparse(h) { // whose size is not that of its bytes in the archive
+			return fmt.Errorf("%s is a sparse file, which is not read; make the archive without --sparse", h.Name)
 		}
-		if h.Typeflag != tar.TypeReg {
-			continue // folders; links and devices, which are no data
-		}
-		if h.Size > size-at.at { // which may be so large that no sum with it can be had
-			if incomplete {
-				return b.Index(), nil
+		if h.Typeflag == tar.TypeReg && h.Size > s.at.size-s.at.at { // which may be so large that no sum with it can be had
+			if s.incomplete {
+				return nil
 			}
-			return nil, fmt.Errorf("%s: the archive breaks off in %s; say incomplete: true to read what is there", path, h.Name)
+			return fmt.Errorf("the archive breaks off in %s; say incomplete: true to read what is there", h.Name)
 		}
-		end = at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
-		if !utf8.ValidString(h.Name) {
-			return nil, fmt.Errorf("%s: the name %q of a member is not UTF-8; rename it and make the archive anew", path, h.Name)
-		}
-		if err := b.Add(h.Name, placeOf(at.at, h.Size)); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		s.headers++
+		if err := s.add(h); err != nil {
+			return err
 		}
 	}
-	if at.at < end+blockBytes && !incomplete {
-		return nil, fmt.Errorf("%s: the end of the archive is missing, so some of it may be; say incomplete: true to read what is there", path)
+	if s.at.at < s.end+blockBytes && !s.incomplete {
+		return errors.New("the end of the archive is missing, so some of it may be; say incomplete: true to read what is there")
 	}
-	return b.Index(), nil
+	return nil
+}
+
+// add takes the next member.
+func (s *scanner) add(h *tar.Header) error {
+	l, isLink := linkOf(h)
+	switch {
+	case h.Typeflag == tar.TypeReg:
+		s.end = s.at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
+	case !isLink:
+		return nil // folders and devices, which are no data
+	}
+	if _, _, ok := members.SplitName(h.Name); !ok {
+		return nil
+	}
+	if !utf8.ValidString(h.Name) {
+		return fmt.Errorf("the name %q of a member is not UTF-8; rename it and make the archive anew", h.Name)
+	}
+	if isLink {
+		l.member = s.to.Len()
+		s.links = append(s.links, l)
+	}
+	return s.to.Add(h.Name, placeOf(s.at.at, h.Size))
 }
 
 const blockBytes = 512

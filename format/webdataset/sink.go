@@ -71,16 +71,18 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	in.Names = inOrder(in.Names)
 	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".tar", Shards: s.shards()}
 	return rows.Write(ctx, env, to, in, func(_ context.Context, ds component.Samples) (rows.Table[parcel], error) {
-		before := &before{node: env.Node, none: true}
+		before := &before{none: true}
 		return rows.Table[parcel]{
-			Rows:  packed{ds, dataset.RangesOf(ds), env.Node},
-			Begin: func(to io.Writer) (rows.File[parcel], error) { return &archive{to: to, before: before}, nil },
+			Rows: packed{ds, dataset.RangesOf(ds), env.Node},
+			Begin: func(to io.Writer) (rows.File[parcel], error) {
+				return &archive{to: to, node: env.Node, before: before, keys: map[string]int{}}, nil
+			},
 		}, nil
 	})
 }
 
 // inOrder returns names that come in their order when they are sorted: numbers get as many
-// digits as the longest.
+// digits as the longest, unless two of them would be one then.
 func inOrder(names []string) []string {
 	most := 0
 	for _, n := range names {
@@ -89,9 +91,13 @@ func inOrder(names []string) []string {
 		}
 		most = max(most, len(n))
 	}
-	padded := slices.Clone(names)
+	padded, seen := slices.Clone(names), map[string]bool{}
 	for i, n := range names {
 		padded[i] = strings.Repeat("0", most-len(n)) + n
+		if seen[padded[i]] {
+			return names
+		}
+		seen[padded[i]] = true
 	}
 	return padded
 }
@@ -100,13 +106,15 @@ func inOrder(names []string) []string {
 type archive struct {
 	to     io.Writer
 	bytes  int64
+	node   string
 	before *before
+	keys   map[string]int // of its samples, by what they are called
 }
 
 // before is what is known of the sample before one, which may be in another shard.
 type before struct {
-	node, key string
-	none      bool
+	parcel
+	none bool
 }
 
 // Fits reports whether the archive has at most so many bytes if it ends after one sample more.
@@ -116,10 +124,15 @@ func (a *archive) Fits(p parcel, most int64) bool {
 
 // Add writes the members of a sample.
 func (a *archive) Add(p parcel) error {
-	if !a.before.none && p.key == a.before.key { // they would be read as one sample
-		return &dataset.SampleError{Node: a.before.node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, members.Key)}
+	other, twice := a.keys[p.key]
+	if !a.before.none && p.key == a.before.key {
+		other, twice = a.before.number, true
 	}
-	a.before.key, a.before.none = p.key, false
+	if twice { // they would be read as one sample
+		return &dataset.SampleError{Node: a.node, Index: p.number, Err: fmt.Errorf("its key %q is also that of sample %d; give each another %s", p.key, other, members.Key)}
+	}
+	a.keys[p.key] = p.number
+	a.before.number, a.before.key, a.before.none = p.number, p.key, false
 	n, err := a.to.Write(p.text)
 	a.bytes += int64(n)
 	return err
@@ -203,44 +216,48 @@ func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
 	return key, nil
 }
 
-// pack makes the members of a sample.
+// pack makes the members of a sample: always the same for the same items.
 func pack(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
+	items, err := encoded(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, component.Unfit(errors.New("it has no items, and would be no sample"))
+	}
+	suffixes, err := members.SuffixesOf(items)
+	if err != nil {
+		return nil, component.Unfit(err)
+	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	n := 0
+	for i, it := range items {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: key + "." + suffixes[i], Mode: 0o644, Size: int64(len(it.Content))})
+		if err == nil {
+			_, err = w.Write(it.Content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", called.Name(it.Item), err)
+		}
+	}
+	err = w.Flush()
+	return b.Bytes(), err
+}
+
+// encoded returns the items that become members.
+func encoded(ctx context.Context, s dataset.Sample) (items []members.Encoded, err error) {
 	for f := range s.Fields() {
 		if f.Key == members.Key {
 			continue
 		}
-		n++
-		if err := put(ctx, w, key, f); err != nil {
+		it := members.Encoded{Item: f.Key}
+		if it.Ext, err = f.Item.Ext(ctx); err == nil {
+			it.Content, err = f.Item.Bytes(ctx)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
+		items = append(items, it)
 	}
-	if n == 0 {
-		return nil, component.Unfit(errors.New("it has no items, and would be no sample"))
-	}
-	err := w.Flush()
-	return b.Bytes(), err
-}
-
-// put writes a member: always the same for the same item.
-func put(ctx context.Context, w *tar.Writer, key string, f dataset.Field) error {
-	ext, err := f.Item.Ext(ctx)
-	if err != nil {
-		return err
-	}
-	content, err := f.Item.Bytes(ctx)
-	if err != nil {
-		return err
-	}
-	suffix, ok := members.SuffixOf(f.Key, ext, content)
-	if !ok {
-		return component.Unfit(fmt.Errorf("no member's name is read as an item of this name with the extension %q; rename the item", ext))
-	}
-	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: key + "." + suffix, Mode: 0o644, Size: int64(len(content))}); err != nil {
-		return err
-	}
-	_, err = w.Write(content)
-	return err
+	return items, nil
 }

@@ -88,8 +88,16 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*mem
 	if err != nil {
 		return nil, err
 	}
-	return &members.Archive{File: f, Index: f.Index, Item: func(name, ext string, place []byte) dataset.Origin {
+	return &members.Archive{File: f, Index: f.Index, Item: func(n members.Name, place []byte) dataset.Origin {
 		at, size := placed(place)
-		return f.Part(name, ext, at, size)
+		if !n.Integer {
+			return f.Part(n.Member, n.Ext, at, size)
+		}
+		return f.PartBy(n.Member, n.Ext, size, []any{"integer", at, size}, func(ctx context.Context, b []byte) error {
+			if err := f.Read(ctx, b, at); err != nil {
+				return err
+			}
+			return members.Integer(n.Member, b)
+		})
 	}}, nil
 }

@@ -108,6 +108,7 @@ type entry struct {
 	sum                  uint32
 	at, packed, unpacked int64 // at: where its local header begins
 	file                 bool  // and no folder, link or device
+	link                 bool  // a symbolic one
 }
 
 const (
@@ -155,7 +156,7 @@ func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 		name:  string(b[entryBytes:][:name]),
 		flags: le.Uint16(b[8:]), method: le.Uint16(b[10:]), sum: le.Uint32(b[16:]),
 		packed: int64(le.Uint32(b[20:])), unpacked: int64(le.Uint32(b[24:])), at: int64(le.Uint32(b[42:])),
-		file: isFile(b[5], le.Uint32(b[38:])),
+		file: isFile(b[5], le.Uint32(b[38:])), link: isUnix(b[5]) && b[41]>>4 == 0o12,
 	}
 	if part := le.Uint16(b[34:]); part != 0 && part != math.MaxUint16 {
 		return e, 0, errNotOne
@@ -174,9 +175,11 @@ func damagedEntry(err error) error {
 	return err
 }
 
+func isUnix(system byte) bool { return system == 3 || system == 19 } // or macOS
+
 // isFile tells a file from what else there may be, by the system that made the archive.
 func isFile(system byte, attributes uint32) bool {
-	if system == 3 || system == 19 { // Unix, macOS
+	if isUnix(system) {
 		kind := attributes >> 16 & 0o170000
 		return kind == 0 || kind == 0o100000
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	zstandard "github.com/klauspost/compress/zstd"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/members"
 )
 
 // A place is where a member lies, as the index has it.
@@ -42,16 +42,16 @@ func placed(b []byte) place {
 const localBytes = 30 // of the header before a member, without its name
 
 // part is a member of an archive.
-func part(f *indexed.File, name, ext string, at []byte) *indexed.Part {
-	p := placed(at)
+func part(f *indexed.File, n members.Name, at []byte) *indexed.Part {
+	p, name, ext := placed(at), n.Member, n.Ext
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
-	if err := p.fits(); err != nil { // before there is memory for it
-		return f.PartBy(name, ext, 0, nil, func(context.Context, []byte) error { return fail(err) })
-	}
-	return f.PartBy(name, ext, p.unpacked, []any{name, at}, func(ctx context.Context, b []byte) error {
+	return f.PartBy(name, ext, p.unpacked, []any{name, n.Integer, at}, func(ctx context.Context, b []byte) error {
 		return f.Through(ctx, func(from io.ReaderAt) error {
 			if err := p.read(from, name, b); err != nil {
 				return fail(err)
+			}
+			if n.Integer {
+				return members.Integer(name, b)
 			}
 			return nil
 		})
@@ -128,16 +128,4 @@ func unpacked(method uint16, packed io.Reader) (r io.Reader, done func(), err er
 		return z, z.Close, nil
 	}
 	return packed, func() {}, nil
-}
-
-// fits refuses a member that unpacks to more than may be.
-func (p place) fits() error {
-	most := codec.MaxUnpacked.Load()
-	if most <= 0 {
-		most = 4 << 30
-	}
-	if p.method == stored || p.unpacked <= most {
-		return nil
-	}
-	return fmt.Errorf("it unpacks to %d bytes, more than %d; allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked", p.unpacked, most)
 }

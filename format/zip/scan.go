@@ -16,10 +16,10 @@ import (
 
 func shown(name string) string { return called.Name(name) }
 
-// A found is a member of an archive, and the sample that it belongs to: -1 is none.
+// A found is a member of an archive.
 type found struct {
 	entry
-	sample int
+	member bool  // of a sample
 	room   int64 // bytes from its header to what comes then
 }
 
@@ -39,20 +39,17 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64) (membe
 
 func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, error) {
 	var all []found
-	samples := map[string]int{} // by key, in the order of their first members
 	err := d.each(ctx, from, func(e entry) error {
-		f := found{entry: e, sample: -1}
-		if key, _, ok := members.SplitName(e.name); ok && e.file {
+		_, _, ok := members.SplitName(e.name)
+		if ok && e.link {
+			return e.fail(errors.New("it is a symbolic link, which is not followed; make the archive without zip -y"))
+		}
+		if ok = ok && e.file; ok {
 			if err := e.check(); err != nil {
 				return e.fail(err)
 			}
-			var known bool
-			if f.sample, known = samples[key]; !known {
-				f.sample = len(samples)
-				samples[key] = f.sample
-			}
 		}
-		all = append(all, f)
+		all = append(all, found{entry: e, member: ok})
 		return nil
 	})
 	if err != nil {
@@ -61,17 +58,16 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	if err := d.rooms(all); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.sample, b.sample) })
 	b := members.NewBuilder(placeBytes)
 	for _, f := range all {
-		if f.sample < 0 {
+		if !f.member {
 			continue
 		}
 		if err := b.Add(f.name, f.place()); err != nil {
 			return nil, err
 		}
 	}
-	return b.Index(), nil
+	return b.Index()
 }
 
 // rooms finds out how far each member may reach, and refuses members that lie over others: so

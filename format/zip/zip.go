@@ -69,7 +69,7 @@ func open(ctx context.Context, path string, env *component.Env) (*members.Archiv
 	if err != nil {
 		return nil, err
 	}
-	return &members.Archive{File: f, Index: f.Index, Item: func(name, ext string, at []byte) dataset.Origin {
-		return part(f, name, ext, at)
+	return &members.Archive{File: f, Index: f.Index, Item: func(n members.Name, at []byte) dataset.Origin {
+		return part(f, n, at)
 	}}, nil
 }

@@ -118,7 +118,7 @@ func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
 		file{name: "0001.cls", content: "7", method: stdzip.Store},
 		file{name: "b/0002.seg.json", content: long, method: zstd.ZipMethodWinZip},
 		text(".hidden", ""), text("__shard__.json", "{}"), text("__MACOSX/._0001.txt", "x"), text("dir.x/", ""),
-		file{name: "link.txt", content: "/etc/passwd", mode: fs.ModeSymlink | 0o777},
+		file{name: "link", content: "/etc/passwd", mode: fs.ModeSymlink | 0o777},
 		file{name: "dev.txt", mode: fs.ModeDevice | 0o777},
 		file{name: "empty.txt", method: stdzip.Store},
 		text("../../e.txt", "out"), text("/abs/f.txt", "of"), text("größe.txt", "utf-8"),
@@ -226,7 +226,8 @@ func TestHostileArchives(t *testing.T) {
 		"into the next": {edited(t, func(b []byte, _ []int) { le.PutUint16(b[28:], 60) }), "a.txt: it would lie over what comes then"},
 		"other name":    {edited(t, func(b []byte, _ []int) { b[30] = 'c' }), "a.txt: what stands before it"},
 		"twice":         {archive(t, text("a.txt", "1"), text("b.txt", "2"), text("a.txt", "3")), "a.txt is there twice"},
-		"one item":      {archive(t, text("a.seg.png", "1"), text("a.seg.json", "2")), "a.seg.json would be a second item seg"},
+		"one item":      {archive(t, text("a.seg.png", "1"), text("a.seg.PNG", "2")), "a.seg.PNG would be a second item seg"},
+		"symbolic link": {edited(t, func(b []byte, e []int) { b[e[0]+5] = 3; b[e[0]+41] = 0o240 }), "a.txt: it is a symbolic link"},
 		"latin":         {archive(t, text("gr\xf6\xdfe.txt", "1")), "its name is not UTF-8"},
 		"several parts": {edited(t, func(b []byte, e []int) { b[e[1]+34] = 1 }), "one part of several"},
 		"fewer":         {edited(t, func(b []byte, _ []int) { b[len(b)-12] = 1 }), "has 2 members, and says 1"},
@@ -242,11 +243,11 @@ func TestHostileArchives(t *testing.T) {
 // TestLargeMembers: more than may be unpacked is refused before there is memory for it, and only
 // where it is read.
 func TestLargeMembers(t *testing.T) {
-	codec.MaxUnpacked.Store(1 << 20)
-	defer codec.MaxUnpacked.Store(0)
+	codec.MaxItem.Store(1 << 20)
+	defer codec.MaxItem.Store(0)
 	path := save(t, archive(t, text("a.txt", strings.Repeat("a", 1<<20)), text("b.txt", strings.Repeat("b", 1<<20+1))))
 	got, err := read(t, path)
-	if len(got) != 1 || err == nil || !strings.Contains(err.Error(), "b.txt: it unpacks to 1048577 bytes, more than 1048576; allow more by --max-unpacked") {
+	if len(got) != 1 || err == nil || !strings.Contains(err.Error(), "it takes 1048577 bytes, and one item may take 1048576; raise --max-item") {
 		t.Errorf("%d samples, %v", len(got), err)
 	}
 }

@@ -24,6 +24,21 @@ func Is(path string) bool {
 	return true
 }
 
+// Escaped returns a URL in which # stands for itself if it names an object of a store: it has no
+// fragments, and an object of the name before # would be another one.
+func Escaped(path string) string {
+	if !Is(path) || isWeb(path) {
+		return path
+	}
+	return strings.ReplaceAll(path, "#", "%23")
+}
+
+// isWeb reports whether a URL has a fragment, which no server sees.
+func isWeb(path string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(path), "://")
+	return scheme == "http" || scheme == "https"
+}
+
 // Name returns a URL as it may be shown: without user information, query and fragment, of
 // which any may let others in. Other paths are returned as they are.
 func Name(path string) string {
@@ -34,7 +49,11 @@ func Name(path string) string {
 	if end := strings.LastIndexByte(rest, '@'); end >= 0 && isUser(rest) {
 		rest = rest[end:] // the password has a / or ? in it, and nobody can read the URL
 	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+	ends := "?"
+	if isWeb(path) {
+		ends = "?#"
+	}
+	if i := strings.IndexAny(rest, ends); i >= 0 {
 		rest = rest[:i]
 	}
 	host, file, _ := strings.Cut(rest, "/")

@@ -32,6 +32,7 @@ func TestName(t *testing.T) {
 		"http://[::1]:80/a.tar":                                   "http://[::1]:80/a.tar",
 		"http://[::1]/a.tar":                                      "http://[::1]/a.tar",
 		"data/a?b.tar":                                            "data/a?b.tar",
+		"s3://bucket/a#b.tar?versionId=1":                         "s3://bucket/a#b.tar",
 	} {
 		if got := address.Name(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)

@@ -13,7 +13,7 @@ import (
 // one that its own scheme names. URLs of two files may be spelled alike, as where one has two
 // slashes in place of one; those of one file are not spelled in two ways.
 func Spelled(text string) string {
-	u, err := url.Parse(text)
+	u, err := url.Parse(Escaped(text))
 	if err != nil {
 		if u, err = url.Parse(Name(text)); err != nil { // its query is not escaped
 			return Name(text)

@@ -14,6 +14,7 @@ type Kind byte
 
 // The kinds. In parentheses is what [Column.Buffers] has.
 const (
+	Null      Kind = 1  // no value (no buffer, and There is none)
 	Int       Kind = 2  // whole numbers of Size bits (numbers)
 	Float     Kind = 3  // floats of 16, 32 or 64 bits (numbers)
 	Binary    Kind = 4  // bytes (int32 offsets, bytes)
@@ -24,7 +25,7 @@ const (
 	FixedList Kind = 16 // Size values of the child (nothing)
 )
 
-var names = map[Kind]string{Int: "int", Float: "float", Binary: "binary", Utf8: "utf8", Bool: "bool", List: "list", Struct: "struct", FixedList: "fixed_size_list"}
+var names = map[Kind]string{Null: "null", Int: "int", Float: "float", Binary: "binary", Utf8: "utf8", Bool: "bool", List: "list", Struct: "struct", FixedList: "fixed_size_list"}
 
 // A Column is a column of a record batch, or what a value of one is made of.
 type Column struct {

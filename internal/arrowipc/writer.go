@@ -221,7 +221,9 @@ type record struct {
 // add adds a column. Where no value is missing, the bits that say which are there are left out.
 func (r *record) add(c *Column) {
 	r.nodes = append(r.nodes, [2]int{c.Rows, c.Missing})
-	r.buffers = append(append(r.buffers, c.There), c.Buffers...)
+	if c.Kind != Null {
+		r.buffers = append(append(r.buffers, c.There), c.Buffers...)
+	}
 	for _, child := range c.Children {
 		r.add(child)
 	}

@@ -26,6 +26,11 @@ func (m *meter) equal(a, b any) bool {
 		return !isNaN(a) && !isNaN(b) && compareNumbers(a, b) == 0
 	}
 	if left != right {
+		for _, v := range []any{a, b} {
+			if kindOf(v) == otherKind && left != nullKind && right != nullKind {
+				fail("%s cannot be compared with another value", kindName(v))
+			}
+		}
 		return false
 	}
 	switch left {
@@ -116,6 +121,9 @@ func (m *meter) order(a, b any) int {
 
 // in reports whether a value is in a list, or a name in a mapping.
 func (m *meter) in(v, of any) bool {
+	if v = plain(v); kindOf(v) == otherKind && kindOf(of) != nullKind {
+		fail("%s cannot be compared with another value", kindName(v))
+	}
 	if written, ok := of.(*members); ok {
 		if s, ok := v.(string); ok {
 			m.charge(int64(len(s)))

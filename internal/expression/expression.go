@@ -322,7 +322,7 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		env[named(name)] = v
+		env[named(name)], _ = scalar(v)
 	}
 	return e.run(env)
 }
@@ -332,7 +332,7 @@ func (e *Expression) run(env map[string]any) (any, error) {
 	m := newMeter()
 	env[doName] = function(m.do)
 	v, err := expr.Run(e.program, env)
-	if err == nil {
+	if v, _ = scalar(v); err == nil {
 		err = m.result(v)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/internal/called"
 )
 
@@ -120,6 +121,9 @@ func plain(v any) any {
 		}
 		return v
 	}
+	if number, ok := scalar(v); ok {
+		return plain(number)
+	}
 	r := reflect.ValueOf(v)
 	switch {
 	case r.CanInt():
@@ -134,4 +138,15 @@ func plain(v any) any {
 		return r.Bool()
 	}
 	return v
+}
+
+// scalar is the number that an array without dimensions holds, such as a label of NumPy, and any other
+// value as it is.
+func scalar(v any) (number any, ok bool) {
+	if a, isArray := v.(*array.Array); isArray && a != nil {
+		if number, ok = a.Scalar(); ok {
+			return number, true
+		}
+	}
+	return v, false
 }

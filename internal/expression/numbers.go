@@ -204,6 +204,9 @@ func shifted(name string, x, by int) int {
 	return x << by
 }
 
+// CompareNumbers orders numbers as < does: int, *big.Int and float64, of which none is NaN.
+func CompareNumbers(a, b any) int { return compareNumbers(a, b) }
+
 // compareNumbers orders numbers as they are, floats with whole numbers too; one that is
 // none comes first.
 func compareNumbers(a, b any) int {

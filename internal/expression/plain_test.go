@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/array"
 )
 
 // TestSay: what the language finds wrong is said without its tokens and functions.
@@ -64,6 +66,49 @@ func TestShown(t *testing.T) {
 	} {
 		if got := Shown(v); got != want {
 			t.Errorf("it is %s, want %s", got, want)
+		}
+	}
+}
+
+// TestArraysWithoutDimensions are numbers, and other arrays cannot be compared with any.
+func TestArraysWithoutDimensions(t *testing.T) {
+	label := func(v int64) *array.Array {
+		a, err := array.From([]int64{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Shape = []int{}
+		return a
+	}
+	row, err := array.From([]int64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := &array.Array{DType: array.Bool, Data: []byte{1}}
+	items := map[string]any{"y": label(1), "row": row, "in_": map[string]*array.Array{"y": label(2)}, "yes": yes}
+	for formula, want := range map[string]any{
+		"y": int64(1), "y == 1": true, "y in [1, 2]": true, "y + 1": 2, "y < 2": true, "in_.y * 3": 6, "yes ? y : 0": int64(1), "string(y)": "1", "max(y, 3)": 3,
+		"row == nil": false, "[y] == [1]": true, "y == 1.0": true, "-y": -1, "y ?? 2": int64(1), "in_.y": 2,
+	} {
+		e, err := Compile(formula)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]any{}
+		for name, v := range items {
+			env[named(name)], _ = scalar(v)
+		}
+		if got, err := e.run(env); err != nil || got != want {
+			t.Errorf("%s is %v (%T), %v; want %v", formula, got, got, err, want)
+		}
+	}
+	for _, formula := range []string{"row == 1", "1 != row", "row in [1, 2]"} {
+		e, err := Compile(formula)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := valued(e, items); err == nil || !strings.Contains(err.Error(), "an array cannot be compared") && !strings.Contains(err.Error(), "cannot be compared") {
+			t.Errorf("%s is %v, %v", formula, got, err)
 		}
 	}
 }

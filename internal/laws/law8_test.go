@@ -70,7 +70,7 @@ var safeData = law{
 		{"events are appended to whatever has their file's name", "cli/eventlog.go", "	if err == nil && shared(info) {\n", "	if err == nil && shared(info) && file == \"\" {\n", []string{"cli.TestFilesWithOtherNames"}},
 		{"any folder is taken for a cache", "store/disk/internal/medium/mark.go", "	if other == \"\" || ", "	if other != \"\" || ", []string{"store/disk.TestForeignFoldersAreRefused"}},
 		{"a folder is known by names alone", "store/disk/internal/medium/mark.go", "		if err == nil && strings.HasPrefix(string(text), m.start) {", "		if err == nil && len(text) >= 0 {", []string{"store/disk.TestForeignFoldersAreRefused"}},
-		{"whatever lies among temporary files is swept", "store/disk/internal/medium/temp.go", "		if !isTempName(e.Name()) || ", "		if ", []string{"store/disk.TestForeignFilesInAStoreStay"}},
+		{"whatever lies among temporary files is swept", "store/disk/internal/medium/temp.go", "		if !IsTempName(e.Name()) || ", "		if ", []string{"store/disk.TestForeignFilesInAStoreStay"}},
 		{"a pipe is replaced by a file", "guard/guard.go", "		if err := t.isSpecial(); err != nil {\n			return err\n		}\n", "", []string{"guard.TestSpecialFilesAreRefused"}},
 		{"a link is taken for what a killed writer left", "format/output/staging.go", "e.Type()&fs.ModeSymlink == 0 && ", "", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
 		{"files are taken away from another dataset", "format/underfolder/target.go", "inFolders(folder, name) && same", "same", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},

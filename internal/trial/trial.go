@@ -23,7 +23,7 @@ func Rounds(some, all int) int {
 }
 
 // Chance returns random numbers that are others each time. The test logs their
-// seed, with which LARDER_SEED has them drawn again.
+// seed, with which LARDER_SEED has them drawn again; CI sets it from the commit.
 func Chance(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	seed := rand.Uint64()

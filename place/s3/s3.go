@@ -35,7 +35,7 @@ func object(u *url.URL) (bucket, key, version string, err error) {
 	q := u.Query()
 	version = q.Get("versionId")
 	q.Del("versionId")
-	if len(q) > 0 {
+	if len(q) > 0 || u.ForceQuery {
 		return "", "", "", errors.New("a URL of s3 has no parameters but versionId; write %3F for a question mark in a key")
 	}
 	return u.Host, strings.TrimPrefix(u.Path, "/"), version, nil

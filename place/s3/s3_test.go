@@ -133,3 +133,28 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfObjects: an object is read by its own name, and never another one in its place.
+func TestNamesOfObjects(t *testing.T) {
+	s := service(t)
+	s.Put("bucket/n/a", []byte("another one"))
+	for written, name := range map[string]string{
+		"a#b": "a#b", "a%23b": "a#b", "a#": "a#", "a%3Fb": "a?b", "a b": "a b", "a+b": "a+b", "ä": "ä", "a%25b": "a%b", "#": "#", "a#b#c?versionId=": "a#b#c",
+	} {
+		s.Put("bucket/n/"+name, []byte(name))
+		url := "s3://bucket/n/" + written
+		f, err := place.Open(t.Context(), url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		if got, err := read(t, f, 0, f.Size); err != nil || string(got) != name {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+	}
+	for url, want := range map[string]string{"s3://bucket/n/a?": "%3F", "s3://bucket/n/a?b": "%3F", "s3://bucket/n/a%b": "%25"} {
+		if _, err := place.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", url, err, want)
+		}
+	}
+}

@@ -178,6 +178,8 @@ def test_arrays_with_what_has_no_key_are_refused() -> None:
 def test_generators_are_known_by_how_many_were_made_of_them() -> None:
     one, two = np.random.default_rng(1), np.random.default_rng(1)
     assert digest(one) == digest(two)
+    if not hasattr(one, "spawn"):
+        pytest.skip("this NumPy is older than 1.25, so its generators have no spawn")
     one.spawn(1)
     assert digest(one) != digest(two)
     two.spawn(1)

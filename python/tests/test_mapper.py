@@ -151,6 +151,21 @@ def test_arrays_come_back() -> None:
             there_and_back(wrong)
 
 
+def test_arrays_without_dimensions_are_numbers() -> None:
+    np = pytest.importorskip("numpy")
+    values: dict[str, Any] = {"int64": -3, "uint64": 2**64 - 1, "bool": True, "float16": 1.5, "float64": 0.1}
+    for of, value in values.items():
+        parts = b"".join(_values.value(np.array(value, of), "x"))
+        padded = parts + bytes(-len(parts) % 8)
+        reader = _values.Reader(memoryview((1).to_bytes(8, "little") + padded))
+        at = reader.at
+        got = reader.next("value", "x")
+        assert type(got) is type(value)
+        assert got == value
+        reader.at = at
+        assert reader.next("numpy", "x").shape == ()
+
+
 def test_tensors_come_back() -> None:
     torch = pytest.importorskip("torch")
     for kind in (torch.bfloat16, torch.float32, torch.uint8, torch.bool, torch.int64, torch.complex64):

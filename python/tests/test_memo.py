@@ -246,7 +246,8 @@ def test_large_results_that_were_just_seen_are_found_without_the_server(
     assert not asked
 
     def a_second_later() -> None:
-        f._function_now().near[f._key((1,), {})].until = 0
+        known = f._function_now()
+        known.near[f._key(known, (1,), {})].until = 0
 
     a_second_later()
     assert f(1) == first
@@ -766,7 +767,7 @@ def test_chance_is_handed_out_and_not_kept(real: Path) -> None:
     def seeded(count: int) -> list[float]:
         return statistics.NormalDist(0, 1).samples(count, seed=3)
 
-    with pytest.warns(larder.NotKeptWarning, match="it drew random numbers from the generator of random"):
+    with pytest.warns(larder.NotKeptWarning, match="drew random numbers from the generator of random"):
         first = drawn(2)
     with pytest.warns(larder.NotKeptWarning, match="drew"):
         assert drawn(2) != first

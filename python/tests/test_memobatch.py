@@ -273,3 +273,26 @@ def test_keys_of_the_callers_are_no_items(real: Path) -> None:
     named = kept(upper, items="texts", key=lambda texts: ["a"] * len(texts))
     assert named(["other"]) == ["OTHER"]
     assert kept(upper, items="texts")(["a"]) == ["A"]
+
+
+@pytest.mark.parametrize("items", [0, [0], "first", ["first"]])
+def test_items_are_named_or_given_by_position(real: Path, items: Any) -> None:
+    f = kept(lambda first, second: [a + second for a in first], items=items)
+    assert f([1, 2], 10) == [11, 12]
+    assert f([2, 3], 10) == [12, 13]
+    assert (f.computed_items, f.loaded_items) == (3, 1)
+
+
+def test_several_positions(real: Path) -> None:
+    f = kept(
+        lambda first, second, third: [a + b + third for a, b in zip(first, second, strict=True)], items=[1, "first"]
+    )
+    assert f([1, 2], [3, 4], 10) == [14, 16]
+    assert f([1, 9], [3, 4], 10) == [14, 23]
+    assert f.computed_items == 3
+
+
+@pytest.mark.parametrize("items", [2, -1, [True], [0.0]])
+def test_positions_that_are_none(real: Path, items: Any) -> None:
+    with pytest.raises(TypeError, match="is not a position; there are 2 parameters: first, second"):
+        kept(lambda first, second: first, items=items)

@@ -141,7 +141,7 @@ def test_values_that_documents_have_not_are_texts(real: Path, tmp_path: Path) ->
 def test_pyarrow_reads_what_is_written(real: Path, tmp_path: Path) -> None:
     want = table(400)
     pq.write_table(want, tmp_path / "a.parquet")
-    types = {"nothing": "int64", "i8": "int8", "f": "float32", "u64": "uint64"}
+    types = {"i8": "int8", "f": "float32", "u64": "uint64"}
     ways: list[Literal["zstd", "snappy", "gzip", "none"]] = ["zstd", "snappy", "gzip", "none"]
     for compress in ways:
         source = larder.source("parquet", path=str(tmp_path / "a.parquet"))
@@ -149,8 +149,8 @@ def test_pyarrow_reads_what_is_written(real: Path, tmp_path: Path) -> None:
         pq.ParquetFile(tmp_path / f"{compress}.parquet", page_checksum_verification=True).read()
         got = pq.read_table(tmp_path / f"{compress}.parquet")
         assert got.column_names == want.column_names
-        plain = [n for n in want.column_names if n not in ("ragged", "boxes", "struct")]
-        assert got.select(plain).to_pylist() == want.select(plain).to_pylist()
+        assert got.to_pylist() == want.to_pylist()
+        assert got.schema.field("nothing").type == pa.null()
         assert got.schema.field("f").type == pa.float32()
         assert got.schema.field("tokens").type.value_type == pa.int32()
         assert rows(tmp_path / f"{compress}.parquet") == rows(tmp_path / "a.parquet")

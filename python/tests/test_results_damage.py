@@ -115,8 +115,8 @@ def test_each_byte_that_is_flipped_is_an_error_or_a_value(kind: Any) -> None:
 
 
 def test_random_bytes_are_errors() -> None:
-    seed = int.from_bytes(os.urandom(4))
-    print(f"seed {seed}")
+    seed = int(os.environ.get("LARDER_SEED") or int.from_bytes(os.urandom(4)))
+    print(f"LARDER_SEED={seed}")
     rng = random.Random(seed)
     for _ in range(3000):
         tree = bytes(rng.choice(b"NTF.iIfcsbYSB[({<>r:pDXRAOPEKkU\0\x01\x02\x10\xff") for _ in range(rng.randrange(80)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,48 @@ def test_only_what_is_said_to_be_a_file_is_one(files: tuple[Path, Path], monkeyp
 
     items: Any = [("data.txt", "data.more"), ("data.more", "x")]
     assert labelled(items, {"k": None}) == ["1 2DATA.MORE", "3 4X", "k"]
+
+
+@larder.memo
+def logged(path: larder.File, log: str) -> int:
+    with open(log, "a") as file:
+        file.write("asked\n")
+    return len(text_of(path))
+
+
+@larder.memo
+def copied(path: larder.File, target: str) -> str:
+    with open(target, "w") as file:
+        file.write(text_of(path))
+    return target
+
+
+@larder.memo
+def reread(path: larder.File, log: str) -> str:
+    with open(log, "a+") as file:
+        file.seek(0)
+        return file.read()
+
+
+def test_lines_that_are_appended_to_a_log_are_no_result(files: tuple[Path, Path], tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert logged(larder.File(files[0]), log) == logged(larder.File(files[0]), log)
+    assert Path(log).read_text() == "asked\n"
+
+
+def test_a_file_that_is_written_is_no_file_that_is_read(files: tuple[Path, Path], tmp_path: Path) -> None:
+    target = str(tmp_path / "copy")
+    for _ in range(2):
+        with pytest.warns(larder.NotKeptWarning, match="it wrote .*copy, and a hit would not write it again"):
+            assert copied(larder.File(files[0]), target) == target
+        Path(target).unlink()
+
+
+def test_a_log_that_is_read_as_well_is_read(files: tuple[Path, Path], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for text in ("one", "another"):
+        log.write_text(text)
+        with pytest.warns(larder.NotKeptWarning, match="it read"):
+            assert reread(larder.File(files[0]), str(log)) == text

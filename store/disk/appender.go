@@ -272,10 +272,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 		_ = file.Close()
 		return false
 	}
-	if !found.Torn && found.End < info.Size() {
-		a.s.files.SetAsideBytes(p.file, p.ID, found.End, info.Size(), format.ErrNoRecord)
-	}
-	if found.End < info.Size() && file.Truncate(found.End) != nil {
+	if a.s.cut(p, file, found, info.Size()) != nil {
 		_ = file.Close()
 		return false
 	}
@@ -285,6 +282,17 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	a.s.learn(p, found, nil)
 	a.take(p, file, all)
 	return true
+}
+
+// cut removes what is behind the records of a pack that is size bytes long, and locked.
+func (s *Store) cut(p *pack, file *medium.File, found format.Scan, size int64) error {
+	if found.End == size {
+		return nil
+	}
+	if !found.Torn {
+		s.files.SetAsideBytes(p.file, p.ID, found.End, size, format.ErrNoRecord)
+	}
+	return file.Truncate(found.End)
 }
 
 // lockPack opens p for writing if no other process writes to it.

@@ -80,13 +80,14 @@ func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock
 
 // A collection is one run of Collect.
 type collection struct {
-	s     *Store
-	limit int64
-	spare int64    // what may stay beyond that of what is dead in packs that are mostly alive
-	out   appender // takes the records that move
-	packs []*collectedPack
-	older map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
-	blobs map[key.Digest]*blobRefs
+	s      *Store
+	limit  int64
+	spare  int64    // what may stay beyond that of what is dead in packs that are mostly alive
+	out    appender // takes the records that move
+	packs  []*collectedPack
+	older  map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
+	blobs  map[key.Digest]*blobRefs
+	pinned map[uint64]bool
 	// merged is what a record takes in the merged index, 0 if there is none.
 	merged  int64
 	live    int64   // records that are not superseded
@@ -187,6 +188,12 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 		return 0, 0, err
 	}
 	s.refresh()
+	// First all that is damaged is set aside: its size says nothing of what it takes.
+	c.survey()
+	s.touches.reread(s)
+	if c.pinned, err = s.pinned(ctx); err != nil {
+		return 0, 0, err
+	}
 	before, err := s.measure()
 	if err != nil {
 		return 0, 0, err
@@ -195,8 +202,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if s.index.merges() {
 		c.merged = format.MergedCost
 	}
-	c.survey()
-	victims, left, err := c.choose(ctx, before)
+	victims, left, err := c.choose(before)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -247,7 +253,7 @@ func (c *collection) surveyPack(p *collectedPack) error {
 	if err != nil {
 		return err
 	}
-	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.Entries
+	p.bytes, p.sealed, p.entries = countedSize(info), isSealed(info), found.Entries
 	if index, err := c.s.files.Lstat(p.pack.indexPath()); err == nil {
 		p.bytes += index.Size()
 	}
@@ -264,11 +270,8 @@ func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
 
 // choose decides what is evicted and which packs are rewritten, so that of
 // held bytes at most the limit is left, and returns how many are at least.
-func (c *collection) choose(ctx context.Context, held int64) (victims map[*format.Entry]bool, least int64, err error) {
-	candidates, err := c.candidates(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+func (c *collection) choose(held int64) (victims map[*format.Entry]bool, least int64, err error) {
+	candidates := c.candidates()
 	unreferenced, err := c.unreferencedBlobs()
 	if err != nil {
 		return nil, 0, err
@@ -316,13 +319,8 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*forma
 
 // candidates returns the records that are not pinned, those worth least first,
 // and sums up what is live.
-func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
+func (c *collection) candidates() []candidate {
 	s := c.s
-	s.touches.reread(s)
-	pinned, err := s.pinned(ctx)
-	if err != nil {
-		return nil, err
-	}
 	c.blobs = make(map[key.Digest]*blobRefs)
 	now := time.Now()
 	var all []candidate
@@ -345,7 +343,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 				h = format.Header{} // damage is found where it is moved
 			}
 			one := candidate{pack: p, entry: e, cost: p.cost(i), blob: c.reference(e, &h)}
-			if pinned[e.FP] {
+			if c.pinned[e.FP] {
 				continue
 			}
 			used := s.touches.used(s, e.FP, e.Stamp)
@@ -356,7 +354,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.Stamp, b.entry.Stamp))
 	})
-	return all, nil
+	return all
 }
 
 // reference counts the reference of a record to its blob, if it has one.

@@ -52,7 +52,7 @@ type Options struct {
 	// for the medium. Without it, a loss of power may lose recent records.
 	Sync bool
 	// PackBytes is the size at which a pack is finished. 0 means
-	// 64 MiB. It is lowered to a sixteenth of MaxBytes.
+	// 64 MiB. It is lowered to a sixteenth of MaxBytes, and to 1 GiB.
 	PackBytes int64
 	// BlobBytes is the size from which a payload gets a file of its own. 0
 	// means 256 KiB.
@@ -85,7 +85,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBytes > 0 {
 		o.PackBytes = min(o.PackBytes, o.MaxBytes/16)
 	}
-	o.PackBytes = min(o.PackBytes, format.MaxPack/2)
+	o.PackBytes = min(o.PackBytes, format.MaxPack)
 	if o.BlobBytes <= 0 {
 		o.BlobBytes = defaultBlobBytes
 	}
@@ -128,15 +128,19 @@ func Open(o Options) (*Store, error) { return openOn(o, nil) }
 
 // openOn is Open on a medium that may fail.
 func openOn(o Options, fail medium.Fail) (*Store, error) {
+	return openFolder(o, &medium.Folder{Fail: fail})
+}
+
+// openFolder is Open of a folder of which the rest is filled in.
+func openFolder(o Options, files *medium.Folder) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{limit: o.MaxBytes, packBytes: o.PackBytes, blobBytes: o.BlobBytes}
-	s.files = &medium.Folder{
-		Dir: o.Dir, ReadOnly: o.ReadOnly, Sync: o.Sync, MaxAside: maxAside(o.MaxBytes), Log: o.Logger,
-		Grown: func(n int64) { s.room.held.Add(n) }, Fail: fail,
-	}
+	files.Dir, files.ReadOnly, files.Sync, files.MaxAside, files.Log = o.Dir, o.ReadOnly, o.Sync, maxAside(o.MaxBytes), o.Logger
+	files.Grown = func(n int64) { s.room.held.Add(n) }
+	s.files = files
 	s.writer.s = s
 	s.mapped = s.files.NewMappings(s.limit)
 	s.life, s.end = context.WithCancel(context.Background())

@@ -95,7 +95,7 @@ func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 				yield(store.Manifest{}, err)
 				return
 			}
-			if !isManifestName(e.Name()) {
+			if !isDigestName(e.Name()) {
 				continue
 			}
 			m, err := s.readManifest(filepath.Join(dir, e.Name()))

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // The names that a store gives. What has another name is somebody else's and
@@ -11,6 +13,23 @@ import (
 var (
 	touchNames = regexp.MustCompile(`^[0-9a-f]{16}\` + touchSuffix + `$`)
 )
+
+// ownNames tells them in each folder.
+var ownNames = map[string]func(name string) bool{
+	medium.Packs:      isPackName,
+	medium.Blobs:      isFanName,
+	medium.Manifests:  isDigestName,
+	medium.Touches:    isTouchName,
+	medium.Quarantine: medium.IsAsideName,
+	medium.Temps:      medium.IsTempName,
+	medium.Trash:      isDigestName,
+}
+
+// isPackName knows packs and their indexes.
+func isPackName(name string) bool {
+	_, ok := parsePackName(name)
+	return ok || isIndexName(name)
+}
 
 func isTouchName(name string) bool { return touchNames.MatchString(name) }
 
@@ -24,8 +43,8 @@ func isIndexName(name string) bool {
 	return ok
 }
 
-// isManifestName knows the digest of a manifest's name.
-func isManifestName(name string) bool {
+// isDigestName knows manifests, by the digest of a name, and blobs.
+func isDigestName(name string) bool {
 	_, ok := parseBlobName(name)
 	return ok
 }

@@ -34,6 +34,7 @@ const childEnv = "LARDER_DISK_TEST_CHILD"
 
 var roles = map[string]func(s *Store, args []string) error{
 	"write":     writeForever,
+	"append":    appendForever,
 	"writeSome": writeSome,
 	"count":     countUnderLease,
 	"churn":     churn,

@@ -173,10 +173,52 @@ func (s *Store) load(p *pack) {
 		v.growing = append(v.growing, p)
 	}
 	p.indexed = found.Indexed
-	if p.sealed && p.end == 0 && p.indexed < found.End && err == nil && !s.files.ReadOnly {
-		s.keepIndex(p, found.End, found.Entries)
-	}
+	from := p.end
 	s.learn(p, found, err)
+	if err != nil || s.files.ReadOnly {
+		return
+	}
+	if p.sealed {
+		s.coverWhole(p, found, from)
+	} else if !found.Torn && p.size-p.end > indexTail {
+		s.shorten(p)
+	}
+}
+
+// coverWhole has the index of a finished pack, of which the records from an offset on were
+// found, say that all of it was read: what is no record is then not read again.
+func (s *Store) coverWhole(p *pack, found format.Scan, from int64) {
+	end := format.ScanEnd(p.size)
+	if from > 0 {
+		if end-max(from, found.Indexed) <= indexTail {
+			return // the merged index says as much, or nearly
+		}
+		var err error
+		if found, _, err = s.contents(p, 0); err != nil {
+			return
+		}
+	}
+	if found.Indexed < end {
+		s.keepIndex(p, end, found.Entries)
+	}
+}
+
+// shorten cuts off what a crash has left behind the records of a pack, unless another
+// process writes there: else each one that opens the store would read it.
+func (s *Store) shorten(p *pack) {
+	file, err := s.lockPack(p)
+	if err != nil {
+		return
+	}
+	defer func() { _ = file.Close() }() // holds nothing but the lock
+	found, info, err := s.contents(p, p.end)
+	if err != nil || isSealed(info) {
+		return
+	}
+	s.learn(p, found, nil)
+	if s.cut(p, file, found, info.Size()) == nil {
+		p.size, p.mtime = found.End, 0
+	}
 }
 
 // follow reads what was appended to a pack.
@@ -206,7 +248,7 @@ func (s *Store) learn(p *pack, found format.Scan, err error) {
 	for _, d := range found.Damaged {
 		s.files.SetAsideBytes(p.file, p.ID, d.From, d.To, format.ErrNoRecord)
 	}
-	if p.sealed && err == nil && found.End < p.size {
+	if p.sealed && err == nil && found.End < format.ScanEnd(p.size) {
 		s.files.SetAsideBytes(p.file, p.ID, found.End, p.size, format.ErrNoRecord)
 	}
 	grown := found.End - p.end

@@ -14,9 +14,10 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Usage says how much is held: the size of all files in the folder, in bytes,
+// Usage says how much is held: the size of all files of the store, in bytes,
 // not in blocks, and of those that were removed while this process has them
-// mapped. It looks at every file.
+// mapped. It looks at every file. Those with names that no store gives do not
+// count, as they are not evicted, nor does what is behind the greatest size of a pack.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	if s.closed.Load() {
 		return store.Usage{}, errClosed
@@ -43,15 +44,47 @@ func (s *Store) estimate() (total int64, err error) {
 
 // sum adds up the folders of the store but one, and the merged index.
 func (s *Store) sum(but string) (total int64, err error) {
-	err = s.files.Each(s.files.Dir, func(path string, e fs.DirEntry) error {
-		if e.Name() == but || !e.IsDir() && e.Name() != mergedFile {
+	total = s.mergedSize()
+	for dir, own := range ownNames {
+		if dir == but {
+			continue
+		}
+		size, err := s.sizeOf(s.files.Path(dir), own)
+		if err != nil {
+			return total, err
+		}
+		total += size
+	}
+	return total, nil
+}
+
+// sizeOf adds up the files in a folder that have names of the store's own, and those in
+// its own folders.
+func (s *Store) sizeOf(dir string, own func(name string) bool) (total int64, err error) {
+	err = s.files.Each(dir, func(path string, e fs.DirEntry) error {
+		if !own(e.Name()) {
 			return nil
 		}
-		size, err := medium.TreeSize(path)
-		total += size
+		if e.IsDir() {
+			size, err := medium.TreeSize(path)
+			total += size
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() {
+			total += countedSize(info)
+		}
 		return err
 	})
 	return total, err
+}
+
+// countedSize is the size of a file, and for a pack what it may have.
+func countedSize(info fs.FileInfo) int64 {
+	if _, ok := parsePackName(info.Name()); ok {
+		return min(info.Size(), format.MaxPack)
+	}
+	return info.Size()
 }
 
 // mergedSize is the size of the merged index, 0 if there is none.

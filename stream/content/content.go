@@ -57,7 +57,7 @@ func (c Content) File() File {
 }
 
 // ErrTooLarge is the error of what is larger than it may be.
-var ErrTooLarge = errors.New("it is larger than it may be; raise the bound if it is right")
+var ErrTooLarge = errors.New("it is larger than it may be; raise the bound (--max-item) if it is right")
 
 const defaultLargest = 256 << 20
 

@@ -14,9 +14,15 @@ import (
 
 // Members reads the files in tar archives, which are unpacked if their names say so
 // (.tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), each whole, of most bytes at most; 0 stands
-// for 256 MiB. Folders, links and devices are passed over. Sparse files, names that lead out
+// for 256 MiB. Folders and devices are passed over. Links, sparse files, names that lead out
 // of a folder, and archives that break off or have no end are errors.
 func Members(s stream.Stream[File], most int64) stream.Stream[Content] {
+	return MembersBy(s, most, func() func(string) error { return func(string) error { return nil } })
+}
+
+// MembersBy is [Members] with what begin returns for each archive called with the name of each
+// file in it, from the archive's beginning also where reading is resumed: its errors end the stream.
+func MembersBy(s stream.Stream[File], most int64, begin func() func(name string) error) stream.Stream[Content] {
 	if most <= 0 {
 		most = defaultLargest
 	}
@@ -27,7 +33,7 @@ func Members(s stream.Stream[File], most int64) stream.Stream[Content] {
 				return nil, err
 			}
 			c := &counted{from: r}
-			return &members{name: f.Name, file: r, in: c, tar: tar.NewReader(c), most: most}, nil
+			return &members{name: f.Name, file: r, in: c, tar: tar.NewReader(c), most: most, check: begin()}, nil
 		}}, nil
 	})
 }
@@ -52,6 +58,8 @@ type members struct {
 	tar  *tar.Reader
 	most int64
 	end  int64 // of the last member, with what fills its last block
+
+	check func(name string) error
 }
 
 const blockBytes = 512
@@ -68,11 +76,17 @@ func (m *members) Next(context.Context) (c Content, err error) {
 		if sparse(h) {
 			return c, m.wrong(fmt.Errorf("%.200q is a sparse file, which is not read; make the archive without --sparse", h.Name))
 		}
+		if h.Typeflag == tar.TypeLink || h.Typeflag == tar.TypeSymlink {
+			return c, m.wrong(fmt.Errorf("%.200q is a link to %.200q, which a stream cannot follow; make the archive with --dereference --hard-dereference", h.Name, h.Linkname))
+		}
 		if m.end = m.in.n; h.Typeflag != tar.TypeReg {
-			continue // folders; links and devices, which are no data
+			continue // folders and devices, which are no data
 		}
 		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
 			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a folder; this is an archive to beware of", h.Name))
+		}
+		if err := m.check(h.Name); err != nil {
+			return c, m.wrong(err)
 		}
 		if h.Size > m.most {
 			return c, m.wrong(fmt.Errorf("%.200q: %w: %d bytes", h.Name, ErrTooLarge, m.most))

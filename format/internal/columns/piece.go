@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,14 +9,13 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/called"
 )
 
-// A Piece is what values become in a column that is written. The levels are those of Dremel
-// (Melnik et al. 2010) that Parquet has: for each value, empty list and nil Rep says how many lists
-// it goes on with, and Def how much of what the kind promises is there, from 0 for nil over 1 for
-// a list, and one more for each list in it, to Depth+1 for a value.
+// A Piece is what values become in a leaf of a column that is written. The levels are those of
+// Dremel (Melnik et al. 2010) that Parquet has. Rep says how many lists a value goes on with. Def
+// says how much is there of what the value lies in: one more for each struct that is there, two more
+// for each list that has elements and one more for an empty one, and one more for the value.
 type Piece struct {
 	Rep, Def []byte
 	// Data has the values that are there: numbers as they lie in arrays, truth values as bytes,
@@ -41,63 +39,51 @@ func (p *Piece) Clear() { *p = Piece{Rep: p.Rep[:0], Def: p.Def[:0], Data: p.Dat
 // maxValue bounds a value, so that what is beside it in a piece can be counted.
 const maxValue = 1 << 29
 
-// Append adds an item of a row to a piece; nil where the row does not have it.
-func (k Kind) Append(ctx context.Context, to *Piece, it *dataset.Item) error {
-	if it == nil {
-		to.nothing(0, 0)
-		return nil
-	}
-	v, err := valueOf(ctx, it)
-	if err != nil {
-		return err
-	}
-	switch {
-	case v == nil && k.Of != "json", v == nil && k.Depth > 0:
-		to.nothing(0, 0)
-		return nil
-	case k.Depth == 0 && k.Of == "json":
-		if a, ok := v.(*array.Array); ok && a.DType != array.Complex64 && a.DType != array.Complex128 {
-			v = Lists(a) // a document has its numbers
-		}
-		v, err = dataset.NewItem("json", v).Bytes(ctx)
-	case k.Depth == 0 && k.Of == "binary":
-		v, err = it.Bytes(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if a, ok := v.(*array.Array); ok {
-		return k.appendArray(to, a)
-	}
-	return k.appendList(to, v, 0, 0)
-}
-
 // nothing says that there is no more than a level.
 func (p *Piece) nothing(rep, def int) {
 	p.Rep, p.Def = append(p.Rep, byte(rep)), append(p.Def, byte(def))
 }
 
-// appendList adds a value, in lists up to a depth already. The level of what is there is one for
-// the column and one for each list.
-func (k Kind) appendList(to *Piece, v any, rep, depth int) error {
-	if depth == k.Depth {
-		data, err := k.one(to.Data, v)
-		if err != nil {
-			return err
+// put adds a value to the leaves of a kind. depth is how many lists it lies in.
+func (k *Kind) put(to []Piece, v any, rep, depth, def int) error {
+	if v == nil {
+		for i := range to {
+			to[i].nothing(rep, def)
 		}
-		to.nothing(rep, depth+1)
-		to.Data, to.Values = data, to.Values+1
 		return nil
 	}
-	list, ok := v.([]any)
-	if !ok {
+	switch v := v.(type) {
+	case *array.Array:
+		return k.putArray(&to[0], v, rep, depth, def)
+	case []any:
+		if k.Of == List {
+			return k.putList(to, v, rep, depth, def)
+		}
+	case map[string]any:
+		if k.Of == Struct {
+			return k.putStruct(to, v, rep, depth, def)
+		}
+	}
+	if k.Of == List || k.Of == Struct {
 		return k.unfit(v)
 	}
+	data, err := k.one(to[0].Data, v)
+	if err != nil {
+		return err
+	}
+	to[0].nothing(rep, def+1)
+	to[0].Data, to[0].Values = data, to[0].Values+1
+	return nil
+}
+
+func (k *Kind) putList(to []Piece, list []any, rep, depth, def int) error {
 	if len(list) == 0 {
-		to.nothing(rep, depth+1)
+		for i := range to {
+			to[i].nothing(rep, def+1)
+		}
 	}
 	for _, e := range list {
-		if err := k.appendList(to, e, rep, depth+1); err != nil {
+		if err := k.Elem.put(to, e, rep, depth+1, def+2); err != nil {
 			return err
 		}
 		rep = depth + 1
@@ -105,27 +91,53 @@ func (k Kind) appendList(to *Piece, v any, rep, depth int) error {
 	return nil
 }
 
-func (k Kind) appendArray(to *Piece, a *array.Array) error {
-	if a.DType != k.DType() || len(a.Shape) != k.Depth {
+func (k *Kind) putStruct(to []Piece, object map[string]any, rep, depth, def int) error {
+	known := 0
+	for _, f := range k.Fields {
+		v, ok := object[f.Name]
+		if ok {
+			known++
+		}
+		n := f.Kind.Count()
+		if err := f.Kind.put(to[:n], v, rep, depth, def+1); err != nil {
+			return fmt.Errorf("%s: %w", called.Name(f.Name), err)
+		}
+		to = to[n:]
+	}
+	if known < len(object) {
+		return k.unfit(object)
+	}
+	return nil
+}
+
+func (k *Kind) putArray(to *Piece, a *array.Array, rep, depth, def int) error {
+	leaf, rank := k, 0
+	for ; leaf.Of == List; rank++ {
+		leaf = leaf.Elem
+	}
+	if a.DType != leaf.DType() || len(a.Shape) != rank {
 		return k.unfit(a)
 	}
 	n := 1
-	for depth, d := range a.Shape {
-		if d == 0 {
-			if depth > 0 {
+	for d, length := range a.Shape {
+		if length == 0 {
+			if d > 0 {
 				return component.Unfit(fmt.Errorf("it has the shape %v, which lists would not keep", a.Shape))
 			}
-			to.nothing(0, 1)
+			to.nothing(rep, def+1)
 			return nil
 		}
-		n *= d
+		n *= length
 	}
 	for i := range n {
-		rep, stride := k.Depth, 1
-		for rep > 0 && i%(stride*a.Shape[rep-1]) == 0 {
-			rep, stride = rep-1, stride*a.Shape[rep-1]
+		at, stride := rank, 1
+		for at > 0 && i%(stride*a.Shape[at-1]) == 0 {
+			at, stride = at-1, stride*a.Shape[at-1]
 		}
-		to.nothing(rep, k.Depth+1)
+		if at += depth; i == 0 {
+			at = rep
+		}
+		to.nothing(at, def+2*rank+1)
 	}
 	to.Values += n
 	to.Data = append(to.Data, a.Data...)
@@ -133,7 +145,7 @@ func (k Kind) appendArray(to *Piece, a *array.Array) error {
 }
 
 // one appends a value that is no list.
-func (k Kind) one(to []byte, v any) ([]byte, error) {
+func (k *Kind) one(to []byte, v any) ([]byte, error) {
 	little := binary.LittleEndian
 	switch v := v.(type) {
 	case string:
@@ -173,7 +185,7 @@ func (k Kind) one(to []byte, v any) ([]byte, error) {
 	return nil, k.unfit(v)
 }
 
-func (k Kind) integer(to []byte, v *big.Int) ([]byte, error) {
+func (k *Kind) integer(to []byte, v *big.Int) ([]byte, error) {
 	if k.Of == "float64" && v.IsInt64() && int64(float64(v.Int64())) == v.Int64() {
 		return binary.LittleEndian.AppendUint64(to, math.Float64bits(float64(v.Int64()))), nil
 	}
@@ -196,6 +208,6 @@ func (k Kind) integer(to []byte, v *big.Int) ([]byte, error) {
 var errLarge = component.Unfit(fmt.Errorf("it has more than %d bytes, which is more than a value of a column can have", maxValue))
 
 // unfit is the error of a value that a column cannot hold.
-func (k Kind) unfit(v any) error {
+func (k *Kind) unfit(v any) error {
 	return component.Unfit(fmt.Errorf("it is %s, which a column of %v does not hold as it is; convert it before, or say another type, such as types: {ITEM: json}", called.Value(v), k))
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/larder-data/larder/internal/called"
 )
 
-// mostLooked bounds how many samples are looked at to find out what columns hold.
-const mostLooked = 100
-
 // Types say what columns hold: item to a type, as [ParseKind] reads it.
 type Types map[string]string
 
@@ -31,127 +28,172 @@ func (t Types) Check() error {
 
 // A Table is a dataset as rows of columns.
 type Table struct {
-	Names []string
-	Kinds []Kind
+	Names  []string
+	Kinds  []*Kind
+	Leaves []Leaf // of all columns
 
-	in     component.Samples
-	ranges *dataset.Ranges
-	node   string
+	node string
+	rows dataset.Dataset[[]any] // the values of each column
 }
 
-// TableOf finds out the columns of a dataset: the items of the first sample, in their order, and
-// others that t names. What an item that is nil may be is told by the samples after it. node is
-// what errors of samples are of.
-func (t Types) TableOf(ctx context.Context, node string, ds component.Samples) (*Table, error) {
-	names, kinds, err := t.infer(ctx, ds)
+// TableOf finds out the columns of a dataset: the items of its samples, as they come, and others
+// that t names. Each sample is made once: what its items hold is kept until the columns are known.
+// Where t names all items of the first sample, nothing is kept.
+func (t Types) TableOf(ctx context.Context, env *component.Env, ds component.Samples) (*Table, error) {
+	said := map[string]*Kind{}
+	for item, text := range t {
+		said[item], _ = ParseKind(text) // it was checked
+	}
+	in := &values{in: ds, ranges: dataset.RangesOf(ds), node: env.Node, said: said}
+	table := &Table{node: env.Node}
+	first, err := firstKeys(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Names: names, Kinds: kinds, in: ds, ranges: dataset.RangesOf(ds), node: node}, nil
+	all := !slices.ContainsFunc(first, func(name string) bool { return said[name] == nil })
+	if all {
+		table.Names = first
+	} else if table.rows, err = table.infer(ctx, env, in); err != nil {
+		return nil, err
+	}
+	for _, item := range slices.Sorted(maps.Keys(said)) {
+		if !slices.Contains(table.Names, item) {
+			table.Names = append(table.Names, item)
+		}
+	}
+	for i, name := range table.Names {
+		if k := said[name]; i >= len(table.Kinds) {
+			table.Kinds = append(table.Kinds, k)
+		} else if k != nil {
+			table.Kinds[i] = k
+		}
+	}
+	if all {
+		table.rows = &ordered{values: in, names: table.Names}
+	}
+	return table, table.check()
 }
 
-func (t Types) infer(ctx context.Context, ds component.Samples) (names []string, kinds []Kind, err error) {
-	known := map[string]Kind{}
-	for item, text := range t {
-		known[item], _ = ParseKind(text) // it was checked
+// firstKeys are the items of the first sample.
+func firstKeys(ctx context.Context, ds component.Samples) ([]string, error) {
+	if ds.Len() == 0 {
+		return nil, nil
 	}
-	for i := 0; i < min(ds.Len(), mostLooked) && (i == 0 || len(known) < len(names)); i++ {
-		sample, err := ds.At(ctx, i)
+	s, err := ds.At(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	return s.Keys(), nil
+}
+
+// infer goes through all samples, and returns their values.
+func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (dataset.Dataset[[]any], error) {
+	kept, err := newSpool()
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{} // columns, by their items
+	i := 0
+	for s, err := range dataset.Stream(ctx, in, env.Pool) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if i == 0 {
-			names = sample.Keys()
+		row := make([]any, len(t.Names), len(t.Names)+len(s))
+		for _, f := range s {
+			k, known := at[f.name]
+			if !known {
+				k = len(t.Names)
+				at[f.name] = k
+				t.Names, t.Kinds, row = append(t.Names, f.name), append(t.Kinds, &Kind{Of: Null, seen: i}), append(row, nil)
+			}
+			row[k] = f.value
+			if in.said[f.name] != nil {
+				continue
+			}
+			kind, err := kindOf(f.value, i)
+			if err == nil {
+				t.Kinds[k], err = t.Kinds[k].merge(kind, "")
+			}
+			if err != nil {
+				return nil, &dataset.SampleError{Node: env.Node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(f.name), err)}
+			}
 		}
-		if err := look(ctx, sample, names, known); err != nil {
-			return nil, nil, fmt.Errorf("sample %d: %w", i, err)
+		if err := kept.add(row); err != nil {
+			return nil, err
 		}
+		i++
 	}
-	for _, item := range slices.Sorted(maps.Keys(known)) {
-		if !slices.Contains(names, item) {
-			names = append(names, item)
-		}
+	return dataset.Func(i, func(_ context.Context, i int) ([]any, error) { return kept.row(i) }), nil
+}
+
+// check refuses columns that no file can have, and finds their leaves.
+func (t *Table) check() error {
+	if len(t.Names) == 0 {
+		return component.Unfit(errors.New("there is no item, so the table would have no column; name some by types"))
 	}
-	for _, name := range names {
+	for i, name := range t.Names {
 		if !utf8.ValidString(name) {
-			return nil, nil, component.Unfit(fmt.Errorf("item %s: its name is not UTF-8; rename it", called.Name(name)))
+			return component.Unfit(fmt.Errorf("item %s: its name is not UTF-8; rename it", called.Name(name)))
 		}
-		k, ok := known[name]
-		if !ok {
-			return nil, nil, component.Unfit(fmt.Errorf("item %s is null in the first %d samples; say what it is, as in types: {%s: int64}", called.Name(name), min(ds.Len(), mostLooked), name))
-		}
-		kinds = append(kinds, k)
-	}
-	if len(names) == 0 {
-		return nil, nil, component.Unfit(errors.New("there is no item, so the table would have no column; name some by types"))
-	}
-	return names, kinds, nil
-}
-
-// look finds out what a sample tells of the columns.
-func look(ctx context.Context, sample dataset.Sample, names []string, known map[string]Kind) error {
-	for _, name := range names {
-		f, there := sample.Field(name)
-		if _, ok := known[name]; ok || !there {
-			continue
-		}
-		v, err := valueOf(ctx, f.Item)
-		if err != nil {
+		if err := t.Kinds[i].check(0); err != nil {
 			return fmt.Errorf("item %s: %w", called.Name(name), err)
 		}
-		if k, ok := kindOf(v); ok {
-			known[name] = k
+		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > mostLeaves {
+			return component.Unfit(fmt.Errorf("item %s: with its fields the table has more than %d columns; say types: {%s: json}", called.Name(name), mostLeaves, called.Name(name)))
 		}
 	}
 	return nil
 }
 
 // Len is how many rows there are.
-func (t *Table) Len() int { return t.in.Len() }
+func (t *Table) Len() int { return t.rows.Len() }
 
 // Batch is how many samples are made together.
-func (t *Table) Batch() int { return dataset.BatchOf(t.in) }
+func (t *Table) Batch() int { return dataset.BatchOf(t.rows) }
 
-// At makes a row: a piece for each column.
+// At makes a row: a piece for each leaf.
 func (t *Table) At(ctx context.Context, i int) ([]Piece, error) {
-	s, err := t.in.At(ctx, i)
+	row, err := t.rows.At(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	return t.row(ctx, i, s)
+	return t.pieces(i, row)
 }
 
 // Range makes what samples are made of together.
 func (t *Table) Range(ctx context.Context, from, to int) (all [][]Piece, err error) {
-	samples, err := t.ranges.Range(ctx, from, to)
-	for i, s := range samples {
-		row, rerr := t.row(ctx, from+i, s)
-		if rerr != nil {
-			return all, rerr
+	together, ok := t.rows.(*ordered)
+	if !ok {
+		row, err := t.At(ctx, from)
+		if err != nil {
+			return nil, err
 		}
-		all = append(all, row)
+		return [][]Piece{row}, nil
+	}
+	rows, err := together.Range(ctx, from, to)
+	for i, row := range rows {
+		p, perr := t.pieces(from+i, row)
+		if perr != nil {
+			return all, perr
+		}
+		all = append(all, p)
 	}
 	return all, err
 }
 
-func (t *Table) row(ctx context.Context, i int, s dataset.Sample) ([]Piece, error) {
-	row, found := make([]Piece, len(t.Names)), 0
-	for k, name := range t.Names {
-		var it *dataset.Item // nil where the sample does not have it
-		if f, ok := s.Field(name); ok {
-			it = f.Item
-			found++
+func (t *Table) pieces(i int, row []any) ([]Piece, error) {
+	pieces := make([]Piece, len(t.Leaves))
+	at := 0
+	for k, kind := range t.Kinds {
+		n := kind.Count()
+		var v any
+		if k < len(row) {
+			v = row[k]
 		}
-		if err := t.Kinds[k].Append(ctx, &row[k], it); err != nil {
-			return nil, &dataset.SampleError{Node: t.node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(name), err)}
+		if err := kind.put(pieces[at:at+n], v, 0, 0, 0); err != nil {
+			return nil, &dataset.SampleError{Node: t.node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(t.Names[k]), err)}
 		}
+		at += n
 	}
-	if found < s.Len() {
-		for _, key := range s.Keys() {
-			if !slices.Contains(t.Names, key) {
-				return nil, &dataset.SampleError{Node: t.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is not in the first sample, so there is no column for it; name it by types, or drop it before", called.Name(key)))}
-			}
-		}
-	}
-	return row, nil
+	return pieces, nil
 }

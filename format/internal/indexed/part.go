@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
@@ -27,22 +28,40 @@ type Part struct {
 // Part returns a part of the file: so many bytes at a place, with a name for people and an
 // extension that says how it is read.
 func (in *File) Part(name, ext string, at, size int64) *Part {
-	return &Part{of: in, name: name, ext: ext, at: at, size: size, from: func(ctx context.Context) ([]byte, error) {
+	p := &Part{of: in, name: name, ext: ext, at: at, size: size}
+	p.from = func(ctx context.Context) ([]byte, error) {
+		if err := p.fits(size); err != nil {
+			return nil, err
+		}
 		if in.Held == nil {
 			return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return in.Read(ctx, b, at) })
 		}
 		b, err := in.Held.Read(ctx, in, ext, at, size)
 		return bytes.Clone(b), err // which would hold what lies beside it
-	}}
+	}
+	return p
 }
 
 // PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
 // [File.Through]. place says of what in the file they are made; without it they are known by their
 // content alone.
 func (in *File) PartBy(name, ext string, size int64, place []any, fill func(ctx context.Context, b []byte) error) *Part {
-	return &Part{of: in, name: name, ext: ext, size: -1, place: place, from: func(ctx context.Context) ([]byte, error) {
+	p := &Part{of: in, name: name, ext: ext, size: -1, place: place}
+	p.from = func(ctx context.Context) ([]byte, error) {
+		if err := p.fits(size); err != nil {
+			return nil, err
+		}
 		return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return fill(ctx, b) })
-	}}
+	}
+	return p
+}
+
+// fits refuses a part that is larger than an item may be, before there is memory for it.
+func (p *Part) fits(size int64) error {
+	if err := codec.CheckItem(size); err != nil {
+		return fmt.Errorf("%v: %w", p, err)
+	}
+	return nil
 }
 
 func (p *Part) String() string { return called.Name(p.name) + " in " + called.Name(p.of.Path) }

@@ -144,7 +144,26 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 	if paths == nil {
 		return nil, fmt.Errorf("%s has no file *%s", path, strings.Join(endings, ", *"))
 	}
-	return paths, nil
+	return paths, checkTwice(paths, endings)
+}
+
+// checkTwice refuses files of a directory whose names are the same but for their endings, as
+// a.jsonl and a.jsonl.gz: most likely one was made of the other, and all would be read twice.
+func checkTwice(paths, endings []string) error {
+	seen := make(map[string]string, len(paths))
+	for _, p := range paths {
+		stem := place.Name(p)
+		for _, e := range endings {
+			if name := place.Name(p); strings.HasSuffix(strings.ToLower(name), e) && len(name)-len(e) < len(stem) {
+				stem = name[:len(name)-len(e)]
+			}
+		}
+		if other, twice := seen[stem]; twice {
+			return fmt.Errorf("%s and %s: both would be read, and may hold the same; remove one, or name the files by a pattern {a,b}", place.Name(other), place.Name(p))
+		}
+		seen[stem] = p
+	}
+	return nil
 }
 
 // far returns the files at a URL: of one that ends with a slash, those in the folder.
@@ -165,7 +184,7 @@ func far(ctx context.Context, path string, endings []string) (paths []string, er
 	if paths == nil {
 		return nil, fmt.Errorf("%s has no file *%s", place.Name(path), strings.Join(endings, ", *"))
 	}
-	return paths, nil
+	return paths, checkTwice(paths, endings)
 }
 
 func ends(name string, endings []string) bool {

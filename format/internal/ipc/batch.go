@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 )
@@ -160,6 +161,9 @@ func (b *batch) unpacked(ctx context.Context, from buffer) ([]byte, error) {
 		}
 		if n < 0 || n > mostUnpacked {
 			return nil, errDamaged
+		}
+		if err := codec.CheckItem(n); err != nil {
+			return nil, err
 		}
 		done, err := dataset.Room(ctx, n)
 		if err != nil {

@@ -3,6 +3,7 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/internal/called"
@@ -78,6 +79,9 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 			return nil, errDamaged
 		}
 		f := &Field{Name: t.text(0), kind: int(t.int(2, 1, 0))}
+		if !utf8.ValidString(f.Name) {
+			return nil, fmt.Errorf("the name %q of a column is not UTF-8: the schema is damaged", f.Name)
+		}
 		for _, kv := range t.tables(6) {
 			if kv.text(0) == "ARROW:extension:name" {
 				f.Kind = kv.text(1)

@@ -123,20 +123,19 @@ type Builder struct {
 	suffixes      []byte
 	suffixEnds    []int
 	known         map[string]uint32 // suffixes
-	last          string            // key
-	seen          map[string]bool   // suffixes of the sample
 }
 
 // NewBuilder makes an index of no members, whose places will take so many bytes each.
 func NewBuilder(place int) *Builder {
-	return &Builder{width: place, known: map[string]uint32{}, seen: map[string]bool{}}
+	return &Builder{width: place, known: map[string]uint32{}}
 }
 
 // mostSuffixes bounds how many ways names may end: a folder of other things has as many as
 // files.
 const mostSuffixes = 1 << 16
 
-// Add takes the next member. One whose name belongs to no sample is passed over.
+// Add takes the next member. One whose name belongs to no sample is passed over. Members of a
+// sample need not follow each other.
 func (b *Builder) Add(name string, place []byte) error {
 	key, suffix, ok := SplitName(name)
 	if !ok {
@@ -152,17 +151,11 @@ func (b *Builder) Add(name string, place []byte) error {
 		b.suffixes = append(b.suffixes, suffix...)
 		b.suffixEnds = append(b.suffixEnds, len(b.suffixes))
 	}
-	if len(b.firsts) == 0 || key != b.last {
+	if n := len(b.firsts); n == 0 || key != string(b.key(n-1)) {
 		b.firsts = append(b.firsts, uint32(len(b.kinds)))
 		b.keys = append(b.keys, key...)
 		b.ends = append(b.ends, len(b.keys))
-		b.last = key
-		clear(b.seen)
 	}
-	if b.seen[suffix] {
-		return fmt.Errorf("%s is there twice in one sample", name)
-	}
-	b.seen[suffix] = true
 	if uint64(len(b.kinds)) >= math.MaxUint32 {
 		return errors.New("it has more members than can be counted; make several archives of it")
 	}
@@ -170,8 +163,19 @@ func (b *Builder) Add(name string, place []byte) error {
 	return nil
 }
 
-// Index returns the index.
-func (b *Builder) Index() Index {
+// Len returns how many members were taken.
+func (b *Builder) Len() int { return len(b.kinds) }
+
+// SetPlace says where a member lies that was taken before this was known.
+func (b *Builder) SetPlace(m int, place []byte) { copy(b.places[m*b.width:][:b.width], place) }
+
+// Index returns the index, in which the members of each sample follow each other. A member that
+// is there twice is an error.
+func (b *Builder) Index() (Index, error) {
+	b.join()
+	if err := b.checkTwice(); err != nil {
+		return nil, err
+	}
 	x := make([]byte, 0, indexHead+len(b.places)+4*len(b.kinds)+12*len(b.firsts)+8*len(b.suffixEnds)+len(b.keys)+len(b.suffixes))
 	word := func(n int64) { x = binary.LittleEndian.AppendUint64(x, uint64(n)) }
 	for _, n := range []int{len(b.kinds), len(b.firsts), len(b.suffixEnds), len(b.keys), b.width} {
@@ -188,5 +192,5 @@ func (b *Builder) Index() Index {
 			word(int64(n))
 		}
 	}
-	return append(append(x, b.keys...), b.suffixes...)
+	return append(append(x, b.keys...), b.suffixes...), nil
 }

@@ -14,7 +14,11 @@ func FuzzIndex(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	f.Add([]byte(b.Index()))
+	x, err := b.Index()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(x))
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		x := members.Index(b)
 		if x.Check(16) != nil {

@@ -2,9 +2,11 @@ package members
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/jsontext"
 )
 
@@ -23,6 +25,51 @@ func SplitName(name string) (key, suffix string, ok bool) {
 // numbers are the endings of members that are whole numbers, written as text.
 var numbers = []string{"cls", "cls2", "count", "id", "index", "inx"}
 
+// IsInteger reports whether a member whose name ends so is a whole number, written as text.
+func IsInteger(suffix string) bool {
+	return slices.Contains(numbers, strings.ToLower(suffix[strings.LastIndexByte(suffix, '.')+1:]))
+}
+
+// Integer makes JSON of the text of a whole number, in its place: what Python's int takes beyond
+// JSON (0008, +8, 1_000) becomes blanks before the number. The name is for the error.
+func Integer(name string, b []byte) error {
+	if isInteger(b) {
+		return nil
+	}
+	text := bytes.Trim(b, " \t\r\n\v\f")
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	if !negative {
+		digits = bytes.TrimPrefix(digits, []byte("+"))
+	}
+	if !isDigits(digits) {
+		return fmt.Errorf("%s: %s is not an integer; give the member another extension", name, called.Short(string(b)))
+	}
+	digits = bytes.ReplaceAll(digits, []byte("_"), nil)
+	if digits = bytes.TrimLeft(digits, "0"); len(digits) == 0 {
+		digits, negative = []byte("0"), false
+	}
+	digits = slices.Clone(digits)
+	at := len(b) - copy(b[len(b)-len(digits):], digits)
+	if negative {
+		at--
+		b[at] = '-'
+	}
+	for i := range at {
+		b[i] = ' '
+	}
+	return nil
+}
+
+// isDigits reports whether a text is digits, with single underscores between them.
+func isDigits(text []byte) bool {
+	for i, c := range text {
+		if (c < '0' || c > '9') && (c != '_' || i == 0 || i == len(text)-1 || text[i-1] == '_') {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
 // itemOf returns the item that a member is, and the extension that says how it is read. The
 // last extension is how, in small letters; what stands before it is the item, or the extension
 // itself where nothing does: jpg is the item jpg, and seg.png the item seg.
@@ -39,28 +86,65 @@ func itemOf(suffix string) (item, ext string) {
 	return item, ext
 }
 
-// SuffixOf is the reverse of what a name is read as: how the name of a member ends that is an item. ok is false if no
-// name is read as that item.
-func SuffixOf(item, ext string, content []byte) (suffix string, ok bool) {
-	ext = strings.ToLower(ext)
+// An Encoded is an item that is to be a member.
+type Encoded struct {
+	Item, Ext string
+	Content   []byte
+}
+
+// SuffixesOf is the reverse of [NamesOf]: how the names of members end that are read as these items.
+func SuffixesOf(items []Encoded) ([]string, error) {
+	if whole, ok := wholeSuffixes(items); ok {
+		return whole, nil
+	}
+	suffixes := make([]string, len(items))
+	for i, it := range items {
+		var ok bool
+		if suffixes[i], ok = suffixOf(it); !ok {
+			return nil, fmt.Errorf("item %s: no member's name is read as an item of this name with the extension %q; rename the item", called.Name(it.Item), it.Ext)
+		}
+	}
+	return suffixes, nil
+}
+
+// wholeSuffixes returns the names of items where all that a member's name ends with is one, as
+// two of them would be one item else.
+func wholeSuffixes(items []Encoded) ([]string, bool) {
+	suffixes := make([]string, len(items))
+	for i, it := range items {
+		suffixes[i] = it.Item
+	}
+	names, err := NamesOf("", suffixes)
+	if err != nil {
+		return nil, false
+	}
+	for i, n := range names {
+		if n.Item != items[i].Item || n.Ext != strings.ToLower(items[i].Ext) || n.Integer && !isInteger(items[i].Content) || strings.ContainsAny(n.Item, "/\x00") {
+			return nil, false
+		}
+	}
+	return suffixes, true
+}
+
+// suffixOf returns how the name of a member ends that is an item. ok is false if no name is read as that item.
+func suffixOf(it Encoded) (suffix string, ok bool) {
+	item, ext := it.Item, strings.ToLower(it.Ext)
 	switch {
 	case ext == "" || item == ext:
 		suffix = item
-	case ext == "json" && slices.Contains(numbers, item) && isNumber(content):
+	case ext == "json" && slices.Contains(numbers, item) && isInteger(it.Content):
 		suffix = item
 	default:
 		suffix = item + "." + ext
 	}
 	was, how := itemOf(suffix)
-	ok = was == item && (how == ext || ext == "") && !strings.ContainsAny(suffix, "/\x00") && item != Key
+	ok = was == item && (how == ext || ext == "") && (!IsInteger(suffix) || isInteger(it.Content)) && !strings.ContainsAny(suffix, "/\x00") && item != Key
 	return suffix, ok
 }
 
-// isNumber reports whether a text is what a member stands for that is called after a number: a
-// whole number, also with blanks and line ends around it, as echo writes them and WebDataset
-// reads them. What is no JSON at all can only be such a member with something else in it, and
-// keeps its name, too.
-func isNumber(text []byte) bool {
+// isInteger reports whether a text is a whole number of JSON, also with blanks and line ends around
+// it, as echo writes them.
+func isInteger(text []byte) bool {
 	digits := bytes.TrimPrefix(bytes.Trim(text, " \t\r\n"), []byte("-"))
-	return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0 || !jsontext.Valid(text)
+	return isDigits(digits) && jsontext.Valid(text)
 }

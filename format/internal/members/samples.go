@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -23,8 +24,8 @@ const Key = "__key__"
 type Archive struct {
 	*indexed.File
 	Index Index
-	// Item returns what reads a member, which has a name and an extension, at a place.
-	Item func(name, ext string, place []byte) dataset.Origin
+	// Item returns what reads a member at a place.
+	Item func(name Name, place []byte) dataset.Origin
 }
 
 // Samples returns the samples of archives, one archive after another. They are opened as many
@@ -38,27 +39,59 @@ func (a *Archive) Len() int { return a.Index.Samples() }
 
 // Sample makes the sample at a place in the archive. None of it is read.
 func (a *Archive) Sample(_ context.Context, i int) (dataset.Sample, error) {
-	name := a.Index.Key(i)
+	key := a.Index.Key(i)
 	from, to := a.Index.MembersOf(i)
-	fields := make([]dataset.Field, 0, 1+to-from)
-	fields = append(fields, dataset.Field{Key: Key, Item: dataset.NewItem("txt", name)})
+	suffixes := make([]string, 0, to-from)
 	for m := from; m < to; m++ {
-		suffix := a.Index.Suffix(m)
-		item, ext, err := Named(fields, name, suffix)
-		if err != nil {
-			return dataset.Sample{}, fmt.Errorf("%s: %w", a.Path, err)
-		}
-		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(a.Item(name+"."+suffix, ext, a.Index.Place(m)))})
+		suffixes = append(suffixes, a.Index.Suffix(m))
+	}
+	names, err := NamesOf(key, suffixes)
+	if err != nil {
+		return dataset.Sample{}, fmt.Errorf("%s: %w", a.Path, err)
+	}
+	fields := make([]dataset.Field, 0, 1+len(names))
+	fields = append(fields, dataset.Field{Key: Key, Item: dataset.NewItem("txt", key)})
+	for i, n := range names {
+		fields = append(fields, dataset.Field{Key: n.Item, Item: dataset.ItemFrom(a.Item(n, a.Index.Place(from+i)))})
 	}
 	return dataset.NewSample(fields...), nil
 }
 
-// Named returns the item that a member of a sample is, beside the others of the sample, and the
-// extension that says how it is read.
-func Named(others []dataset.Field, key, suffix string) (item, ext string, err error) {
-	item, ext = itemOf(suffix)
-	if slices.ContainsFunc(others, func(f dataset.Field) bool { return f.Key == item }) {
-		return item, ext, fmt.Errorf("%s.%s would be a second item %s of the sample %s; give one of them another name", key, suffix, item, key)
+// A Name is what a member of a sample is.
+type Name struct {
+	Member  string
+	Item    string
+	Ext     string // how it is read
+	Integer bool   // a whole number, for [Integer]
+}
+
+// NamesOf returns what the members of a sample are that end so. Where two would be one item, the
+// items of the sample are called by all that their members' names end with.
+func NamesOf(key string, suffixes []string) ([]Name, error) {
+	names := make([]Name, len(suffixes))
+	for i, suffix := range suffixes {
+		item, ext := itemOf(suffix)
+		names[i] = Name{key + "." + suffix, item, ext, IsInteger(suffix)}
 	}
-	return item, ext, nil
+	if second(names) < 0 {
+		return names, nil
+	}
+	for i, suffix := range suffixes {
+		dot := strings.LastIndexByte(suffix, '.') + 1
+		names[i].Item = suffix[:dot] + strings.ToLower(suffix[dot:])
+	}
+	if i := second(names); i >= 0 {
+		return nil, fmt.Errorf("%s would be a second item %s of the sample; rename one of them", names[i].Member, names[i].Item)
+	}
+	return names, nil
+}
+
+// second returns the first member that is the same item as one before it, or -1.
+func second(names []Name) int {
+	for i, n := range names {
+		if n.Item == Key || slices.ContainsFunc(names[:i], func(o Name) bool { return o.Item == n.Item }) {
+			return i
+		}
+	}
+	return -1
 }

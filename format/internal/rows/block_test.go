@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // numbered is an index of files whose rows say where they stand, of many lengths.
@@ -72,7 +72,7 @@ func TestRowsReadAhead(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for _, i := range rand.Perm(x.Len()) {
+	for _, i := range trial.Chance(t).Perm(x.Len()) {
 		read(i)
 	}
 	for i := x.Len() - 1; i >= 0; i-- {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
@@ -122,8 +123,8 @@ func startsOf(b []byte, size int64) ([]int64, error) {
 // Before returns the text of the first file that lies before its first row.
 func (x *Index) Before(ctx context.Context) ([]byte, error) {
 	in := x.files[0]
-	if in.starts[0] > MaxBytes {
-		return nil, fmt.Errorf("%s: more than %d bytes are before its first row", in.path, MaxBytes)
+	if err := codec.CheckItem(in.starts[0]); err != nil {
+		return nil, fmt.Errorf("%s: what is before its first row: %w", in.path, err)
 	}
 	return in.readAlone(ctx, 0, in.starts[0])
 }

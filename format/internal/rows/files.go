@@ -106,10 +106,18 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 	}
 }
 
-// CheckFiles refuses to name files in one at a URL: those of this machine are no way from there.
-func CheckFiles(path component.Path, items map[string]string) error {
-	if place.Is(string(path)) && len(items) > 0 {
+// CheckFiles refuses two items that would be one field, and to name files in one at a URL: those of
+// this machine are no way from there.
+func CheckFiles(path component.Path, of map[string]string) error {
+	if place.Is(string(path)) && len(of) > 0 {
 		return errors.New("files: a file at a URL names none of this machine; pack them with the rows in an archive (webdataset), or write to this machine")
+	}
+	items := map[string]string{} // by field
+	for _, item := range slices.Sorted(maps.Keys(of)) {
+		if other, taken := items[of[item]]; taken {
+			return fmt.Errorf("files: the items %s and %s would both be the field %q; name another for one of them", other, item, of[item])
+		}
+		items[of[item]] = item
 	}
 	return nil
 }

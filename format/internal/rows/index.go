@@ -13,7 +13,7 @@
 // an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
 // in a row is reported by file, line and column. A file that is compressed, as its name
 // says (.gz, .zst, .xz, .bz2), is unpacked once into a temporary file without a name. A row
-// may take [MaxBytes], so that a file of something else does not take all memory. A name in a field
+// may take as many bytes as an item ([codec.MaxItem]), so that a file of something else does not take all memory. A name in a field
 // leads out of the folder of its file only where that was allowed.
 //
 // Rows may be read by many goroutines once all files are added. A file that is
@@ -31,15 +31,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 	far "github.com/larder-data/larder/place/block"
 )
-
-// MaxBytes bounds a row: a file without ends of lines must not take all memory.
-const MaxBytes = 256 << 20
 
 // ByteOrderMark may start a file, and is no part of its first row's value.
 const ByteOrderMark = "\ufeff"
@@ -211,10 +209,10 @@ func (x *Index) Row(ctx context.Context, i int) (Row, error) {
 		i -= x.ends[k-1]
 	}
 	r := Row{Path: in.path, Number: i, start: in.starts[i]}
-	if n := in.starts[i+1] - r.start; n > MaxBytes {
-		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
+	err := codec.CheckItem(in.starts[i+1] - r.start)
+	if err != nil {
+		return r, r.Fail(1, 1, err)
 	}
-	var err error
 	if in.far != nil { // of which package block holds what is near
 		r.Text, err = in.readAlone(ctx, in.starts[i], in.starts[i+1])
 		return r, err

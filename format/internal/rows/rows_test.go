@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 )
@@ -80,14 +81,14 @@ func TestIndexRefuses(t *testing.T) {
 // TestLongRow: a row of more than memory should hold is not read.
 func TestLongRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Truncate(path, rows.MaxBytes+1)); err != nil {
+	if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Truncate(path, codec.ItemLimit()+1)); err != nil {
 		t.Fatal(err)
 	}
 	var x rows.Index
 	if err := x.Add(t.Context(), path, func(_ io.Reader, add func(int64)) error { add(0); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Row(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "x:1:1: this row takes 268435457 bytes") {
+	if _, err := x.Row(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "x:1:1: it takes 536870913 bytes") {
 		t.Errorf("the error is %v", err)
 	}
 }

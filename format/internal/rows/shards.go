@@ -65,11 +65,11 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 	}
 	prefixes := []string{""}
 	if in.Names != nil {
+		if err := output.CheckNames(files.Path(""), in.Names, fmt.Sprintf("-%0*d%s", shardDigits, 0, to.Ending)); err != nil {
+			return err
+		}
 		prefixes = prefixes[:0]
 		for _, name := range in.Names {
-			if err := checkName(name); err != nil {
-				return err
-			}
 			prefixes = append(prefixes, name+"-")
 		}
 	}

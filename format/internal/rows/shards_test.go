@@ -235,7 +235,8 @@ func TestShardsAreFull(t *testing.T) {
 }
 
 // TestShardsGoOn: after a run that failed, and one that was killed, the files that are complete
-// stay untouched, and all have the bytes that they have otherwise.
+// stay untouched, and all have the bytes that they have otherwise. Of tables whose types
+// all samples tell there is none before the last sample.
 func TestShardsGoOn(t *testing.T) {
 	lengths := make([]int, 100)
 	for i := range lengths {
@@ -258,7 +259,8 @@ func TestShardsGoOn(t *testing.T) {
 			t.Fatal("a sample that cannot be made is no error")
 		}
 		begun, want := folder(t, dir), folder(t, whole)
-		if len(begun) == 0 || len(begun) >= len(want) {
+		inferred := name == "arrow" || name == "parquet" // nothing is written before all samples were seen
+		if inferred != (len(begun) == 0) || len(begun) >= len(want) {
 			t.Fatalf("%s: %d of %d files were complete", name, len(begun), len(want))
 		}
 		left := filepath.Join(dir, fmt.Sprintf(".%06d%s.larder-123", len(begun), ending))

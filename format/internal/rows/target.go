@@ -2,7 +2,6 @@ package rows
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/component"
@@ -99,11 +98,11 @@ func filesFor(ctx context.Context, env *component.Env, path component.Path, of [
 	}
 	names = []string{""}
 	if of != nil {
+		if err := output.CheckNames(files.Path(""), of, ending); err != nil {
+			return nil, nil, nil, err
+		}
 		names = names[:0]
 		for _, name := range of {
-			if err := checkName(name); err != nil {
-				return nil, nil, nil, err
-			}
 			names = append(names, name+ending)
 		}
 		if err := files.Check(ctx, names...); err != nil {
@@ -135,12 +134,4 @@ func isOne(of []string) func(name string) bool {
 		all[name] = true
 	}
 	return func(name string) bool { return all[name] }
-}
-
-// checkName refuses names of outputs that no file can have.
-func checkName(name string) error {
-	if output.SafeName(name) {
-		return nil
-	}
-	return fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
 }

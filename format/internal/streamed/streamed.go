@@ -16,9 +16,6 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-// MaxBytes bounds a line or a row, as it does of files that are indexed.
-const MaxBytes = 256 << 20
-
 // Is reports whether a source puts out a stream: because it says so, or reads standard input.
 func Is(path component.Path, says bool) bool { return says || path == component.StandardInput }
 

@@ -39,7 +39,7 @@ const (
 
 // check refuses what a URL cannot have.
 func check(u *url.URL) error {
-	if u.User != nil || u.RawQuery != "" {
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery {
 		return errors.New("a URL of az has no user and no parameters; set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN, and write %3F for a question mark in a key")
 	}
 	return nil

@@ -48,7 +48,7 @@ const (
 
 // check refuses what a URL cannot have.
 func check(u *url.URL) error {
-	if u.User != nil || u.RawQuery != "" {
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery {
 		return errors.New("a URL of gs has no user and no parameters; set GOOGLE_APPLICATION_CREDENTIALS, and write %3F for a question mark in a key")
 	}
 	return nil

@@ -130,8 +130,7 @@ class _Link:
         """Send a request and return its reply."""
         body = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode()
         self.send(_HEAD.pack(len(body), kind, 0) + body)
-        said: dict[str, Any] = json.loads(bytes(self.frame(wanted)))
-        return said
+        return _object(self.frame(wanted))
 
     def send(self, data: bytes | bytearray) -> None:
         try:
@@ -187,8 +186,19 @@ class _Link:
                 return struct.pack("<I", kind) + body
 
 
+def _object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a frame holds."""
+    try:
+        said = json.loads(body)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise ProtocolError("the server sent a frame without a JSON object; use one version of larder for both")
+    return said
+
+
 def _error(body: bytes) -> Exception:
-    said = json.loads(body)
+    said = _object(body)
     if said.get("code") == "ending":
         return Lost(str(said.get("text")))
     return error_of(said.get("code"), said.get("text", ""))
@@ -254,9 +264,13 @@ class Client:
                 self._free.append(link)
                 return encoded
         link.used = n
+        outcomes: list[Outcome | None] = [None]
         try:
-            outcomes: list[Outcome | None] = [None]
-            self._exchange(link, outcomes, {})
+            self._exchange(link, outcomes)
+        except Lost:
+            link.close()
+            self._drop()
+            return None
         except BaseException:
             link.close()
             raise
@@ -293,7 +307,7 @@ class Client:
         def ask(link: _Link) -> tuple[int, list[int]] | None:
             number = link.number_without_parts(function)
             link.send(_CALL.pack(48, _stream.CALL, 0, number, flags | INLINE, within) + digest)
-            asked = self._exchange(link, outcomes, {})
+            asked = self._exchange(link, outcomes)
             if asked is not None:
                 link.number(function)
             return asked
@@ -310,7 +324,7 @@ class Client:
         try:
             link = self._take()
             _send_made(link, claim.token, [(0, made)])
-            self._exchange(link, outcomes, {})
+            self._exchange(link, outcomes)
         except Lost:
             if link is not None:
                 link.close()
@@ -351,7 +365,7 @@ class Client:
                     link.send(head + b"".join(digests))
                 else:
                     _send_made(link, asked[0], [(i, made[i]) for i in asked[1]])
-                asked = self._exchange(link, outcomes, made)
+                asked = self._exchange(link, outcomes)
             except Error as error:
                 if isinstance(error, ServerError):
                     link.close()
@@ -387,10 +401,14 @@ class Client:
         except (Lost, Error):
             pass  # who knew of it has gone
 
-    def _exchange(
-        self, link: _Link, outcomes: list[Outcome | None], made: dict[int, Made]
-    ) -> tuple[int, list[int]] | None:
+    def _exchange(self, link: _Link, outcomes: list[Outcome | None]) -> tuple[int, list[int]] | None:
         """Read a reply: fill outcomes in, or return what is to be computed, with its token."""
+        try:
+            return self._reply(link, outcomes)
+        except (struct.error, IndexError) as error:
+            raise ProtocolError("the server sent results that end early; use one version of larder for both") from error
+
+    def _reply(self, link: _Link, outcomes: list[Outcome | None]) -> tuple[int, list[int]] | None:
         pieces: dict[int, list[bytes]] = {}
         while True:
             body = link.frame()
@@ -398,7 +416,7 @@ class Client:
             if kind == _stream.COMPUTE:
                 token, *numbers = struct.unpack_from(f"<Q{(len(body) - 12) // 4}I", body, 4)
                 return token, numbers
-            last, at = int.from_bytes(body[4:8], "little") & _LAST, 8
+            last, at = struct.unpack_from("<I", body, 4)[0] & _LAST, 8
             while at < len(body):
                 index, how, origin, more, size, length = _ENTRY.unpack_from(body, at)
                 at += _ENTRY.size

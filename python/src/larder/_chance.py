@@ -2,7 +2,8 @@
 
 Libraries draw from generators that the whole process has, unless they are given another
 one or a seed. Whoever drew from one left it in another state; and what seeds itself asks
-the system for it. A function that did neither has a result that does not depend on chance.
+the system for it. A function that did neither has a result that does not depend on chance;
+nor has one whose code cannot draw, where another thread did.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from asyncio import _get_running_loop
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -23,14 +25,30 @@ _watched = False
 
 
 class Chance:
-    """The generators as they were when it was made."""
+    """The generators as they were when it was made.
 
-    def __init__(self) -> None:
+    Their states do not tell which thread or coroutine drew. Where there is another one, `may_draw` says
+    whether the code that is watched could have.
+    """
+
+    def __init__(self, may_draw: Callable[[], bool]) -> None:
         _watch_seeds()
+        self._may_draw = may_draw
         self._before, self._asked = dict(_states()), _asked()
+        self._accompanied = threading.active_count() > 1 or _get_running_loop() is not None
 
     def drawn(self) -> str:
         """Return what was drawn from since, if anything was."""
+        found = self._changed()
+        if found and self.accompanied() and _asked() == self._asked and not self._may_draw():
+            return ""
+        return found
+
+    def accompanied(self) -> bool:
+        """Report whether other threads or coroutines may have drawn."""
+        return self._accompanied or threading.active_count() > 1
+
+    def _changed(self) -> str:
         for name, state in _states():
             if name in self._before and not _is_same(self._before[name], state):  # else it came with a library
                 return name

@@ -1388,7 +1388,7 @@ class Methods:
         Args:
             path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell
             shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on
             shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
@@ -1518,7 +1518,7 @@ class Methods:
         Args:
             path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell
             compress: how pages are compressed
             shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on
             shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none

@@ -7,7 +7,6 @@ import logging
 import socket
 import struct
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from . import _stream
 from ._layout import Layout, Tensors
 from ._ring import Ring
 from ._stream import Lost, Stream
+from ._warnings import warn
 from .batch import About, Batch
 from .errors import Error, LarderWarning, ProtocolError, SkipWarning, error_of
 
@@ -180,9 +180,9 @@ class Connection:
         self.stream.whole = True  # where a warning is an error, nothing is lost
         match note.get("level"):
             case "warning":
-                warnings.warn(text, LarderWarning, stacklevel=4)
+                warn(text, LarderWarning)
             case "skip":
-                warnings.warn(text, SkipWarning, stacklevel=4)
+                warn(text, SkipWarning)
             case "alive":
                 pass
             case _:

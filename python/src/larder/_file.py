@@ -30,7 +30,7 @@ class File(_Path):
     """A path that is known by the content of its file and the ending of its name, wherever it is.
 
     It is a `pathlib.Path`, so whatever takes one of these takes it. A function that gets one may
-    read it, as its content is in the key; where it looks at the name as well, that is in the key, too.
+    read it, as its content is in the key; where it can see the name as well, that is in the key, too.
     Paths that are made of it (`file.parent`) are no files. Two files are equal if their paths are.
     """
 
@@ -86,7 +86,8 @@ def _file(e: Encoder, value: File) -> None:
     if not e.known(value):
         e.out.append(b"p")
         e.content(value.digest())
-        e.add(str(value) if e.names else ending(str(value)))
+        e.add(ending(str(value)))
+        e.files.append(str(value))
 
 
 def ending(path: str) -> str:

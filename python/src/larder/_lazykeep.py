@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from . import _calls
-from ._calls import Function, Place
+from ._calls import Place
 from ._code import identify
 from ._code._owner import PYTHON
 from ._keys import digest
 from ._lazynode import nodes_in
-from ._memo import MISSING, Memo, Run, _code, never
+from ._memo import MISSING, Current, Memo, Run, _code, never
 from ._surroundings import surroundings
 from .errors import ResultError
 
@@ -58,15 +58,11 @@ class Kept(Memo[..., Any]):
 
     def reached(self) -> dict[int, int]:
         """Return the functions and classes that the function knows itself, by their addresses."""
-        self._function_now()
-        assert self._identity is not None
-        return self._identity.known
+        return self._function_now().identity.known
 
-    def names_files(self) -> bool:
-        """Report whether the names of files are part of what the function is given."""
-        self._function_now()
-        assert self._identity is not None
-        return self._identity.names_files
+    def names_files(self) -> int:
+        """Return how much of the names of files is part of what the function is given."""
+        return self._function_now().identity.names_files
 
     def deep(self) -> bytes:
         """Return what the function is known by, now."""
@@ -81,7 +77,7 @@ class Kept(Memo[..., Any]):
         """
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
-        key = self._key(given, named)
+        key = self._key(known, given, named)
         try:
             found = self.read(key) if likely or key in known.near else MISSING
         except ResultError:
@@ -110,8 +106,7 @@ class Kept(Memo[..., Any]):
 
     def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         """Return what a result is kept under."""
-        self._function_now()
-        return self._key(args, kwargs)
+        return self._key(self._function_now(), *self._arguments.filed(args, kwargs))
 
     def reread(self, key: bytes) -> Any:
         """Return what is kept under a key, or MISSING, also where nothing was asked of the server yet."""
@@ -155,20 +150,20 @@ class Method(Kept):
         super().__init__(function, cache=cache, version=f"1 {name} {libraries()}")
         self._names = frozenset(["__matmul__", "__rmatmul__"] if name == "@" else [name])
 
-    def _function_now(self) -> Function:
-        if self._identity is None:
+    def _function_now(self) -> Current:
+        current = self._current
+        if current is None:
             identity = identify(self._function, version=self._version)
             identity.names = self._names
-            self._identity = identity
-            self._known = Function(identity.name, identity.digest, lambda: _code(identity, False))
-        assert self._known is not None
-        return self._known
+            code = functools.partial(_code, identity, False)
+            current = self._current = Current(identity.name, identity.digest, code, identity=identity)
+        return current
 
     def _unkept(self, text: str) -> None:
         """Say nothing: who calls a method of a value did not ask for its result to be kept."""
 
 
-@cache
+@functools.cache
 def libraries() -> str:
     """Return the versions of what operators and methods of plain values are of."""
     from importlib.metadata import PackageNotFoundError, version

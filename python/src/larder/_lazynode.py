@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._keys._digest import FORMAT as VALUES
 from ._keys._digest import _Classes
-from ._keys._encoder import Encoder, Unkeyed, fixed, writes
+from ._keys._encoder import BY_CONTENT, Encoder, Unkeyed, fixed, writes
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Node:
             values = kept._arguments.of(self.args, self.kwargs)
         name = f"{self.operation.label}: arguments" if kept is not None else self.operation.label
         known = kept.reached() if kept is not None else {}
-        return Template.of(values, name, known, kept is not None and kept.names_files())
+        return Template.of(values, name, known, BY_CONTENT if kept is None else kept.names_files())
 
     def handles(self) -> Iterator[tuple[str, Node]]:
         """Yield the ways to the nodes among the arguments."""
@@ -254,10 +254,9 @@ class Template(Encoder):
         self.nodes: dict[Node, None] = {}
 
     @classmethod
-    def of(cls, values: Any, name: str, known: Mapping[int, int], names: bool) -> Template:
+    def of(cls, values: Any, name: str, known: Mapping[int, int], names: int) -> Template:
         classes = _Classes(name, _NOBODY, known)
         template = cls(classes.code)
-        template.names = names
         try:
             template.add(values)
         except Unkeyed as error:
@@ -266,6 +265,7 @@ class Template(Encoder):
             raise ArgumentError(f"{name} is nested too deeply to have a key: pass less, or flatten it") from None
         if classes.found:
             classes.check()
+        template.name_files(max(names, classes.sight))
         return template
 
 

@@ -7,25 +7,27 @@ import contextvars
 import functools
 import inspect
 import os
+import pathlib
 import pickle
 import threading
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
 
 from . import _calls
 from ._calls import Function, Made, Mapped, Outcome, Place
-from ._code import Identity, identify
+from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, mentions_file, names_file
 from ._file import File
 from ._keys import describe, digest
+from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
+from ._warnings import warn
 from ._watch import Watch
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
@@ -140,13 +142,13 @@ def as_files(value: Any, name: str, hint: Any = None) -> Any:
     raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
 
 
-def paths_in(value: Any) -> Iterator[str]:
+def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
     """Yield the paths of the files in a value, in lists, tuples, dicts, sets and dataclasses."""
     left, seen = [value], set()
     while left:
         one = left.pop()
-        if isinstance(one, File):
-            yield one.path
+        if isinstance(one, kind):
+            yield os.fspath(one)
         elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
             if id(one) in seen:
                 continue
@@ -157,6 +159,24 @@ def paths_in(value: Any) -> Iterator[str]:
                 left += one
             else:
                 left += [getattr(one, f.name, None) for f in fields(one)]
+
+
+def path_given(value: Any, files: list[str]) -> str | None:
+    """Return what is wrong with a result that has the path of a file in it, of which the key has only the content."""
+    if files and any(file in path for path in paths_in(value, pathlib.PurePath) for file in files):
+        return "it has the path of a file that is known by its content; return str(path)"
+    return None
+
+
+@dataclass(slots=True, kw_only=True)
+class Current(Function):
+    """A function as it is now, with its identity.
+
+    A memo publishes both by one assignment, and a call goes on with those that it began with: threads
+    that share a memo never see one without the other. Only `near` changes.
+    """
+
+    identity: Identity
 
 
 class Memo(Generic[P, R]):
@@ -191,8 +211,7 @@ class Memo(Generic[P, R]):
         self._client = _calls.client_of(cache)
         self._generates = inspect.isgeneratorfunction(function)
         self._waits = inspect.iscoroutinefunction(function)
-        self._identity: Identity | None = None
-        self._known: Function | None = None
+        self._current: Current | None = None
         self._warned = False
         self._counting = threading.Lock()
         self.executions = 0
@@ -200,7 +219,8 @@ class Memo(Generic[P, R]):
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
-                "can run code in this program"
+                "can run code in this program",
+                function,
             )
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -209,7 +229,7 @@ class Memo(Generic[P, R]):
             return self._later(args, kwargs)  # type: ignore[return-value]
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
-        key = self._key(given, named)
+        key = self._key(known, given, named)
         found = known.near.get(key)
         if type(found) is Place:
             found = found.mapped()
@@ -235,42 +255,44 @@ class Memo(Generic[P, R]):
 
     def cached(self, /, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Report whether the result is kept. Nothing is computed."""
-        outcome = self._client.get(self._function_now(), [self._key(args, kwargs)], never, _calls.FIND)[0]
+        known = self._function_now()
+        key = self._key(known, *self._arguments.filed(args, kwargs))
+        outcome = self._client.get(known, [key], never, _calls.FIND)[0]
         return outcome.kind in (_calls.BYTES, _calls.FILE)
 
     def forget(self, /, *args: P.args, **kwargs: P.kwargs) -> None:
         """Forget the result, if it is kept."""
         known = self._function_now()
         known.near.clear()
-        self._client.forget(known, [self._key(args, kwargs)])
+        self._client.forget(known, [self._key(known, *self._arguments.filed(args, kwargs))])
 
     def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compute the result, whether it is kept or not, and keep it."""
         if self._waits:
-            self.forget(*args, **kwargs)
-            return self(*args, **kwargs)
+            return self._later(args, kwargs, _calls.AGAIN)  # type: ignore[return-value]
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
-        return self._made(known, self._key(given, named), given, named, _calls.AGAIN)
+        return self._made(known, self._key(known, given, named), given, named, _calls.AGAIN)
 
     def why(self, /, *args: P.args, **kwargs: P.kwargs) -> Why:
         """Say whether the result is kept, what its key is made of, and what differs if it is not."""
         from ._why import Why
 
         known = self._function_now()
-        assert self._identity is not None
-        said = self._client.why(known, self._key(args, kwargs), self._about(args, kwargs))
-        return Why.of(self._identity, self._arguments.named(args, kwargs), said)
+        key = self._key(known, *self._arguments.filed(args, kwargs))
+        said = self._client.why(known, key, self._about(known, args, kwargs))
+        return Why.of(known.identity, self._arguments.named(args, kwargs), said)
 
-    def _function_now(self) -> Function:
+    def _function_now(self) -> Current:
         """Return the function as it is now, with all that it reaches."""
-        identity = self._identity
-        if identity is None or not identity.check():
-            identity = self._identity = identify(self._function, version=self._version, allow=self._allow)
+        current = self._current
+        if current is None or not current.identity.check():
+            identity = identify(self._function, version=self._version, allow=self._allow)
             mark = b"pickle" if self._pickle else b""
-            self._known = Function(identity.name, identity.digest + mark, lambda: _code(identity, self._pickle))
-        assert self._known is not None
-        return self._known
+            code = functools.partial(_code, identity, self._pickle)
+            current = Current(identity.name, identity.digest + mark, code, identity=identity)
+            self._current = current
+        return current
 
     @staticmethod
     def _hold(known: Function, key: bytes, encoded: Any) -> None:
@@ -283,10 +305,10 @@ class Memo(Generic[P, R]):
             known.near.clear()
         known.near[key] = encoded
 
-    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool = False) -> bytes:
-        assert self._identity is not None
-        values = self._arguments.of(*self._arguments.filed(args, kwargs))
-        identity, settings = self._identity, surroundings()
+    def _key(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool = False) -> bytes:
+        """Return the key of a call. The arguments have files where parameters say so (`Arguments.filed`)."""
+        values = self._arguments.of(args, kwargs)
+        identity, settings = known.identity, surroundings()
         key = digest(
             values,
             name="arguments",
@@ -300,26 +322,25 @@ class Memo(Generic[P, R]):
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
 
-    def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
-        assert self._identity is not None
-        used, filed = self._identity.names, self._identity.filed
+    def _about(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
+        used, filed, names = known.identity.names, known.identity.filed, known.identity.names_files
         return [
             {
                 "name": name,
                 "text": describe(value),
-                "digest": _calls.shown(digest(value, name=name, used=used, filed=filed)),
+                "digest": _calls.shown(digest(value, name=name, used=used, names=names, filed=filed)),
             }
             for name, value in self._arguments.named(args, kwargs).items()
         ]
 
-    def _made(self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
+    def _made(self, known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
         """Return the result by way of the server, which asks for it unless somebody else has it."""
         return self._finished(Run(self, known, key, args, kwargs), flags)
 
     def _finished(self, run: Run, flags: int) -> R:
         run.known.near.pop(run.key, None)
         outcome = self._asked(run, run.compute, flags)
-        if outcome is None:
+        if outcome is None or run.is_left(outcome):
             run.compute([0])
             outcome = Outcome(_calls.UNKEPT)
         try:
@@ -337,7 +358,7 @@ class Memo(Generic[P, R]):
         except ServerError as error:
             if not self._warned:
                 self._warned = True
-                _warn(f"results of {run.known.name} are computed and not kept: {error}")
+                _warn(f"results of {run.known.name} are computed and not kept: {error}", self._function)
             return None
 
     def _result(self, run: Run, outcome: Outcome) -> R:
@@ -367,19 +388,25 @@ class Memo(Generic[P, R]):
         value = self._function(*args, **kwargs)
         return list(value) if self._generates else value  # type: ignore[call-overload]
 
-    def _watch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
+    def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
         """Return what is to watch a call, unless a version stands for all that the function does."""
-        identity = self._identity
-        if identity is None or self._version is not None:
+        if self._version is not None:
             return None
-        return Watch(self._arguments.paths(args, kwargs), identity.threads, self._allow or frozenset(), identity.caches)
+        identity = known.identity
+        return Watch(
+            self._arguments.paths(args, kwargs),
+            identity.threads,
+            self._allow or frozenset(),
+            identity.caches,
+            lambda: identity.draws or _draws.of_values((args, kwargs)),
+        )
 
     def _count(self) -> None:
         with self._counting:
             self.executions += 1
 
     def _unkept(self, text: str) -> None:
-        _warn(text)
+        _warn(text, self._function)
 
     def _encoded(self, value: Any) -> bytes | bytearray:
         if self._pickle:
@@ -398,16 +425,16 @@ class Memo(Generic[P, R]):
             value = decode(encoded)
         return iter(value) if self._generates else value
 
-    async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> Any:
         known = self._function_now()
         args, kwargs = self._arguments.filed(args, kwargs)
-        key = self._key(args, kwargs)
-        found = self._client.one(known, key)
+        key = self._key(known, args, kwargs)
+        found = None if flags else self._client.one(known, key)
         if found is not None:
             try:
                 return self._decoded(found)
             except ResultError:
-                pass  # it is of another form, and made again
+                flags = _calls.AGAIN  # it is of another form
         run = Run(self, known, key, args, kwargs)
         loop = asyncio.get_running_loop()
         begun: list[Future[list[Made]]] = []
@@ -420,18 +447,23 @@ class Memo(Generic[P, R]):
                 computation.cancel()
             return computation.result()
 
-        flags = _calls.AGAIN if found is not None else 0
-        try:
+        async def result(flags: int) -> Any:
             outcome = await _in_a_thread(lambda: self._asked(run, compute, flags))
+            if outcome is None or run.is_left(outcome):
+                await run.later()
+                outcome = Outcome(_calls.UNKEPT)
+            return self._result(run, outcome)
+
+        try:
+            try:
+                return await result(flags)
+            except _Unreadable:
+                return await result(_calls.AGAIN)
         except asyncio.CancelledError:
             cancelled.append(True)
             for computation in begun:
                 computation.cancel()
             raise
-        if outcome is None:
-            await run.later()
-            outcome = Outcome(_calls.UNKEPT)
-        return self._result(run, outcome)
 
 
 async def _in_a_thread(ask: Callable[[], Any]) -> Any:
@@ -459,15 +491,15 @@ async def _in_a_thread(ask: Callable[[], Any]) -> Any:
     return await done
 
 
-class _Unreadable(Exception):
-    """What is kept cannot be read."""
+class _Unreadable(ResultError):
+    """The cached result cannot be read."""
 
 
 class Run:
     """One computation, here, of a result that nobody has."""
 
     def __init__(
-        self, memo: Memo[..., Any], known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, memo: Memo[..., Any], known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.memo, self.known, self.key, self.args, self.kwargs = memo, known, key, args, kwargs
         self.value: Any = MISSING
@@ -476,8 +508,13 @@ class Run:
         self.unkept = False
         """Whether what was computed here is not to be kept."""
 
+    def is_left(self, outcome: Outcome) -> bool:
+        """Report whether the server has given the result up without an error, and nothing was computed here."""
+        nothing = outcome.encoded is None and outcome.kind != _calls.ERROR
+        return nothing and self.value is MISSING and self.raised is None
+
     def compute(self, which: list[int]) -> list[Made]:
-        watch = self.memo._watch(self.args, self.kwargs)
+        watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
             with watch or nullcontext():
                 self.value = self.memo._applied(self.args, self.kwargs)
@@ -486,7 +523,7 @@ class Run:
         return self._done(watch)
 
     async def later(self) -> list[Made]:
-        watch = self.memo._watch(self.args, self.kwargs)
+        watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
             with watch or nullcontext():
                 self.memo._count()
@@ -502,6 +539,8 @@ class Run:
     def _done(self, watch: Watch | None) -> list[Made]:
         self.raised, self.unkept = None, False
         reason = (watch and watch.reason()) or self._changed()
+        if reason is None and watch is not None and self.known.identity.names_files < BY_NAME:
+            reason = path_given(self.value, self.memo._arguments.paths(self.args, self.kwargs))
         if reason is None:
             try:
                 self.encoded = self.memo._encoded(self.value)
@@ -511,33 +550,32 @@ class Run:
             self.unkept = True
             self.memo._unkept(f"a result of {self.known.name} is not kept: {reason}")
             return [Made(None, reason)]
-        return [Made(self.encoded, about=lambda: self.memo._about(self.args, self.kwargs))]
+        return [Made(self.encoded, about=lambda: self.memo._about(self.known, self.args, self.kwargs))]
 
     def _changed(self) -> str | None:
         """Return what is not what it was when the computation began, if anything is."""
-        memo, identity = self.memo, self.memo._identity
+        memo, before = self.memo, self.known
         try:
-            if memo._function_now().known_by != self.known.known_by:
-                now = memo._identity
-                if identity is None or now is None or identity is now or not identity.check(fresh=True):
-                    return f"{_differing(identity, now)} changed while it was computed"
-            elif memo._key(self.args, self.kwargs) == self.key:
+            now = memo._function_now()
+            if now.known_by != before.known_by:
+                if not before.identity.check(fresh=True):
+                    return f"{_differing(before.identity, now.identity)} changed while it was computed"
+            elif memo._key(now, self.args, self.kwargs) == self.key:
                 return None
             # Where objects were whole before, what they have filled in by themselves is no change.
-            if memo._key(self.args, self.kwargs, fresh=True) != self.key:
+            if memo._key(now, self.args, self.kwargs, fresh=True) != self.key:
                 return "its arguments changed while it was computed"
         except Error as error:
             return f"what it is known by changed while it was computed: {error}"
         return None
 
 
-def _differing(before: Identity | None, now: Identity | None) -> str:
-    """Return the first thing that is not what it was, for people."""
-    if before is not None and now is not None:
-        were = {part.path: part.digest for part in before.parts}
-        for part in now.parts:
-            if were.get(part.path, part.digest) != part.digest:
-                return part.path
+def _differing(before: Identity, now: Identity) -> str:
+    """Return the first part that differs, for messages."""
+    were = {part.path: part.digest for part in before.parts}
+    for part in now.parts:
+        if were.get(part.path, part.digest) != part.digest:
+            return part.path
     return "code or a value that it reaches"
 
 
@@ -576,8 +614,8 @@ def never(which: list[int]) -> list[Made]:
     raise AssertionError("nothing is to be computed")
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, NotKeptWarning if " not kept" in text else LarderWarning, stacklevel=4)
+def _warn(text: str, function: Any) -> None:
+    warn(text, NotKeptWarning if " not kept" in text else LarderWarning, function)
 
 
 @overload

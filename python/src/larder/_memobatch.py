@@ -15,10 +15,11 @@ from typing import Any, overload
 
 from . import _calls
 from ._calls import Function, Made, Outcome
-from ._code import identify
+from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
-from ._memo import _SMALL, _code, _warn, allowed, as_files, paths_in
+from ._keys._encoder import BY_CONTENT, BY_NAME
+from ._memo import _SMALL, _code, _warn, allowed, as_files, path_given, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
@@ -32,13 +33,25 @@ _NOTHING = bytes(32)
 """In place of the digest of a row, where there are none."""
 
 
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Current(Function):
+    """A function or model as it is now, published whole as that of `memo` is."""
+
+    identity: Identity | None = None
+    """None for a model."""
+
+    @property
+    def names_files(self) -> int:
+        return BY_CONTENT if self.identity is None else self.identity.names_files
+
+
 class MemoBatch:
     """A function of batches whose results are kept by item. It is called as the function is; made by `memo_batch`."""
 
     def __init__(
         self,
         function: Callable[..., Any],
-        items: Sequence[str],
+        items: Sequence[str | int],
         *,
         version: str | None,
         ignore: Iterable[str],
@@ -50,7 +63,6 @@ class MemoBatch:
         cache: str | os.PathLike[str] | None,
     ) -> None:
         self._function = function
-        self._items = list(items)
         self._ignore = frozenset(ignore)
         self._version = version
         self._allow = allowed(allow)
@@ -66,7 +78,10 @@ class MemoBatch:
         if not callable(function):
             raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
-        self._known: Function | None = None
+        self._items = [_parameter(self._signature, one) for one in items]
+        self._current: _Current | None = None
+        self._module: Any = None
+        """The identity of a model, which keeps what it knows of tensors."""
         self._counting = threading.Lock()
         self.executions = 0
         """How often the function was called in this process."""
@@ -87,9 +102,8 @@ class MemoBatch:
         if self._model:
             from ._modules import ModuleIdentity
 
-            self._identity: Any = ModuleIdentity(function, train, version)
+            self._module = ModuleIdentity(function, train, version)
         else:
-            self._identity = None
             functools.update_wrapper(self, function)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -111,7 +125,8 @@ class MemoBatch:
                     "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
                 )
         known = self._function_now()
-        batch = _Batch(self, known, bound, self._shared(values), keys, self._own(rows, count, keys))
+        own = self._own(known, rows, count, keys)
+        batch = _Batch(self, known, bound, self._shared(known, values), keys, own)
         result = batch.result()
         with self._counting:
             self.computed_items += batch.computed
@@ -124,33 +139,35 @@ class MemoBatch:
             raise ValueError(f"the items of a batch are as many in each of its parameters, not {counts}")
         return next(iter(counts.values()))
 
-    def _function_now(self) -> Function:
+    def _function_now(self) -> _Current:
+        current = self._current
         if self._model:
-            now = self._identity.now()
-            if self._known is None or self._known.known_by != now:
-                parts = [
-                    {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
-                    for part in self._identity.code()
-                ]
-                code = {"version": "", "digest": _calls.shown(now), "parts": parts}
-                self._known = Function(self._identity.name, now, lambda: code)
-            return self._known
-        if self._identity is None or not self._identity.check():
-            self._identity = identity = identify(self._function, version=self._version, allow=self._allow)
-            self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
-        assert self._known is not None
-        return self._known
+            now, codes = self._module.now()
+            if current is None or current.known_by != now:
+                code = functools.partial(_code_of_model, now, codes)
+                current = self._current = _Current(self._module.name, now, code)
+        elif current is None or current.identity is None or not current.identity.check():
+            identity = identify(self._function, version=self._version, allow=self._allow)
+            code = functools.partial(_code, identity, False)
+            current = _Current(identity.name, identity.digest + b"batch", code, identity=identity)
+            self._current = current
+        return current
 
-    def _watch(self, bound: inspect.BoundArguments) -> Watch | None:
+    def _watch(self, known: _Current, bound: inspect.BoundArguments) -> Watch | None:
         """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
         if self._version is not None or self._train:
             return None
-        if self._model:
+        if known.identity is None:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
-        return Watch(paths_in(values), self._identity.threads, self._allow, self._identity.caches)
+        identity = known.identity
 
-    def _shared(self, values: Mapping[str, Any]) -> bytes:
+        def may_draw() -> bool:
+            return identity.draws or _draws.of_values(bound.arguments.values())
+
+        return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw)
+
+    def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""
         left_out = {*self._items, *self._ignore, self._keys_given}
         shared = {name: value for name, value in values.items() if name not in left_out}
@@ -159,13 +176,10 @@ class MemoBatch:
         return digest(
             ("batch", self._items, keyed, kinds, shared, surroundings(), _modes(not self._model)),
             name="arguments",
-            used=getattr(self._identity, "names", None),
-            known=getattr(self._identity, "known", None),
-            names=self._names_files(),
+            used=None if known.identity is None else known.identity.names,
+            known=None if known.identity is None else known.identity.known,
+            names=known.names_files,
         )
-
-    def _names_files(self) -> bool:
-        return not self._model and self._identity is not None and self._identity.names_files
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
         """Take the keys of the items out of the arguments, if the caller is to give them."""
@@ -184,7 +198,7 @@ class MemoBatch:
             keys = keys.cpu().numpy()
         return [k.tobytes() for k in keys] if _is_array(keys) and keys.ndim == 2 else list(keys)
 
-    def _own(self, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
+    def _own(self, known: _Current, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
         """Return what tells each item apart from others: digests of its rows, one after another."""
         if self._keyed is not None:
             keys = list(self._keyed(*rows))
@@ -193,10 +207,20 @@ class MemoBatch:
                 raise ValueError(f"there are {len(keys)} keys of {count} items")
             return [digest(k, name="key") for k in keys]
         columns = [
-            [_NOTHING] * count if value is None else _digests(value, name, self._names_files())
+            [_NOTHING] * count if value is None else _digests(value, name, known.names_files)
             for name, value in zip(self._items, rows, strict=True)
         ]
         return columns[0] if len(columns) == 1 else [b"".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def _code_of_model(digest: bytes, codes: list[Identity]) -> dict[str, Any]:
+    """Return what a model is known by, in the terms of the protocol."""
+    parts = [
+        {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
+        for identity in codes
+        for part in identity.parts
+    ]
+    return {"version": "", "digest": _calls.shown(digest), "parts": parts}
 
 
 def _near_of(known: Function, shared: bytes) -> dict[bytes, Any]:
@@ -217,7 +241,7 @@ class _Batch:
     def __init__(
         self,
         memo: MemoBatch,
-        known: Function,
+        known: _Current,
         bound: inspect.BoundArguments,
         shared: bytes,
         keys: Sequence[Any] | None,
@@ -272,9 +296,15 @@ class _Batch:
             if any(o.kind == _calls.FILE and o.encoded is None for o in outcomes):
                 outcomes = self.memo._client.get(self.known, keys, compute, _calls.INLINE)
         except ServerError as error:
-            _warn(f"results of {self.known.name} are computed and not kept: {error}")
-            self.compute([i for i in todo if self.encoded[i] is None])
+            _warn(f"results of {self.known.name} are computed and not kept: {error}", self.memo._function)
             outcomes = [Outcome(_calls.UNKEPT)] * len(todo)
+        left = [
+            i
+            for i, outcome in zip(todo, outcomes, strict=True)
+            if outcome.encoded is None and outcome.kind != _calls.ERROR and self.encoded[i] is None
+        ]
+        if left and self.raised is None:  # the server has given them up
+            self.compute(left)
         if self.raised is not None:
             raise self.raised
         hits = []
@@ -316,17 +346,18 @@ class _Batch:
         """Return what is not what it was when the function was called, if anything is."""
         memo, values = self.memo, self.bound.arguments
         try:
-            if memo._function_now().known_by != self.known.known_by:
+            now = memo._function_now()
+            if now.known_by != self.known.known_by:
                 reason = "code, weights or values that it reaches changed while they were computed"
-            elif memo._shared(values) != self.shared:
+            elif memo._shared(now, values) != self.shared:
                 reason = "the arguments changed while they were computed"
-            elif memo._own([values[name] for name in memo._items], len(self.own), self.keys) != self.own:
+            elif memo._own(now, [values[name] for name in memo._items], len(self.own), self.keys) != self.own:
                 reason = "the items changed while they were computed"
             else:
                 return ""
         except Error as error:
             reason = f"what they are known by changed while they were computed: {error}"
-        _warn(f"results of {self.known.name} are not kept: {reason}")
+        _warn(f"results of {self.known.name} are not kept: {reason}", self.memo._function)
         return reason
 
     def call(self, which: Any) -> Any:
@@ -339,12 +370,15 @@ class _Batch:
         bound = inspect.BoundArguments(self.bound.signature, arguments)
         with self.memo._counting:
             self.memo.executions += 1
-        watch = self.memo._watch(bound)
+        watch = self.memo._watch(self.known, bound)
         with watch or nullcontext():
             made = self.memo._function(*bound.args, **bound.kwargs)
-        if watch is not None and watch.reason():
-            self.changed = watch.reason()
-            _warn(f"results of {self.known.name} are not kept: {self.changed}")
+        reason = "" if watch is None else watch.reason()
+        if not reason and watch is not None and self.known.names_files < BY_NAME:
+            reason = path_given(made, list(watch.files or ())) or ""
+        if reason:
+            self.changed = reason
+            _warn(f"results of {self.known.name} are not kept: {self.changed}", self.memo._function)
         return made
 
     def about(self, i: int) -> list[dict[str, str]]:
@@ -367,6 +401,16 @@ class _Batch:
             self.memo.largest = max(self.memo.largest, difference(decode(self.encoded[i]), row))
 
 
+def _parameter(signature: inspect.Signature, which: str | int) -> str:
+    """Return the name of a parameter that is given by its name or its position."""
+    if isinstance(which, str):
+        return which
+    names = [p.name for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if type(which) is not int or not 0 <= which < len(names):
+        raise TypeError(f"items: {which!r} is not a position; there are {len(names)} parameters: {', '.join(names)}")
+    return names[which]
+
+
 def _is_module(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.nn.Module)
@@ -382,7 +426,7 @@ def _is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
-def _digests(value: Any, name: str, names: bool = False) -> list[bytes]:
+def _digests(value: Any, name: str, names: int = BY_CONTENT) -> list[bytes]:
     if _is_tensor(value):
         import torch
 
@@ -578,7 +622,7 @@ def memo_batch(
     function: Callable[..., Any],
     /,
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -593,7 +637,7 @@ def memo_batch(
 @overload
 def memo_batch(
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -609,7 +653,7 @@ def memo_batch(
     function: Callable[..., Any] | None = None,
     /,
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -621,8 +665,9 @@ def memo_batch(
 ) -> Any:
     """Keep the results of a function of batches item by item, so that it is called with what is new alone.
 
-    The function is any callable, or a module of torch. `items` names the parameters whose
-    rows (of an array or tensor), or elements (of a list), are the items; all others count
+    The function is any callable, or a module of torch. `items` has the names or the positions
+    (from 0, without `self`) of the parameters whose rows (of an array or tensor), or elements
+    (of a list), are the items; all others count
     for each of them. What it returns has a row for each item: an array, a tensor, a list,
     or a tuple, dict, dataclass or output of a model of these.
 
@@ -640,7 +685,7 @@ def memo_batch(
     - `most` is how many items the function is called with at once.
     - `train` allows modules in training mode.
     """
-    names = [items] if isinstance(items, str) else list(items)
+    named = [items] if isinstance(items, (str, int)) else list(items)
     if isinstance(ignore, str):
         raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
     if (most is not None and most < 1) or check < 0:
@@ -649,7 +694,7 @@ def memo_batch(
     def made(function: Callable[..., Any]) -> MemoBatch:
         return MemoBatch(
             function,
-            names,
+            named,
             version=version,
             ignore=ignore,
             key=key,

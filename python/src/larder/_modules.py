@@ -10,11 +10,11 @@ import torch
 
 from ._code import Identity, identify_made
 from ._keys import digest
-from ._surroundings import modes_of_torch
+from ._surroundings import asked, modes_of_torch
 from .errors import CodeError
 
 _OWN = frozenset(vars(torch.nn.Module()))
-_HOOKS = [name for name in _OWN if "hook" in name]
+_HOOKS = [name for name in _OWN if "hook" in name and "state_dict" not in name]  # those are called by loading
 
 
 class ModuleIdentity:
@@ -27,42 +27,45 @@ class ModuleIdentity:
 
     def __init__(self, module: torch.nn.Module, train: bool, version: str | None) -> None:
         self.name = f"{type(module).__module__}.{type(module).__qualname__}"
-        self.parts: list[Any] = []
         self._module = module
         self._train = train
         self._version = version
         self._codes: dict[type, Identity] = {}
         self._tensors: dict[int, tuple[weakref.ref[torch.Tensor], Any, bytes]] = {}
 
-    def now(self) -> bytes:
-        """Return the digest of all of it. Raises CodeError for what cannot be told."""
-        self.parts = []
+    def now(self) -> tuple[bytes, list[Identity]]:
+        """Return the digest of all of it, and the code in it. Raises CodeError for what cannot be told.
+
+        Threads share only digests of tensors and identities of classes, of which each is published whole.
+        """
+        codes: dict[type, Identity] = {}
         h = sha256(b"larder module 1\n")
         for name, module in self._module.named_modules(remove_duplicate=False):
             where = f"{self.name}.{name}" if name else self.name
             h.update(b"module" + len(name.encode()).to_bytes(8, "little") + name.encode())
-            h.update(self._code(type(module)))
+            code = self._code(type(module))
+            if code is None:
+                h.update(digest(("version", self._version)))
+            else:
+                codes[type(module)] = code
+                h.update(code.digest)
             self._refuse(module, where)
-            h.update(self._attributes(module, where))
+            h.update(self._attributes(module, where, code))
             for kind, tensors in (("parameter", module._parameters), ("buffer", module._buffers)):
                 for key, tensor in tensors.items():
                     h.update(digest((kind, key, tensor is None)))
                     if tensor is not None:
                         h.update(self._tensor(tensor))
         h.update(digest(_modes()))
-        return h.digest()
+        return h.digest(), list(codes.values())
 
-    def code(self) -> list[Any]:
-        """Return the parts of the code of all classes, for explanations."""
-        return [part for identity in self._codes.values() for part in identity.parts]
-
-    def _code(self, cls: type) -> bytes:
+    def _code(self, cls: type) -> Identity | None:
         if self._version is not None:
-            return digest(("version", self._version))
+            return None
         identity = self._codes.get(cls)
         if identity is None or not identity.check():
             identity = self._codes[cls] = identify_made(cls)
-        return identity.digest
+        return identity
 
     def _refuse(self, module: torch.nn.Module, where: str) -> None:
         if module.training and not self._train:
@@ -76,12 +79,9 @@ class ModuleIdentity:
             if self._version is None and getattr(module, name, None):
                 raise CodeError(f"{where} has hooks ({name.strip('_')}); remove them, or give a version")
 
-    def _attributes(self, module: torch.nn.Module, where: str) -> bytes:
+    def _attributes(self, module: torch.nn.Module, where: str, code: Identity | None) -> bytes:
         held = {name: value for name, value in vars(module).items() if name not in _OWN or name == "training"}
-        names = None
-        if self._version is None:
-            names = self._codes[type(module)].names
-        return digest(held, name=where, used=names)
+        return digest(held, name=where, used=None if code is None else code.names)
 
     def _tensor(self, tensor: torch.Tensor) -> bytes:
         """Return the digest of a tensor, made again only if it may have changed."""
@@ -130,7 +130,7 @@ def _order(device: torch.device) -> torch.Tensor:
 
 def _modes() -> tuple[Any, ...]:
     """Return what modules compute by that is no part of them."""
-    return (torch.__version__, modes_of_torch(False), torch.are_deterministic_algorithms_enabled())
+    return (str(torch.__version__), modes_of_torch(False), bool(asked(torch, "are_deterministic_algorithms_enabled")))
 
 
 def needs_gradients(module: Any, values: list[Any]) -> bool:

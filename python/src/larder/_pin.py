@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
-import warnings
 from collections import deque
 from typing import Any
 
+from ._warnings import warn
 from .errors import LarderWarning
 
 
@@ -70,11 +70,7 @@ class Pins:
         if status == 0:
             mapping._registered = (runtime, start)
             return
-        warnings.warn(
-            f"the memory of batches could not be pinned (CUDA error {status}); it is used as it is",
-            LarderWarning,
-            stacklevel=2,
-        )
+        warn(f"the memory of batches could not be pinned (CUDA error {status}); it is used as it is", LarderWarning)
 
     def over(self, slots: list[int]) -> list[int]:
         """Take slots that nobody looks at, but copies that were begun; return those of which all have ended."""

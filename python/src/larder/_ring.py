@@ -6,13 +6,13 @@ import ctypes
 import functools
 import mmap
 import os
-import warnings
 import weakref
 from collections import deque
 from typing import Any
 
 from ._pin import Mapping, Pins
 from ._stream import Stream
+from ._warnings import warn
 from .errors import LarderWarning, ProtocolError
 
 _rings: weakref.WeakSet[Ring] = weakref.WeakSet()
@@ -132,12 +132,11 @@ class Ring:
         if self._warned:
             return
         self._warned = True
-        warnings.warn(
+        warn(
             f"{len(self._out)} batches are kept, more than half of what is on its way or in use at most; "
             "while that is so, further ones are copied. Let go of batches that were used, copy what is to "
             "stay, or raise window= and ring= of the loader",
             LarderWarning,
-            stacklevel=2,
         )
 
     def collect(self) -> None:

@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from . import _arguments, _numbers, _options
 from ._program import environment, find
 from ._read import variable
+from ._warnings import warn
 from ._worker import refuse_importing
 from .errors import FlowError, LarderWarning
 from .flow import Flow, Node
@@ -154,7 +154,7 @@ class _Run:
         if self._interrupted:
             raise KeyboardInterrupt
         for message in self._warnings:
-            warnings.warn(message, LarderWarning, stacklevel=3)
+            warn(message, LarderWarning)
         if status == 0 and report is not None:
             return report
         text = self._explained()

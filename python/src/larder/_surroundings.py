@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import codecs
 import locale
+import os
 import sys
+import time
 from copy import deepcopy
 from functools import cache
+from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 
 
@@ -25,6 +29,8 @@ def surroundings() -> tuple[Any, ...]:
         found.append(("warnings", sorted(_warning(*f) for f in errors)))
     if (encoding := _encoding()) != "utf-8":
         found.append(("encoding of texts", encoding))
+    if (zone := local_zone()) is not None:
+        found.append(("time zone", *zone))
     if _SMALLEST * 0.5 == 0.0:
         found.append(("floats", "flushed to 0"))
     if "decimal" in sys.modules:
@@ -35,12 +41,12 @@ def surroundings() -> tuple[Any, ...]:
                 found.append(("decimal", context.prec, context.rounding, context.Emin, context.Emax, traps))
     if "numpy" in sys.modules:
         numpy = sys.modules["numpy"]
-        handling = numpy.geterr()
+        handling = asked(numpy, "geterr", _ERRORS)
         if handling != _ERRORS:
-            called = numpy.geterrcall() if "call" in handling.values() or "log" in handling.values() else None
+            called = asked(numpy, "geterrcall") if "call" in handling.values() or "log" in handling.values() else None
             found.append(("numpy", sorted(handling.items()), called))
     if "sklearn" in sys.modules:
-        settings: dict[str, Any] = getattr(sys.modules["sklearn"], "get_config", dict)()
+        settings: dict[str, Any] = asked(sys.modules["sklearn"], "get_config", {})
         found += [("sklearn", name, held) for name, held in settings.items() if _is_unusual(name, held)]
     found += options_of_pandas(("mode", "compute", "future", "io"))
     if "torch" in sys.modules:
@@ -49,6 +55,38 @@ def surroundings() -> tuple[Any, ...]:
 
 
 _SMALLEST = 1e-310
+
+
+def local_zone() -> tuple[Any, ...] | None:
+    """Return what the time zone of the machine is known by, or None for UTC: its name and its rules.
+
+    Functions of many libraries reach it, so it counts for all.
+    """
+    variables = getattr(os.environ, "_data", {})  # which takes a twentieth of the time of os.environ.get
+    variable, names = variables.get(b"TZ"), time.tzname  # which tzset makes anew
+    if not _zone or _zone[0] is not names or _zone[1] != variable:
+        usual = names == ("UTC", "UTC") and variable in (None, b"UTC", b"")
+        _zone[:] = [
+            names,
+            variable,
+            None if usual else (variable, names, time.timezone, time.altzone, _rules(variable)),
+        ]
+    found: tuple[Any, ...] | None = _zone[2]
+    return found
+
+
+_zone: list[Any] = []  # the names, the variable, and what they are known by
+
+
+def _rules(variable: bytes | None) -> bytes | None:
+    """Return the digest of the rules of the zone, which two zones of the same names today may differ in."""
+    name = os.fsdecode(variable or b"").removeprefix(":")
+    file = os.path.join(os.environ.get("TZDIR", "/usr/share/zoneinfo"), name) if name else "/etc/localtime"
+    try:
+        with open(file, "rb") as rules:
+            return sha256(rules.read(1 << 20)).digest()
+    except (OSError, ValueError):  # the variable has the rules, or there are none
+        return None
 
 
 @cache
@@ -85,8 +123,8 @@ def _warning(action: str, message: Any, category: type, module: Any, line: int) 
 _seen: list[Any] = []  # the options of pandas, and those that are not as they are at first
 
 
-def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the options of pandas in some groups that are not as they are at first."""
+def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """Return the options of pandas in some groups that are not as they are at first: functions among them."""
     config = sys.modules.get("pandas._config.config")
     options = getattr(config, "_global_config", None)
     registered = getattr(config, "_registered_options", None)
@@ -99,21 +137,28 @@ def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, str]]:
             for part in name.split("."):
                 value = value[part]
             if value != option.defval:
-                changed.append((name, repr(value)))
-        _seen[:] = [deepcopy(options), sorted(changed)]
+                changed.append((name, value))
+        _seen[:] = [deepcopy(options), sorted(changed, key=itemgetter(0))]
     return [(name, value) for name, value in _seen[1] if name.startswith(groups)]
 
 
 _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
+def asked(library: Any, function: str, otherwise: Any = None, *given: Any) -> Any:
+    """Return what a function of a library says, or something else in versions that lack it, or take it for another."""
+    try:
+        return getattr(library, function)(*given)
+    except (AttributeError, TypeError, ValueError, RuntimeError, LookupError):
+        return otherwise
+
+
 def _torch(torch: Any) -> list[Any]:
     found = []
-    backends = torch.backends
     for name in ("mkldnn", "cudnn"):
-        if not getattr(getattr(backends, name, None), "enabled", True):
+        if not getattr(getattr(getattr(torch, "backends", None), name, None), "enabled", True):
             found.append(("torch without", name))
-    if torch.are_deterministic_algorithms_enabled():
+    if asked(torch, "are_deterministic_algorithms_enabled"):
         found.append(("torch", "deterministic"))
     return found
 
@@ -122,29 +167,35 @@ def modes_of_torch(grad: bool) -> list[Any]:
     """Return how torch computes, where that is not as it is at first; whether gradients are noted, if grad asks."""
     torch = sys.modules["torch"]
     found: list[Any] = []
-    if (dtype := torch.get_default_dtype()) is not torch.float32:
-        found.append(str(dtype))
-    device = torch.get_default_device() if hasattr(torch, "get_default_device") else None
+    if (dtype := str(asked(torch, "get_default_dtype", _FLOAT))) != _FLOAT:
+        found.append(dtype)
+    device = asked(torch, "get_default_device")
     if device is not None and device.type != "cpu":
         found.append(str(device))
-    if grad and not torch.is_grad_enabled():
+    if grad and not asked(torch, "is_grad_enabled", True):
         found.append("no gradients")
     found += autocasts()
-    if (precision := getattr(torch, "get_float32_matmul_precision", lambda: "highest")()) != "highest":
+    if (precision := asked(torch, "get_float32_matmul_precision", "highest")) != "highest":
         found.append(("precision", precision))
-    if torch.is_anomaly_enabled():
+    if asked(torch, "is_anomaly_enabled"):
         found.append("anomalies")
     return found
+
+
+_FLOAT = "torch.float32"
 
 
 def autocasts() -> list[Any]:
     """Return to which types torch casts by itself on which devices, where it does."""
     torch = sys.modules["torch"]
-    try:
-        on = [d for d in ("cpu", "cuda") if torch.is_autocast_enabled(d)]
-        return [(d, str(torch.get_autocast_dtype(d))) for d in on]
-    except (TypeError, AttributeError):  # of an old version
-        cpu, gpu = torch.is_autocast_cpu_enabled(), torch.is_autocast_enabled()
-        return ([("cpu", str(torch.get_autocast_cpu_dtype()))] if cpu else []) + (
-            [("cuda", str(torch.get_autocast_gpu_dtype()))] if gpu else []
-        )
+    found = []
+    for device, infix, name in (("cpu", "_cpu", "cpu"), ("cuda", "", "gpu")):
+        on = asked(torch, "is_autocast_enabled", None, device)
+        if on is not None:
+            dtype = asked(torch, "get_autocast_dtype", None, device) if on else None
+        else:  # an old version, which has a function for each device
+            on = asked(torch, f"is_autocast{infix}_enabled")
+            dtype = asked(torch, f"get_autocast_{name}_dtype") if on else None
+        if on:
+            found.append((device, str(dtype)))
+    return found

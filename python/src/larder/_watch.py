@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, Token
 from types import FrameType
 from typing import Any
@@ -32,12 +32,16 @@ _IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap",
 _CACHES = frozenset(["matplotlib.font_manager", "numba.core.caching", "numba.core.codegen", "llvmlite.binding.ffi"])
 
 
+_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+
+
 class Watch:
     """What a function does beside computing while it is entered, by whoever was called in between.
 
     `files` are those that it may open; None says that it opens none, by its code. With
     `threads`, files that threads open count, of whomever they are. `allow` are names of what
-    does not matter. `caches` may have what was read before, and are emptied.
+    does not matter. `caches` may have what was read before, and are emptied. `may_draw` says whether
+    the function can draw random numbers, for who finds that somebody did.
     """
 
     def __init__(
@@ -46,24 +50,29 @@ class Watch:
         threads: bool = False,
         allow: frozenset[str] = frozenset(),
         caches: Iterable[Any] = (),
+        may_draw: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._caches = caches
+        self._caches, self._may_draw = caches, may_draw
         self._draws = not allow.isdisjoint(GENERATORS)
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
         self.stranger = ""
         """The first file that was opened and is none of them."""
+        self.written = ""
+        """The first file that was opened to be written only, from its start."""
         self.program = ""
         """The first program that was run."""
         self.drawn = ""
         """What random numbers were drawn from."""
+        self._by = ""
+        """Who drew."""
         self._before: Token[Watch | None] | None = None
         self._chance: Chance | None = None
 
     def __enter__(self) -> Watch:
         for cache in self._caches:
             cache.cache_clear()
-        self._chance = None if self._draws else Chance()
+        self._chance = None if self._draws else Chance(self._may_draw)
         if self.files is not None:
             _hook()
             with _lock:
@@ -77,12 +86,16 @@ class Watch:
             with _lock:
                 _active.remove(self)
         if self._chance is not None:
-            self.drawn = self._chance.drawn()
+            self._look(self._chance)
+
+    def _look(self, chance: Chance) -> None:
+        self.drawn = chance.drawn()
+        self._by = "it, or what ran beside it," if chance.accompanied() else "it"
 
     def so_far(self) -> str:
         """Return the same as `reason`, while it is entered: of what was done by now."""
         if self._chance is not None:
-            self.drawn = self._chance.drawn()
+            self._look(self._chance)
         return self.reason()
 
     def reason(self) -> str:
@@ -92,17 +105,23 @@ class Watch:
                 f"it read {self.stranger}, which is no file that it was given; "
                 "take it as a parameter that is annotated as larder.File, too"
             )
+        if self.written:
+            return f"it wrote {self.written}, and a hit would not write it again; return the content instead"
         if self.program:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         if self.drawn:
             return (
-                f"it drew random numbers from {self.drawn}, so another call may return something else; "
+                f"{self._by} drew random numbers from {self.drawn}, so another call may return something else; "
                 "give what draws a seed or a generator (random_state=, rng=, generator=)"
             )
         return ""
 
-    def opened(self, path: str) -> None:
-        if not self.stranger and not self._has(os.path.abspath(path)):
+    def opened(self, path: str, flags: int = os.O_RDONLY) -> None:
+        """Note that a file was opened with these flags of `os.open`. What is appended to a log is no result."""
+        if flags & _ACCESS == os.O_WRONLY:
+            if not flags & os.O_APPEND:
+                self.written = self.written or path
+        elif not self.stranger and not self._has(os.path.abspath(path)):
             self.stranger = path
 
     def _has(self, path: str) -> bool:
@@ -149,7 +168,7 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
         name = os.fsdecode(path)
         if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
             for watch in watching:
-                watch.opened(name)
+                watch.opened(name, args[2] if event == "open" and isinstance(args[2], int) else os.O_RDONLY)
 
 
 _EVENTS = frozenset(["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen"])

@@ -445,7 +445,7 @@ class Flow:
         name: what it is called in reports; its checkpoints are known by that and the
             current folder. It is that of the script, if there is one, else "flow".
         defaults: options for all nodes that do not have them.
-        limits: what a file may claim when it is decoded: "pixels", "unpacked".
+        limits: what a file may claim when it is read: "pixels", "unpacked", "item".
     """
 
     def __init__(

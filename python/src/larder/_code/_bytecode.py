@@ -184,11 +184,17 @@ class Use:
 
     def call(self) -> tuple[int, tuple[str, ...]] | None:
         """Return how many arguments it is called with, and the names of those that have one, if that is known."""
-        return _call(self.code, self.at)
+        called = _call(self.code, self.at)
+        return called and called[:2]
+
+    def end(self) -> int | None:
+        """Return which of the instructions of the code calls it, if that is known."""
+        called = _call(self.code, self.at)
+        return called and called[2]
 
 
-def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...]] | None:
-    """Return how the value that an instruction puts on the stack is called."""
+def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...], int] | None:
+    """Return how the value that an instruction puts on the stack is called, and where."""
     ops = instructions(code)
     depth, named = 0, ()
     for i in range(at + 1, len(ops)):
@@ -202,7 +208,7 @@ def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...]] | None:
         if op.opname in ("CALL", "CALL_KW"):
             given = (op.arg or 0) + (op.opname == "CALL_KW")
             if depth - given <= 1:
-                return (op.arg or 0), tuple(named)
+                return (op.arg or 0), tuple(named), i
             named = ()
             depth -= given + 1
             continue

@@ -15,6 +15,7 @@ from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._library import CURES, is_code, is_of_library, library_name, shown_module
+from ._naming import Sight
 
 if TYPE_CHECKING:
     from ._walk import Node, Walk
@@ -39,6 +40,8 @@ class Follow:
         self.cells = cells
         self.files = files
         self.own = own
+        self.opened: set[int] = set()
+        """Where what comes next is what a file is opened by."""
         self.given = given
         """The parameters of the function that is identified, which are what its callers know them to be."""
 
@@ -75,10 +78,12 @@ class Follow:
         for imported in names.imports:
             self._import(imported, None)
         files = _files(names, self.files if files is None else files)
-        if self.walk.files and not self.walk.names_files:
-            self.walk.names_files = _names_files(names, files)
+        self.opened = set()
         for use in names.uses():
             self._use(use, files)
+        sight = Sight(names, files, self.space, self.opened)
+        self.walk.sight = max(self.walk.sight, sight.level())
+        self.walk.prints = self.walk.prints or sight.prints
         for inner in names.nested():
             self.all(inner, files & frozenset(inner.code.co_freevars))
 
@@ -272,6 +277,8 @@ class Follow:
             self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
 
     def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
+        if name in _rules.OPENERS or name in _rules.READERS:
+            self.opened |= _text_of_file(use, files)
         if self.walk.may_open(name) or (name in _rules.READERS and _reads_given(use, files)):
             return
         if name in _rules.LOADERS and self._may_be_loaded(use):
@@ -336,7 +343,10 @@ class Follow:
             self.walk._depend(self.node, name)
             return
         try:
-            self.walk._value(self.node, value, path, "", not use.called)
+            if use.kind == "global" and name == f"builtins.{use.root}":  # of which it is known what it is given
+                self.walk._edge(self.node, self.walk.code(value, path, not use.called))
+            else:
+                self.walk._value(self.node, value, path, "", not use.called)
         except CodeError as err:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
@@ -446,22 +456,11 @@ def _is_file(op: _bytecode.Op, files: frozenset[str]) -> bool:
     return op.name in ("LOAD_FAST", "LOAD_DEREF") and op.value in files
 
 
-def _names_files(names: _bytecode.Names, files: frozenset[str]) -> bool:
-    """Report whether code may look at what a file is called, as where it makes a text of anything."""
-    if not names.attributes.isdisjoint(_rules.NAMING) or any("%" in text for text in names.texts):
-        return True
-    ops = names.ops
-    for i, op in enumerate(ops):
-        if op.name.startswith(("FORMAT", "CONVERT")):
-            return True
-        if op.name == "LOAD_GLOBAL" and op.value in _rules.TELLING:
-            given = i > 0 and ops[i - 1].value in _OPENING and i + 2 < len(ops) and _is_file(ops[i + 1], files)
-            if not (given and ops[i + 2].name == "CALL"):
-                return True
-    return False
-
-
-_OPENING = frozenset(name.rpartition(".")[2] for name in _rules.OPENERS | _rules.READERS)
+def _text_of_file(use: _bytecode.Use, files: frozenset[str]) -> set[int]:
+    """Return where the text is made that is the first argument of what opens a file: imread(str(path))."""
+    made = use.after[:3]
+    given = len(made) == 3 and made[0].name == "LOAD_GLOBAL" and made[0].value == "str"
+    return {made[0].at} if given and _is_file(made[1], files) and made[2].name == "CALL" else set()
 
 
 def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) -> bool:

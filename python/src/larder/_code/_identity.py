@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
 import threading
 import types
 from collections.abc import Callable
@@ -13,10 +10,11 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed, fixed
+from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed
 from ..errors import CodeError
-from . import _bytecode, _owner
+from . import _draws
 from ._library import shown_module
+from ._place import place
 from ._rules import THREADED
 from ._settings import Setting
 from ._walk import Remade, Walk
@@ -46,21 +44,23 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "digest", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
+        *("caches", "digest", "draws", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
     caches: list[Any]
     """Caches (`functools.lru_cache`) of functions that read files, and may have them from another time."""
     digest: bytes
+    draws: bool
+    """Whether it may draw from generators of random numbers that the whole process has."""
     filed: bool
     """Whether it is called with files, so that it may open them: watch it."""
     name: str
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
     """The attributes that its code mentions, or None if it may be any."""
-    names_files: bool
-    """Whether it may look at the names of its files, so that they are to be in its key."""
+    names_files: int
+    """How much it may see of the names of its files, which is to be in its key (`_naming`)."""
     threads: bool
     """Whether it uses what may call functions in other threads."""
     parts: list[Part]
@@ -94,6 +94,7 @@ class Identity:
                 e.add(root)
         except (KeyError, Unkeyed, RecursionError):  # what is new is found when it is identified
             return None
+        e.name_files(BY_NAME)  # code that gets the value may be that of others
         return sha256(b"".join(e.out)).digest()
 
 
@@ -174,44 +175,15 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.filed = made.threads = made.names_files = False
+    made.filed = made.threads = made.draws = False
+    made.names_files = BY_CONTENT
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
-    e.add(("version", made.name, _place(function), version))
+    e.add(("version", made.name, *place(function), version))
     made.digest = sha256(FORMAT + b"".join(e.out)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
-
-
-def _place(function: Any) -> tuple[str, ...]:
-    """Return what tells a function with a version from others of its name: whose it is, and which one.
-
-    Scripts and modules of different projects may have one name. Of functions in functions
-    and lambdas there are many of one name.
-    """
-    inner = inspect.unwrap(getattr(function, "__func__", function))
-    code = getattr(inner, "__code__", None)
-    module = getattr(inner, "__module__", None) or ""
-    if code is None:
-        return (module,)
-    owner = _owner.of_module(module)
-    file = getattr(sys.modules.get(module), "__file__", None)
-    place = owner.name if owner is not None else os.path.realpath(file) if isinstance(file, str) else ""
-    if "<" not in getattr(inner, "__qualname__", "<"):
-        return (place,)
-    held = [(name, cell) for name, cell in zip(code.co_freevars, inner.__closure__ or (), strict=True)]
-    e = Encoder(_no_code)
-    e.add([(name, cell.cell_contents) for name, cell in held if _is_fixed(cell)])
-    return (place, sha256(_bytecode.content(code) + b"".join(e.out)).hexdigest())
-
-
-def _is_fixed(cell: types.CellType) -> bool:
-    """Report whether a captured variable is what nothing can change: functions of a factory are told apart by it."""
-    try:
-        return fixed(cell.cell_contents)
-    except ValueError:  # not set yet
-        return False
 
 
 def _no_code(value: Any) -> bytes:
@@ -229,11 +201,12 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made.refused = walk.refused
     made.filed = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
-    made.names_files = walk.files and walk.names_files
+    made.names_files = walk.sight
     made.threads = not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
+    made.draws = walk.draws or walk.any_name or _draws.of_values(walk.roots)
     made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()
     if made._roots and made._state is None:

@@ -362,13 +362,11 @@ OF_CONTENT = OPENING | frozenset(words("exists is_file"))
 NAMING = frozenset(
     words(
         "name stem suffix suffixes parent parents parts with_name with_stem with_suffix relative_to is_relative_to "
-        "match full_match joinpath as_posix as_uri filename path sort format fspath __fspath__ __str__"
+        "match full_match joinpath as_posix as_uri filename path format fspath __fspath__ __str__ __repr__ __format__ "
+        "__bytes__ __hash__ __mod__ __rmod__ __getattribute__"
     )
 )
 """Attributes by which code gets at what a file is called."""
-
-TELLING = frozenset(words("str repr ascii format fspath sorted min max print"))
-"""Functions that may tell what a file is called, or depend on it."""
 
 UNSEEN = {
     "joblib": ("Parallel", "parallel"),

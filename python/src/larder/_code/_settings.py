@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import sys
-import time
+import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
-from .._surroundings import modes_of_torch, options_of_pandas
+from .._surroundings import asked, local_zone, modes_of_torch, options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -95,16 +98,12 @@ def _of_numpy() -> Any:
         options = None
     if options is not None and _usual and _usual[0] is options:
         return None
-    found = numpy.get_printoptions()
+    found = asked(numpy, "get_printoptions", {})
     if all(_PRINTING.get(name) == held for name, held in found.items()):
         if options is not None:
             _usual[:] = [options]
         return None
     return found
-
-
-def _zone() -> Any:
-    return (time.timezone, time.altzone, time.daylight, time.tzname)
 
 
 def _torch() -> Any:
@@ -141,9 +140,90 @@ OF_PACKAGES = {
 """Settings of packages of Python, for who uses these."""
 
 
+HELD = {
+    "": (
+        *("warnings.showwarning", "warnings.formatwarning"),
+        *("logging._logRecordFactory", "logging._loggerClass"),
+    ),
+    "json": ("json._default_encoder", "json._default_decoder"),
+    "sqlite3": ("sqlite3.adapters", "sqlite3.converters"),
+    "PIL": ("PIL.Image.OPEN", "PIL.Image.SAVE", "PIL.Image.DECODERS", "PIL.Image.ENCODERS"),
+    "matplotlib": ("matplotlib.units.registry",),
+    "torch": tuple(
+        f"torch.nn.modules.module._global_{name}_hooks"
+        for name in (
+            *("forward", "forward_pre", "backward", "backward_pre"),
+            *("parameter_registration", "module_registration", "buffer_registration"),
+        )
+    ),
+}
+"""Where packages hold functions of the program that they call: those of "" for everybody."""
+
+PATCHED = {
+    "json": ("json.encoder.JSONEncoder", "json.decoder.JSONDecoder"),
+    "pandas": ("pandas.DataFrame", "pandas.Series", "pandas.Index"),
+    "torch": ("torch.Tensor", "torch.nn.Module"),
+}
+"""Classes that programs give methods and accessors of their own, which are called by their names."""
+
+SIDE = ("warnings", "logging", "torch")
+"""Packages whose functions often only report: they may do what they like, and an edit of them counts."""
+
+ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
+"""What codecs are looked up for, by names in texts."""
+
+
+def held(path: str) -> tuple[dict[str, Any], str, Any] | None:
+    """Return what has a name of a module that is loaded: the names of the module, its own, and the value."""
+    module, _, name = path.rpartition(".")
+    space = vars(sys.modules[module]) if module in sys.modules else {}
+    return (space, name, space[name]) if name in space else None
+
+
+def codecs_of(texts: set[str], looked_up: bool) -> list[Setting]:
+    """Return the handlers of errors, and the codecs where they are looked up, that texts name: not those of Python."""
+    found = []
+    for text in sorted(texts):
+        if _CODEC.fullmatch(text):
+            found.append(Setting(f"the handler of errors {text}", partial(_handler, text)))
+            if looked_up:
+                found.append(Setting(f"the codec {text}", partial(_codec, text)))
+    return [one for one in found if one.read() is not None]
+
+
+_CODEC = re.compile(r"[A-Za-z][\w.:-]{0,40}")
+
+
+def _handler(name: str) -> Any:
+    found = asked(codecs, "lookup_error", None, name)
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def _codec(name: str) -> Any:
+    try:
+        found = codecs.lookup(name)
+    except Exception:  # of what the program registered, too
+        return None
+    functions = [f for f in found if isinstance(f, types.FunctionType) and not _is_pythons(f)]
+    return functions or None
+
+
+def _is_pythons(function: types.FunctionType) -> bool:
+    return str(function.__globals__.get("__name__", "")).partition(".")[0] in ("encodings", "codecs")
+
+
+def _matplotlib() -> Any:
+    library = sys.modules["matplotlib"]
+    usual, now = getattr(library, "rcParamsDefault", {}), getattr(library, "rcParams", {})
+    return [(name, repr(now[name])) for name in sorted(now) if name not in usual or now[name] != usual[name]]
+
+
+OF_PACKAGES["matplotlib"] = Setting("the parameters of matplotlib", _matplotlib)
+
+
 def _gradients() -> Any:
     torch = sys.modules.get("torch")
-    return torch is None or torch.is_grad_enabled()
+    return torch is None or asked(torch, "is_grad_enabled", True)
 
 
 GRADIENTS = Setting("whether torch notes gradients", _gradients)
@@ -153,5 +233,5 @@ OF_GRADIENTS = frozenset(["requires_grad_", "requires_grad", "backward", "grad_f
 FILTERS = Setting("the filters of warnings", _filters)
 DECIMALS = Setting("the context of decimal", decimal_context)
 PRINTING = Setting("print options of NumPy and pandas", _printing)
-ZONE = Setting("the time zone of the machine", _zone)
+ZONE = Setting("the time zone of the machine", local_zone)
 TORCH = Setting("modes of torch", _torch)

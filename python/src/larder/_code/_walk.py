@@ -28,10 +28,10 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed, fixed, writer
+from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
 from ..errors import CodeError
-from . import _bytecode, _owner, _rules, _settings
+from . import _bytecode, _draws, _naming, _owner, _rules, _settings
 from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
@@ -122,8 +122,14 @@ class Walk:
         """Whether the root has parameters that are files in the key."""
         self.opens = False
         """Whether files are opened, which is to be watched."""
-        self.names_files = False
-        """Whether code may look at what files are called."""
+        self.sight = BY_CONTENT
+        """How much code may see of what files are called."""
+        self.prints = False
+        """Whether code prints."""
+        self.captures = False
+        """Whether code may look at what is printed."""
+        self.draws = False
+        """Whether libraries are used that may draw random numbers."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
         self.caches: list[Any] = []
@@ -135,6 +141,9 @@ class Walk:
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
+        self._held: set[str] = set()
+        self._strings: set[str] = set()
+        self._beside: list[tuple[str, Any, Node]] = []
         self._queue: deque[Callable[[], None]] = deque()
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
@@ -157,20 +166,9 @@ class Walk:
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
-        while live := [m for m in self._methods if self._is_called(m[0])]:
-            self._methods = [m for m in self._methods if not self._is_called(m[0])]
-            for name, member, of in live:
-                self._value(of, member, f"{of.path}.{name}")
+        while self._follow_methods() or self._follow_settings(node):
             self._drain()
         self._check_doubts(path)
-        if self.formats:
-            self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
-        if self.zoned:
-            self._state(node, _settings.ZONE, _settings.ZONE.name, "")
-        if self.any_name or not self.names.isdisjoint(_settings.OF_GRADIENTS):
-            self._state(node, _settings.GRADIENTS, _settings.GRADIENTS.name, "")
-        if self.warns:
-            self._state(node, _settings.FILTERS, _settings.FILTERS.name, "")
         if self.catches:
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
@@ -178,11 +176,71 @@ class Walk:
                 f"{path}: {self.unseen} may have files opened in other processes, where nobody sees which; "
                 f"read them in the function itself, {CURES}"
             )
+        if self.prints and (self.captures or self.any_name or not self.names.isdisjoint(("stdout", "stderr"))):
+            self.sight = BY_NAME
+        if self.any_name and not self.texts.isdisjoint(_rules.NAMING):
+            self.sight = BY_NAME
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
-        left, self._methods = self._methods, []
+        left, self._methods = [*self._methods, *self._beside], []
         for name, member, of in left:
             self._dead(name, member, of)
+
+    def _follow_methods(self) -> bool:
+        """Follow the methods that something has come to call, and report whether there are any."""
+        live = [m for m in self._methods if self._is_called(m[0])]
+        self._methods = [m for m in self._methods if not self._is_called(m[0])]
+        for name, member, of in live:
+            self._value(of, member, f"{of.path}.{name}")
+        return bool(live)
+
+    def _follow_settings(self, node: Node) -> bool:
+        """Follow the settings that something has come to depend on, and report whether there are any."""
+        before = len(self.nodes), len(self._methods)
+        wanted = [_settings.PRINTING] if self.formats else []
+        wanted += [_settings.ZONE] if self.zoned else []
+        wanted += [_settings.FILTERS] if self.warns else []
+        if self.any_name or not self.names.isdisjoint(_settings.OF_GRADIENTS):
+            wanted.append(_settings.GRADIENTS)
+        codecs = _settings.codecs_of(self.texts | self._strings, not self.names.isdisjoint(_settings.ENCODING))
+        for setting in [*wanted, *codecs]:
+            if setting.name not in self._held:
+                self._held.add(setting.name)
+                self._state(node, setting, setting.name, "")
+        for package in sorted({"", *self.packages} - self._held):
+            self._held.add(package)
+            for path in _settings.HELD.get(package, ()):
+                self._follow_held(node, package, path)
+        for package in sorted(self.packages & _settings.PATCHED.keys()):
+            for path in _settings.PATCHED[package]:
+                self._follow_patches(node, path)
+        return (len(self.nodes), len(self._methods)) != before
+
+    def _follow_held(self, node: Node, package: str, path: str) -> None:
+        """Follow the functions of the program that a variable of a library holds, by itself or in a mapping."""
+        if (found := _settings.held(path)) is None:
+            return
+        space, name, value = found
+        self.guards.name(space, name, value)
+        if isinstance(value, dict):
+            self.guards.watch_mapping(value)
+        for key, one in value.items() if isinstance(value, dict) else ((name, value),):
+            if _is_of_program(one):
+                if path.startswith(_settings.SIDE):
+                    self._beside.append((f"{path}.{key}", one, node))
+                else:
+                    self._value(node, one, f"{path}[{describe(key)}]" if one is not value else path)
+
+    def _follow_patches(self, node: Node, path: str) -> None:
+        """Follow what the program put into a class of a library by a name that is used."""
+        found = _settings.held(path)
+        if found is None or not isinstance(found[2], type):
+            return
+        for name, one in vars(found[2]).items():
+            one = getattr(one, "_accessor", one)  # that of pandas holds the class
+            if _is_of_program(one) and self._is_called(name) and id(one) not in self.numbers:
+                self.guards.name(vars(found[2]), name, vars(found[2])[name])
+                self._value(node, one, f"{path}.{name}")
 
     def _is_called(self, name: str) -> bool:
         return self.any_name or name in self.names or name in _rules.CALLED
@@ -242,6 +300,7 @@ class Walk:
             self._called_by_name(value.__name__, path)
             self._state(node, value, path, text)
         elif is_code(value):
+            self.sight = max(self.sight, _naming.of_value(value))
             self._edge(node, self.code(value, path, documented))
         elif isinstance(wrapped := _memoized(value), types.FunctionType):
             self._edge(node, self.code(wrapped, path, documented))
@@ -271,8 +330,11 @@ class Walk:
         self._refuse_shared(value, path)
 
         def code(inner: Any) -> bytes:
+            self.sight = max(self.sight, _naming.of_value(inner))
             return b"%x;" % self.code(inner, path, True)
 
+        if type(value) is str:
+            self._strings.add(value)
         e = Encoder(code)
         try:
             writer(type(value))  # which may refuse it by its type
@@ -295,6 +357,8 @@ class Walk:
     def _called_by_name(self, name: str, path: str) -> None:
         """Note that a method may be called, on what it is bound to or is given."""
         self.names.add(name)
+        if name in _rules.NAMING:
+            self.sight = BY_NAME
         self.formats = self.formats or name in _settings.METHODS
         self.zoned = self.zoned or name in _rules.ZONED
         if name in _rules.METHODS:
@@ -389,7 +453,9 @@ class Walk:
         """Let a node depend on the settings that what it is of a library depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
-        self.names_files = self.names_files or package in ("posixpath", "ntpath", "genericpath")
+        self.sight = max(self.sight, _naming.of_library(name))
+        self.draws = self.draws or _draws.of_library(name)
+        self.captures = self.captures or name.startswith("contextlib.redirect_")
         if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
             self.unseen = name
         self.warns = self.warns or name == "warnings.catch_warnings"
@@ -522,7 +588,11 @@ class Walk:
         node.out.append(f"class {cls.__module__}.{cls.__qualname__}".encode())  # which any object of it tells
         self.guards.bases(cls)
         for base in cls.__bases__:
-            self._value(node, base, f"{path} -> base {base.__qualname__}")
+            where = f"{path} -> base {base.__qualname__}"
+            if issubclass(cls, enum.Enum) and is_code(base):  # which makes no text of anything
+                self._edge(node, self.code(base, where, True))
+            else:
+                self._value(node, base, where)
         self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
         e.add(hints(cls))
@@ -565,6 +635,8 @@ class Walk:
         dunder = name.startswith("__") and name.endswith("__")
         if method and not dunder and not loud and not self._is_called(name):
             self._methods.append((name, inner, node))
+        elif name == "_member_type_" and is_code(member):  # of an enumeration, which makes no text of anything
+            self._edge(node, self.code(member, path, True))
         elif inner is not member:
             node.out.append(b"cached property")
             self._value(node, inner, path)
@@ -636,6 +708,16 @@ def _memoized(value: Any) -> Any:
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
+
+
+def _is_of_program(value: Any) -> bool:
+    """Report whether something that a library holds is a function, a class or an object of the program."""
+    inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
+    if isinstance(inner, property):
+        inner = inner.fget
+    if not isinstance(inner, (types.FunctionType, type)):
+        inner = type(inner)
+    return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")
 
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -170,6 +170,8 @@ def _generator(e: Encoder, value: Any) -> None:
     if e.known(value):
         return
     e.out.append(b"G")
+    if value is getattr(np.random.mtrand, "_rand", None):
+        return  # of the process: what draws from it is not cached, and its state is another one in each
     bits = getattr(value, "bit_generator", value)
     e.add(type(value).__name__)
     if type(value) is np.random.RandomState:

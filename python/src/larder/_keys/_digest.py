@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from ..errors import ArgumentError, CodeError
-from ._encoder import Encoder, Unkeyed
+from ._encoder import BY_CONTENT, Encoder, Unkeyed
 
 # In front of every encoding; another number is another format.
 FORMAT = b"larder python value 2\n"
@@ -21,7 +21,7 @@ def digest(
     used: frozenset[str] | None = None,
     known: Mapping[int, int] | None = None,
     fresh: bool = False,
-    names: bool = False,
+    names: int = BY_CONTENT,
     filed: bool = False,
 ) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
@@ -31,7 +31,7 @@ def digest(
     do what no key can tell, as it is not called. `known` are numbers of functions and classes
     that the code knows itself, by their addresses: it can tell whether a value has one of these,
     or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
-    `names` adds those of files, and `filed` says that what
+    `names` says how much of the names of files counts, as in `Identity.names_files`, and `filed` says that what
     code in it opens is watched. Raises ArgumentError for what has no key.
     """
     return sha256(encode(value, name=name, used=used, known=known, fresh=fresh, names=names, filed=filed)).digest()
@@ -44,7 +44,7 @@ def encode(
     used: frozenset[str] | None = None,
     known: Mapping[int, int] | None = None,
     fresh: bool = False,
-    names: bool = False,
+    names: int = BY_CONTENT,
     filed: bool = False,
 ) -> bytes:
     """Return what `digest` is the SHA-256 of.
@@ -52,7 +52,7 @@ def encode(
     Of content that is large there is only the digest in it.
     """
     classes = _Classes(name, used, known or {}, filed)
-    e = Encoder(classes.code, fresh, names)
+    e = Encoder(classes.code, fresh)
     e.of_code = known or {}
     try:
         e.add(value)
@@ -65,13 +65,15 @@ def encode(
         ) from None
     if classes.found:
         classes.check()
+    if e.files:
+        e.name_files(max(names, classes.sight))
     return FORMAT + b"".join(e.out)
 
 
 class _Classes:
     """The functions and classes that a value has in it."""
 
-    __slots__ = ("filed", "found", "known", "name", "used")
+    __slots__ = ("filed", "found", "known", "name", "sight", "used")
 
     def __init__(self, name: str, used: frozenset[str] | None, known: Mapping[int, int], filed: bool = False):
         self.filed = filed
@@ -79,6 +81,8 @@ class _Classes:
         self.known = known
         self.used = used
         self.found: list[Any] = []
+        self.sight = BY_CONTENT
+        """How much code among the values may see of the names of files."""
 
     def code(self, value: Any) -> bytes:
         from .._code import identity_of, told
@@ -89,6 +93,7 @@ class _Classes:
             raise Unkeyed(f"code that cannot be known ({err})", "pass something else") from None
         if identity.refused:
             self.found.append(identity)
+        self.sight = max(self.sight, identity.names_files)
         number = self.known.get(id(value))
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
         if isinstance(value, FunctionType):

@@ -25,6 +25,10 @@ _INLINE = 4096
 _DOUBLE = struct.Struct("<d").pack
 
 
+BY_CONTENT, BY_ORDER, BY_NAME = range(3)
+"""How much code may see of what files are called: nothing, how they compare, or all."""
+
+
 class Unkeyed(Exception):
     """A value that has no key: what it is, what helps, and the steps to it, last one first."""
 
@@ -52,16 +56,16 @@ class Encoder:
     """The bytes of values one after another, in `out`.
 
     `code` returns what a function or a class is known by. A `fresh` one leaves out what objects
-    have filled in by themselves (`functools.cached_property`). With `names` files are known by their
-    names as well.
+    have filled in by themselves (`functools.cached_property`). Who is done calls `name_files`.
     """
 
-    __slots__ = ("code", "fresh", "kept", "names", "of_code", "out", "seen")
+    __slots__ = ("code", "files", "fresh", "kept", "of_code", "out", "seen")
 
-    def __init__(self, code: Callable[[Any], bytes], fresh: bool = False, names: bool = False):
+    def __init__(self, code: Callable[[Any], bytes], fresh: bool = False):
         self.code = code
         self.fresh = fresh
-        self.names = names
+        self.files: list[str] = []
+        """The paths of the files that were met, which are known by their content so far."""
         self.of_code: Mapping[int, int] = {}
         """Numbers of objects that code knows by itself, which it can tell from equal ones."""
         self.out: list[bytes] = []
@@ -95,6 +99,18 @@ class Encoder:
         count = content.nbytes if type(content) is memoryview else len(content)
         self.out.append(b"%x;" % count)
         self.out.append(bytes(content) if count <= _INLINE else tree(content))
+
+    def name_files(self, sight: int) -> None:
+        """Append as much of the names of files as code can see: BY_CONTENT, BY_ORDER or BY_NAME.
+
+        Of several files, at least which of them are one.
+        """
+        if sight >= BY_NAME and self.files:
+            self.add(("names", *self.files))
+        elif len(self.files) > 1:
+            order = sorted(set(self.files)) if sight else list(dict.fromkeys(self.files))
+            places = {path: i for i, path in enumerate(order)}
+            self.add(("order", *(places[path] for path in self.files)))
 
     def of_class(self, letter: bytes, cls: type) -> None:
         """Append the class of an object."""
@@ -288,18 +304,19 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
     if all(map(fixed, value)):
         e.out.extend(sorted(_alone(Encoder(e.code), item) for item in value))
         return
-    alone: list[tuple[bytes, Any]] = []
+    alone: list[tuple[bytes, list[str], Any]] = []
     plain = True
     # Code is numbered where it is met first: that must not be another place in each process.
     for item in sorted(value, key=_called):
-        own = Encoder(e.code, e.fresh, e.names)
+        own = Encoder(e.code, e.fresh)
         own.seen, own.kept, own.of_code = e.seen.copy(), e.kept.copy(), e.of_code
-        alone.append((_alone(own, item), item))
+        alone.append((_alone(own, item), own.files, item))
         plain = plain and len(own.kept) == len(e.kept)
-    alone.sort(key=lambda pair: pair[0])
-    for content, item in alone:
+    alone.sort(key=lambda member: member[:2])
+    for content, files, item in alone:
         if plain:
             e.out.append(content)
+            e.files += files
         else:  # they may share what is in them, and others may refer to it
             e.add(item)
 

@@ -9,6 +9,8 @@ import pandas as pd
 
 from ._encoder import Encoder, Unkeyed, Writer, items
 
+PLAIN: Any = getattr(pd.arrays, "NumpyExtensionArray", None) or pd.arrays.PandasArray  # its name before 2.1
+
 
 def find(cls: type) -> Writer | None:
     """Return what writes values of a class of pandas."""
@@ -94,7 +96,7 @@ def _levels(e: Encoder, value: Any) -> None:
 
 def _column(e: Encoder, value: Any) -> None:
     """Append a column as a whole, where its values lie together: one by one takes a thousand times as long."""
-    if isinstance(value, pd.arrays.NumpyExtensionArray):
+    if isinstance(value, PLAIN):
         value = value.to_numpy()
     e.out.append(b"PC")
     _dtype(e, value.dtype)

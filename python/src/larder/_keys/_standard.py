@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -73,7 +74,16 @@ _USUAL = (28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, ("DivisionByZero", "Inva
 
 
 def _random(value: Any) -> tuple[Any, ...]:
-    return (value.getstate(),)
+    # What draws from that of the process is not cached, so its state, another one in each, is no part of keys.
+    return () if value is random._inst else (value.getstate(),)
+
+
+def _tokenizer(value: Any) -> tuple[Any, ...]:
+    try:
+        text = value.to_str()
+    except Exception as err:  # a part of it is of the program
+        raise Unkeyed(f"a tokenizer that cannot be serialized ({err})", "pass its file, or say key=") from None
+    return (sys.modules["tokenizers"].__version__, text, getattr(value, "encode_special_tokens", None))
 
 
 def _generic(value: Any) -> tuple[Any, ...]:
@@ -124,6 +134,7 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
         "typing._AnnotatedAlias": lambda v: (v.__origin__, v.__metadata__),
         "_struct.Struct": lambda v: (v.format,),
         "random.Random": _random,
+        "tokenizers.Tokenizer": _tokenizer,
         "functools.partial": lambda v: (v.func, v.args, dict(v.keywords), dict(vars(v))),
         "operator.itemgetter": _reduced,
         "operator.attrgetter": _reduced,

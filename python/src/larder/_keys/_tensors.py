@@ -33,9 +33,9 @@ def _tensor(e: Encoder, value: Any) -> None:
         return
     if value.layout is not torch.strided:
         raise Unkeyed(f"a tensor of the layout {value.layout}", "pass its indices and values, or a dense tensor")
-    if value.is_quantized:
+    if getattr(value, "is_quantized", False):
         raise Unkeyed("a quantized tensor", "pass its integers, scale and zero point")
-    if any(name is not None for name in value.names):
+    if any(name is not None for name in getattr(value, "names", ())):  # newer versions have no names
         raise Unkeyed("a tensor with named dimensions", "pass it with .rename(None)")
     if value.is_meta:
         raise Unkeyed("a tensor without content", "pass its shape and its dtype")
@@ -83,4 +83,5 @@ def _size(e: Encoder, value: Any) -> None:
 def _generator(e: Encoder, value: Any) -> None:
     if not e.known(value):
         e.out.append(b"g")
-        e.add((str(value.device), value.get_state()))
+        # What draws from that of the process is not cached, and its state is another one in each.
+        e.add((str(value.device), None if value is torch.default_generator else value.get_state()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from ._encoder import Encoder, Unkeyed, Writer
@@ -58,10 +59,40 @@ def find(cls: type) -> Writer:
     for base in cls.__mro__:
         package = base.__module__.partition(".")[0]
         if package in _LIBRARIES:
-            found: Writer | None = import_module(f".{_LIBRARIES[package]}", __package__).find(cls)
+            found = _of_library(cls, package)
             if found is not None:
                 return found
     return _objects.find(cls)
+
+
+def _of_library(cls: type, package: str) -> Writer | None:
+    """Return what writes values of a library, whose other versions may lack what it reads of them."""
+    try:
+        write: Writer | None = import_module(f".{_LIBRARIES[package]}", __package__).find(cls)
+    except _LACKING as err:
+        raise _unread(cls, package, err) from err
+    if write is None:
+        return None
+
+    def guarded(e: Encoder, value: object) -> None:
+        try:
+            write(e, value)
+        except RecursionError:
+            raise
+        except _LACKING as err:
+            raise _unread(cls, package, err) from err
+
+    return guarded
+
+
+# What libraries raise that lack an attribute, or refuse what is asked of a value.
+_LACKING = (AttributeError, TypeError, ValueError, LookupError, RuntimeError, ImportError, OSError)
+
+
+def _unread(cls: type, package: str, err: Exception) -> Unkeyed:
+    version = getattr(sys.modules.get(package), "__version__", "of an unknown version")
+    what = f"a {cls.__qualname__} of {package} {version} that cannot be read ({type(err).__name__}: {err})"
+    return Unkeyed(what, "pass what it is made of, or say key=")
 
 
 def _own_key(e: Encoder, value: object) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from .._keys._frames import PLAIN
 from .kinds import CURES, Kind, Refused, expect, register
 
 
@@ -182,7 +183,7 @@ def _period(ordinals: Any, freq: Any) -> Any:
 def _texts_parts(array: Any) -> tuple[Any, ...]:
     dtype = array.dtype
     if dtype.storage == "pyarrow":  # as they lie there: texts of Python take twenty times as long
-        values: Any = array.__arrow_array__().combine_chunks()
+        values: Any = array.__arrow_array__().combine_chunks().cast("large_string")  # which 2.1 has as strings
     else:
         values = array.to_numpy(object, na_value=None).tolist()
     return values, dtype.storage, dtype.na_value is not pd.NA
@@ -267,9 +268,9 @@ register(
     ),
     Kind(
         "pandas.NumpyExtensionArray",
-        pd.arrays.NumpyExtensionArray,
+        PLAIN,
         lambda v: (v.to_numpy(),),
-        lambda v: pd.arrays.NumpyExtensionArray(_own(v)),
+        lambda v: PLAIN(_own(v)),
         checked=True,
     ),
     Kind("pandas.SparseArray", pd.arrays.SparseArray, _sparse, _arrow),

@@ -89,7 +89,12 @@ def of_type(cls: type) -> Kind | None:
     if cls not in _BY_TYPE:
         root = _root(cls.__module__)
         if root in sys.modules:
-            _load(root)
+            try:
+                _load(root)
+            except Exception as error:  # of a library of another version
+                raise Refused(
+                    f"values of this {root} cannot be kept: {error!r}; return what they consist of"
+                ) from error
     return _BY_TYPE.get(cls)
 
 

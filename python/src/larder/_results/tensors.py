@@ -31,7 +31,7 @@ def _unlike(tensor: Any) -> str | None:
         return "a tensor that requires gradients cannot be kept, as what it was made by would be lost; return .detach()"
     if tensor.layout is not torch.strided:
         return f"a sparse tensor ({tensor.layout}) cannot be kept; return .to_dense(), or its indices and values"
-    if tensor.is_quantized:
+    if getattr(tensor, "is_quantized", False):
         return "a quantized tensor cannot be kept; return .dequantize(), or .int_repr() with its scale"
     if tensor.device.type == "meta":
         return "a tensor of the device meta has no content that could be kept; return its shape"

@@ -18,6 +18,7 @@ from .. import _worker
 from .._code import identify
 from .._file import File, ending
 from .._keys import describe, digest
+from .._keys._encoder import Encoder
 from .._surroundings import surroundings
 from .._watch import Watch
 from ..errors import CodeError
@@ -63,9 +64,13 @@ class Function:
     def known(self) -> dict[str, Any]:
         """Return what the function is known by."""
         settings = surroundings()
-        names_files = any(identity.names_files for identity in self._identities)
-        named = sorted(self._files) if names_files else [ending(path) for path in self._files]
-        whole = digest((_own_code(), self._as, settings, named, *(identity.digest for identity in self._identities)))
+        named = Encoder(bytes)
+        named.add([ending(path) for path in self._files])
+        named.files += self._files
+        named.name_files(max(identity.names_files for identity in self._identities))
+        whole = digest(
+            (_own_code(), self._as, settings, b"".join(named.out), *(identity.digest for identity in self._identities))
+        )
         parts = [
             {"name": f"{part.text} ({part.path})", "digest": part.digest.hex()}
             for identity in self._identities

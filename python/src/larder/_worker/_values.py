@@ -107,8 +107,31 @@ def _torch(data: memoryview, dtype: str, shape: tuple[int, ...], form: int) -> A
     return made
 
 
+_SCALARS = {
+    "bool": "?",
+    "uint8": "B",
+    "uint16": "<H",
+    "uint32": "<I",
+    "uint64": "<Q",
+    "int8": "b",
+    "int16": "<h",
+    "int32": "<i",
+    "int64": "<q",
+    "float16": "<e",
+    "float32": "<f",
+    "float64": "<d",
+}
+
+
+def _value(data: memoryview, dtype: str, shape: tuple[int, ...], form: int) -> Any:
+    """Return an array of NumPy, or the number of one without dimensions."""
+    if shape or dtype not in _SCALARS:
+        return _numpy(data, dtype, shape, form)
+    return struct.unpack(_SCALARS[dtype], data)[0]
+
+
 _MAKERS: dict[str, Callable[[memoryview, str, tuple[int, ...], int], Any]] = {
-    "value": _numpy,
+    "value": _value,
     "numpy": _numpy,
     "pil": _pil,
     "torch": _torch,

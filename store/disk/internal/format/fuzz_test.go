@@ -33,6 +33,22 @@ func sealed(b []byte, magic string, sum func(rest []byte) uint64) []byte {
 	return b
 }
 
+// sparse is a reader of b whose blocks of zeros are holes.
+type sparse struct {
+	*bytes.Reader
+	b []byte
+}
+
+func (s sparse) Data(off int64) int64 {
+	const block = 512
+	for from := off &^ (block - 1); from < int64(len(s.b)); from += block {
+		if len(bytes.Trim(s.b[from:min(from+block, int64(len(s.b)))], "\x00")) > 0 {
+			return max(from, off)
+		}
+	}
+	return 1<<63 - 1
+}
+
 func FuzzScanPack(f *testing.F) {
 	one := encodedRecord(Header{Key: storetest.Key(1), Stamp: 5}, []byte("payload"))
 	f.Add(one)
@@ -40,6 +56,10 @@ func FuzzScanPack(f *testing.F) {
 	f.Add(append([]byte(magic), one...))
 	f.Add(append(bytes.Clone(one), make([]byte, 500)...))
 	f.Add(bytes.Repeat([]byte(magic), 100))
+	far := Header{Key: storetest.Key(2)}
+	later := append(bytes.Clone(one), make([]byte, 3*windowSize)...)
+	far.encodeHead(later[len(later)-HeaderSize:], 1, int64(len(later)-HeaderSize)&^(align-1))
+	f.Add(later)
 	f.Add(encodedRecord(Header{Kind: KindTombstone, ProvenanceSize: MaxProvenance}, nil)[:HeaderSize])
 	f.Add(encodedRecord(Header{Kind: kinds}, nil))
 	h, body := encodedGroup(similarSmall(3))
@@ -67,6 +87,11 @@ func FuzzScanPack(f *testing.F) {
 		}
 		if found.End < at || found.End > size || found.End%align != 0 {
 			t.Fatalf("scan ends at %d of %d, the last record at %d", found.End, size, at)
+		}
+		// So does one that is told of holes.
+		holed, err := (&Pack{1, sparse{bytes.NewReader(b), b}}).Scan(0, size)
+		if err != nil || !slices.Equal(holed.Entries, found.Entries) || holed.End != found.End || holed.Torn != found.Torn {
+			t.Fatalf("without holes %+v, with them %+v, %v", found, holed, err)
 		}
 		// A scan in two steps finds the same.
 		again, err := (&Pack{1, bytes.NewReader(b)}).Scan(found.End, size)
@@ -190,8 +215,14 @@ func FuzzDecodeHeader(f *testing.F) {
 func FuzzDecodeIndex(f *testing.F) {
 	e := NewEntry(&Header{Key: storetest.Key(1), Size: 10, Stamp: 3, Moves: 1}, 64)
 	f.Add(EncodeIndex(1, 1000, []Entry{e, e}), int64(1000))
+	next := e
+	next.Off = 32
+	f.Add(EncodeIndex(1, 1000, []Entry{e, next}), int64(1000))
 	one, two := newMember(&Header{Kind: KindGroup, Size: 100}, 0, 1, 5), newMember(&Header{Kind: KindGroup, Size: 100}, 0, 2, 5)
-	f.Add(EncodeIndex(1, 1000, []Entry{one, two, e}), int64(1000))
+	f.Add(EncodeIndex(1, 1000, []Entry{one, two, next}), int64(1000))
+	within := EncodeIndex(1, 1000, []Entry{one, two, next})
+	binary.LittleEndian.PutUint32(within[len(within)-16:], one.Off) // a record where the group is
+	f.Add(within, int64(1000))
 	two.Stamp++
 	f.Add(EncodeIndex(1, 1000, []Entry{one, two}), int64(1000))
 	f.Add(EncodeIndex(1, 0, nil), int64(0))

@@ -42,9 +42,9 @@ const (
 	magic         = "LARDREC\x01"
 	HeaderSize    = 152
 	align         = 8
-	MaxInline     = 512 << 20   // bytes of a payload in a pack
-	MaxProvenance = 16 << 20    // bytes of a provenance
-	MaxPack       = align << 32 // bytes of a pack: offsets are kept as 32 bits of 8 bytes
+	MaxInline     = 512 << 20 // bytes of a payload in a pack
+	MaxProvenance = 16 << 20  // bytes of a provenance
+	MaxPack       = 1 << 30   // bytes of a pack: no record ends behind that
 )
 
 // Kinds of record.

@@ -134,8 +134,12 @@ func decodeIndex(b []byte, pack uint64, size, from int64) (entries []Entry, cove
 	if from == 0 {
 		entries = make([]Entry, 0, n)
 	}
-	for len(b) > 0 {
+	for end := int64(0); len(b) > 0; {
 		e := decodeEntry(b)
+		if e.Offset() < end {
+			return nil, 0, fmt.Errorf("%w: entries overlap", ErrDamaged)
+		}
+		end = e.Offset() + e.Bytes()
 		if e.ReadSize() < HeaderSize || e.Offset()+e.Bytes() > covered || int64(e.ReadSize()) > e.Bytes() {
 			return nil, 0, fmt.Errorf("%w: an entry lies outside the pack", ErrDamaged)
 		}

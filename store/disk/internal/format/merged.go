@@ -91,6 +91,9 @@ func DecodeMerged(b []byte) (*Merged, error) {
 	if first+entries*MergedEntrySize != n {
 		return nil, fmt.Errorf("%w: wrong lengths", ErrDamaged)
 	}
+	if err := CheckZeros(b[:first]); err != nil {
+		return nil, err
+	}
 	if le.Uint64(b[8:]) != xxh3.Hash(b[16:first]) {
 		return nil, fmt.Errorf("%w: bad checksum", ErrDamaged)
 	}

@@ -20,10 +20,11 @@ type Extent struct{ From, To int64 }
 
 // Scan reads the headers of the records between two offsets, and groups. After
 // damage it goes on at the next header that is valid, so that damage costs no
-// more than the records it hit. Damage at the very end may be a record that
-// another process is writing: it is left for the next scan.
+// more than the records it hit. Holes, which a crash may leave between records, too,
+// are not read where the reader tells of them. Damage at the very end may be a record
+// that another process is writing: it is left for the next scan.
 func (p *Pack) Scan(from, size int64) (Scan, error) {
-	size = min(size, MaxPack)
+	size = ScanEnd(size)
 	s := Scan{End: from}
 	w := window{r: p.Reader, size: size}
 	g := BorrowGroup()
@@ -35,7 +36,7 @@ func (p *Pack) Scan(from, size int64) (Scan, error) {
 		}
 		var h Header
 		if !h.decode(b, p.ID, off) {
-			off += nextMagic(b)
+			off = w.skip(off + nextMagic(b))
 			continue
 		}
 		if off > s.End {
@@ -63,6 +64,9 @@ func (p *Pack) Scan(from, size int64) (Scan, error) {
 	}
 	return s, nil
 }
+
+// ScanEnd is how far a pack that is size bytes long is read.
+func ScanEnd(size int64) int64 { return min(size, MaxPack) &^ (align - 1) }
 
 // ScanIndexed is scan with the help of an index: what lies beyond is read. An index
 // that is damaged is no help.
@@ -100,6 +104,16 @@ type window struct {
 }
 
 const windowSize = 128 << 10
+
+// skip returns where a header may begin, from off on: beyond what was read already, not
+// in a hole.
+func (w *window) skip(off int64) int64 {
+	sparse, ok := w.r.(interface{ Data(off int64) int64 })
+	if !ok || off+HeaderSize <= w.base+int64(len(w.data)) {
+		return off
+	}
+	return max(off, min(sparse.Data(off)&^(align-1), w.size))
+}
 
 // at returns the bytes at off, at least n of them, which is no more than
 // windowSize.

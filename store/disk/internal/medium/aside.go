@@ -1,7 +1,6 @@
 package medium
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,72 +70,109 @@ func (f *Folder) SetAside(path string, reason error) {
 	}
 	now := time.Now()
 	_ = os.Chtimes(to, now, now) // only orders the quarantine
-	f.trim()
+	info, err := f.Lstat(to)
+	if err != nil || info.IsDir() {
+		f.trim(f.MaxAside) // it may have any size
+		return
+	}
+	f.trim(info.Size())
 }
 
 // SetAsideBytes reports bytes of a pack that are no record, or a bad one, and copies
-// them to the quarantine.
+// what they begin with to the quarantine, unless it is there from an earlier time.
 func (f *Folder) SetAsideBytes(pack *File, id uint64, from, to int64, reason error) {
 	name := fmt.Sprintf("%016x-%d.record", id, from)
 	if !f.First(name) {
+		return
+	}
+	if _, err := f.Lstat(f.Path(Quarantine, name)); err == nil {
 		return
 	}
 	f.Log.Warn("store: damaged record set aside", "pack", pack.Name(), "offset", from, "bytes", to-from, "reason", reason)
 	if f.ReadOnly {
 		return
 	}
-	b := make([]byte, min(to-from, f.MaxAside))
-	n, err := pack.ReadAt(b, from)
-	if err != nil && !errors.Is(err, io.EOF) {
+	b, err := pack.dataBetween(from, to, f.MaxAside)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, format.ErrDamaged) {
 		return // the medium does not give them back: reported above
 	}
-	if err := f.Write(f.Path(Quarantine, name), b[:n]); err != nil {
+	if err := f.Write(f.Path(Quarantine, name), b); err != nil {
 		f.Log.Warn("store: cannot copy a damaged record", "error", err)
 		return
 	}
-	f.trim()
+	f.trim(int64(len(b)))
 }
 
 func (f *Folder) asidePath(base string) string {
 	return f.Path(Quarantine, fmt.Sprintf("%s-%016x", base, RandomID()))
 }
 
-// trim removes the oldest of what was set aside beyond the limit.
-func (f *Folder) trim() {
-	type held struct {
-		path string
-		at   time.Time
-		size int64
+// An aside is what is known of the quarantine.
+type aside struct {
+	mu   sync.Mutex
+	room int64 // this much may be set aside before it is listed again
+}
+
+// asideCost is what each file in the quarantine counts beside its bytes: there may be any
+// number that have none.
+const asideCost = 4 << 10
+
+// trim sees to the limit of the quarantine when a file of size bytes was set aside. It is
+// listed once for many of them, as they may be as many as there are files.
+func (f *Folder) trim(size int64) {
+	f.aside.mu.Lock()
+	defer f.aside.mu.Unlock()
+	f.aside.room -= size + asideCost
+	if f.aside.room >= 0 {
+		return
 	}
-	var all []held
-	total := int64(0)
+	held, total := f.listAside()
+	few := f.MaxAside / 8
+	for _, h := range held {
+		if total <= f.MaxAside-few {
+			break
+		}
+		if f.removeAll(h.path) == nil {
+			total -= h.cost
+		}
+	}
+	f.aside.room = few
+}
+
+// A heldAside is something in the quarantine.
+type heldAside struct {
+	path string
+	at   time.Time
+	cost int64
+}
+
+// listAside lists what is in the quarantine, in the order in which it is to go: what is
+// too large for it, and the oldest.
+func (f *Folder) listAside() (all []heldAside, total int64) {
 	dir := f.Path(Quarantine)
 	entries, err := f.List(dir)
 	if err != nil {
-		return // nothing there to trim
+		return nil, 0 // nothing there to trim
 	}
 	for _, e := range entries {
-		if !isAsideName(e.Name()) {
+		if !IsAsideName(e.Name()) {
 			continue
 		}
 		info, err := e.Info()
 		if err != nil {
 			continue // removed meanwhile
 		}
-		h := held{filepath.Join(dir, e.Name()), info.ModTime(), info.Size()}
+		h := heldAside{filepath.Join(dir, e.Name()), info.ModTime(), info.Size() + asideCost}
 		if e.IsDir() {
-			h.size, _ = TreeSize(h.path)
+			size, _ := TreeSize(h.path)
+			h.cost = size + asideCost
+		}
+		if h.cost > f.MaxAside {
+			h.at = time.Time{}
 		}
 		all = append(all, h)
-		total += h.size
+		total += h.cost
 	}
-	slices.SortFunc(all, func(a, b held) int { return cmp.Compare(a.at.UnixNano(), b.at.UnixNano()) })
-	for _, h := range all {
-		if total <= f.MaxAside {
-			return
-		}
-		if f.removeAll(h.path) == nil {
-			total -= h.size
-		}
-	}
+	slices.SortFunc(all, func(a, b heldAside) int { return a.at.Compare(b.at) })
+	return all, total
 }

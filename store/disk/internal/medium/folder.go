@@ -22,9 +22,11 @@ type Folder struct {
 	Log      *slog.Logger  // takes warnings
 	Grown    func(n int64) // is told by how many bytes the folder grew
 	Fail     Fail          // nil but in tests
+	Bytes    func(n int)   // is told of bytes that were read; nil but in tests
 
 	temps   temps
 	reports reports
+	aside   aside
 }
 
 // A Fail is asked before anything is done to a file, and returns why that is not to
@@ -39,6 +41,7 @@ const (
 	OpOpen     Op = "open"
 	OpCreate   Op = "create"
 	OpRead     Op = "read"
+	OpSeek     Op = "seek"
 	OpWrite    Op = "write"
 	OpTruncate Op = "truncate"
 	OpSync     Op = "sync"
@@ -173,7 +176,7 @@ func (f *File) Read(b []byte) (int, error) {
 	if err := f.folder.fails(OpRead, f.Name()); err != nil {
 		return 0, err
 	}
-	return f.File.Read(b)
+	return f.count(f.File.Read(b))
 }
 
 // ReadAt reads from an offset.
@@ -181,7 +184,15 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.folder.fails(OpRead, f.Name()); err != nil {
 		return 0, err
 	}
-	return f.File.ReadAt(b, off)
+	return f.count(f.File.ReadAt(b, off))
+}
+
+// count passes on what a read returned.
+func (f *File) count(n int, err error) (int, error) {
+	if f.folder.Bytes != nil {
+		f.folder.Bytes(n)
+	}
+	return n, err
 }
 
 // Write writes on.

@@ -74,7 +74,7 @@ func (f *Folder) isBegun(e fs.DirEntry) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return !slices.ContainsFunc(held, func(h fs.DirEntry) bool {
-		return e.Name() != Temps || !isTempName(h.Name()) || !h.Type().IsRegular()
+		return e.Name() != Temps || !IsTempName(h.Name()) || !h.Type().IsRegular()
 	})
 }
 

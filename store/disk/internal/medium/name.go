@@ -10,9 +10,10 @@ var (
 	asideBytesNames = regexp.MustCompile(`^[0-9a-f]{16}-[0-9]+\.record$`)
 )
 
-func isTempName(name string) bool { return tempNames.MatchString(name) }
+// IsTempName reports whether a file of that name is being written.
+func IsTempName(name string) bool { return tempNames.MatchString(name) }
 
-// isAsideName knows what is in the quarantine.
-func isAsideName(name string) bool {
+// IsAsideName reports whether a file of that name was set aside.
+func IsAsideName(name string) bool {
 	return asideNames.MatchString(name) || asideBytesNames.MatchString(name)
 }

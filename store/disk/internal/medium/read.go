@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
@@ -21,10 +22,29 @@ func (f *Folder) Read(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%w: %d bytes are more than %d", format.ErrDamaged, info.Size(), limit)
 	}
-	b := make([]byte, info.Size())
-	_, err = io.ReadFull(file, b)
-	return b, err
+	return readPieces(file, info.Size())
 }
+
+// readPieces reads n bytes that have no room for a hole, or those before the first piece
+// of zeros: of a crash as many may be left as a file has room for.
+func readPieces(r io.Reader, n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, maxAhead))
+	for int64(len(b)) < n {
+		from := len(b)
+		piece := int(min(n-int64(from), format.MaxZeros))
+		b = slices.Grow(b, piece)[:from+piece]
+		if got, err := io.ReadFull(r, b[from:]); err != nil {
+			return b[:from+got], err
+		}
+		if err := format.CheckZeros(b[from:]); err != nil {
+			return b[:from], err
+		}
+	}
+	return b, nil
+}
+
+// maxAhead is how much memory is reserved for what was not read yet.
+const maxAhead = 64 << 20
 
 // Open opens a file for reading and refuses folders, links, pipes and the like, some
 // of which would block.
@@ -59,10 +79,13 @@ func (f *Folder) Map(path string) (data []byte, release func() error, err error)
 	if info.Size() == 0 {
 		return nil, nil, fmt.Errorf("%w: it is empty", format.ErrDamaged)
 	}
+	if err := file.checkHoles(info.Size()); err != nil {
+		return nil, nil, err
+	}
 	if data, err = mapOpen(file.File, info.Size()); err == nil {
 		return data, func() error { return unmap(data) }, nil
 	}
-	data, err = io.ReadAll(file)
+	data, err = readPieces(io.NewSectionReader(file, 0, info.Size()), info.Size())
 	return data, func() error { return nil }, err
 }
 

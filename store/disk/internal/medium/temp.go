@@ -122,7 +122,7 @@ func (f *Folder) RemoveDead() error {
 	o := owners{folder: f, dir: f.Path(Temps), dead: make(map[string]bool)}
 	defer o.close()
 	return f.Each(o.dir, func(path string, e fs.DirEntry) error {
-		if !isTempName(e.Name()) || !e.Type().IsRegular() || o.has(e) {
+		if !IsTempName(e.Name()) || !e.Type().IsRegular() || o.has(e) {
 			return nil
 		}
 		return f.Remove(path)

@@ -1,0 +1,53 @@
+package flow
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+// places is a set of nodes by their places in a run, a bit each. It does not change: a long
+// chain of nodes shares one.
+type places []uint64
+
+// with is p and one more.
+func (p places) with(at int) places {
+	word, bit := at/64, uint64(1)<<(at%64)
+	if word < len(p) && p[word]&bit != 0 {
+		return p
+	}
+	q := make(places, max(len(p), word+1))
+	copy(q, p)
+	q[word] |= bit
+	return q
+}
+
+// union is what is in p or in q.
+func (p places) union(q places) places {
+	switch {
+	case len(q) == 0 || slices.Equal(p, q):
+		return p
+	case len(p) == 0:
+		return q
+	case len(p) < len(q):
+		p, q = q, p
+	}
+	p = slices.Clone(p)
+	for i, word := range q {
+		p[i] |= word
+	}
+	return p
+}
+
+// all yields the places in their order.
+func (p places) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range p {
+			for ; word != 0; word &= word - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package columns
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// mostLeaves bounds how many leaves a table has, and mostLevels how deep they lie: objects that are
+// used as mappings have as many fields as there are keys.
+const (
+	mostLeaves = 2000
+	mostLevels = 200
+)
+
+// kindOf returns what a column must hold to hold a value of a sample.
+func kindOf(v any, sample int) (*Kind, error) {
+	k := &Kind{seen: sample}
+	switch v := v.(type) {
+	case nil:
+		k.Of = Null
+	case bool:
+		k.Of = "bool"
+	case int64:
+		k.Of, k.negative = "int64", v < 0
+	case *big.Int:
+		if !v.IsUint64() {
+			return nil, component.Unfit(fmt.Errorf("it has an integer of more than 64 bits; say types: {ITEM: json}, or make a string of it"))
+		}
+		k.Of = "uint64"
+	case float64:
+		k.Of = "float64"
+	case string:
+		k.Of = "string"
+	case []byte:
+		k.Of = "binary"
+	case *array.Array:
+		k.Of = typeOf(v.DType)
+		k.negative = true // so that it becomes no other type
+		return listed(k, len(v.Shape)), nil
+	case []any:
+		k.Of, k.Elem = List, &Kind{Of: Null, seen: sample}
+		for _, e := range v {
+			elem, err := kindOf(e, sample)
+			if err == nil {
+				k.Elem, err = k.Elem.merge(elem, "[]")
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		k.Of = Struct
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			field, err := kindOf(v[name], sample)
+			if err != nil {
+				return nil, err
+			}
+			k.Fields = append(k.Fields, Field{name, field})
+		}
+	default:
+		return nil, component.Unfit(fmt.Errorf("it is %s, which no column holds; convert it before", called.Value(v)))
+	}
+	return k, nil
+}
+
+// merge returns the kind that holds what both hold. path is where in an item they are.
+func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
+	switch {
+	case other.Of == Null:
+		return k, nil
+	case k.Of == Null:
+		return other, nil
+	case k.Of == List && other.Of == List:
+		elem, err := k.Elem.merge(other.Elem, path+"[]")
+		return &Kind{Of: List, Elem: elem, seen: k.seen}, err
+	case k.Of == Struct && other.Of == Struct:
+		return k.mergeFields(other, path)
+	case k.Of == other.Of:
+		k.negative = k.negative || other.negative
+		return k, nil
+	case k.Of == "int64" && other.Of == "float64":
+		return other, nil
+	case k.Of == "float64" && other.Of == "int64":
+		return k, nil
+	case k.Of == "int64" && other.Of == "uint64" && !k.negative:
+		return other, nil
+	case k.Of == "uint64" && other.Of == "int64" && !other.negative:
+		return k, nil
+	}
+	if path = strings.TrimPrefix(path, "."); path != "" {
+		path = called.Name(path) + ": "
+	}
+	return nil, component.Unfit(fmt.Errorf("%sit is %v in sample %d and %v in sample %d; convert one of them, or say types: {ITEM: json}", path, k.short(), k.seen, other.short(), other.seen))
+}
+
+// short is a kind for a message.
+func (k *Kind) short() string {
+	switch k.Of {
+	case List:
+		return "a list"
+	case Struct:
+		return "an object"
+	}
+	return k.Of
+}
+
+// mergeFields returns a struct with the fields of both.
+func (k *Kind) mergeFields(other *Kind, path string) (*Kind, error) {
+	if sameNames(k.Fields, other.Fields) {
+		for i, f := range other.Fields {
+			merged, err := k.Fields[i].Kind.merge(f.Kind, path+"."+f.Name)
+			if err != nil {
+				return nil, err
+			}
+			k.Fields[i].Kind = merged
+		}
+		return k, nil
+	}
+	all := map[string]*Kind{}
+	for _, f := range k.Fields {
+		all[f.Name] = f.Kind
+	}
+	for _, f := range other.Fields {
+		has, ok := all[f.Name]
+		if !ok {
+			all[f.Name] = f.Kind
+			continue
+		}
+		merged, err := has.merge(f.Kind, path+"."+f.Name)
+		if err != nil {
+			return nil, err
+		}
+		all[f.Name] = merged
+	}
+	to := &Kind{Of: Struct, seen: k.seen}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		to.Fields = append(to.Fields, Field{name, all[name]})
+	}
+	if len(to.Fields) > mostLeaves {
+		return nil, component.Unfit(fmt.Errorf("its objects have more than %d fields; say types: {ITEM: json}", mostLeaves))
+	}
+	return to, nil
+}
+
+func sameNames(a, b []Field) bool {
+	return slices.EqualFunc(a, b, func(a, b Field) bool { return a.Name == b.Name })
+}
+
+// check refuses what no file can have.
+func (k *Kind) check(depth int) error {
+	switch {
+	case depth > mostLevels:
+		return component.Unfit(fmt.Errorf("its values lie in each other more than %d deep; say types: {ITEM: json}", mostLevels/2))
+	case k.Of == List:
+		return k.Elem.check(depth + 2)
+	case k.Of == Struct && len(k.Fields) == 0:
+		return component.Unfit(fmt.Errorf("it has objects without any field, as in sample %d; say types: {ITEM: json}", k.seen))
+	}
+	for _, f := range k.Fields {
+		if err := f.Kind.check(depth + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package columns
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// values are what the items of samples hold, for columns.
+type values struct {
+	in     component.Samples
+	ranges *dataset.Ranges
+	node   string
+	said   map[string]*Kind
+}
+
+// A valued is an item of a sample, and its value.
+type valued struct {
+	name  string
+	value any
+}
+
+func (v *values) Len() int   { return v.in.Len() }
+func (v *values) Batch() int { return dataset.BatchOf(v.in) }
+
+func (v *values) At(ctx context.Context, i int) ([]valued, error) {
+	s, err := v.in.At(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return v.of(ctx, i, s)
+}
+
+// Range makes what samples are made of together.
+func (v *values) Range(ctx context.Context, from, to int) (all [][]valued, err error) {
+	samples, err := v.ranges.Range(ctx, from, to)
+	for i, s := range samples {
+		row, rerr := v.of(ctx, from+i, s)
+		if rerr != nil {
+			return all, rerr
+		}
+		all = append(all, row)
+	}
+	return all, err
+}
+
+func (v *values) of(ctx context.Context, i int, s dataset.Sample) (all []valued, err error) {
+	for f := range s.Fields() {
+		value, err := v.value(ctx, f)
+		if err != nil {
+			return nil, &dataset.SampleError{Node: v.node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(f.Key), err)}
+		}
+		all = append(all, valued{f.Key, value})
+	}
+	return all, nil
+}
+
+// value is what an item holds, as its column has it if that was said: as bytes, or as JSON.
+func (v *values) value(ctx context.Context, f dataset.Field) (any, error) {
+	k := v.said[f.Key]
+	value, err := valueOf(ctx, f.Item)
+	switch {
+	case err != nil || k == nil:
+		return value, err
+	case k.Of == "binary" && value != nil:
+		return f.Item.Bytes(ctx)
+	case k.Of == "json":
+		if a, ok := value.(*array.Array); ok {
+			value = Lists(a) // a document has its numbers
+		}
+		return dataset.NewItem("json", value).Bytes(ctx)
+	}
+	return value, nil
+}
+
+// ordered are values in the order of columns, which have all items.
+type ordered struct {
+	*values
+	names []string
+}
+
+func (o *ordered) At(ctx context.Context, i int) ([]any, error) {
+	row, err := o.values.At(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return o.order(i, row)
+}
+
+// Range makes what samples are made of together.
+func (o *ordered) Range(ctx context.Context, from, to int) (all [][]any, err error) {
+	rows, err := o.values.Range(ctx, from, to)
+	for i, r := range rows {
+		row, rerr := o.order(from+i, r)
+		if rerr != nil {
+			return all, rerr
+		}
+		all = append(all, row)
+	}
+	return all, err
+}
+
+func (o *ordered) order(i int, row []valued) ([]any, error) {
+	to := make([]any, len(o.names))
+next:
+	for _, f := range row {
+		for k, name := range o.names {
+			if name == f.name {
+				to[k] = f.value
+				continue next
+			}
+		}
+		return nil, &dataset.SampleError{Node: o.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is not among types, which has all items of the first sample; add it there", called.Name(f.name)))}
+	}
+	return to, nil
+}

@@ -1,0 +1,59 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/larder-data/larder/place"
+)
+
+// maxName is the longest name of a file, in bytes, that file systems take.
+const maxName = 255
+
+// CheckNames refuses names of outputs that files of such endings, or directories, in a directory
+// cannot have, and two names that its file system takes for one, before anything is written there.
+func CheckNames(dir string, names []string, ending string) error {
+	folded := make(map[string]string, len(names))
+	for _, name := range names {
+		if !SafeName(name) {
+			return fmt.Errorf("output %q: it cannot be the name of a file; give the output another name", name)
+		}
+		if n := len(name + ending); n > maxName {
+			return fmt.Errorf("output %.40q...: its file would have a name of %d bytes, above %d; give the output a shorter name", name, n, maxName)
+		}
+		fold := strings.ToLower(name)
+		if other, taken := folded[fold]; taken && (other == name || sameFile(dir, other, name)) {
+			return fmt.Errorf("outputs %q and %q: both would be the file %s; give one of them another name", other, name, name+ending)
+		}
+		folded[fold] = name
+	}
+	return nil
+}
+
+// sameFile reports whether the file system of a directory, which need not be there yet, takes two
+// names for one. It is true where that cannot be tried.
+func sameFile(dir, a, b string) bool {
+	if place.Is(dir) {
+		return false
+	}
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	try, err := os.MkdirTemp(dir, ".larder-names-*")
+	if err != nil {
+		return true
+	}
+	defer os.RemoveAll(try)
+	if err := os.Mkdir(filepath.Join(try, a), 0o700); err != nil {
+		return true
+	}
+	_, err = os.Lstat(filepath.Join(try, b))
+	return !errors.Is(err, fs.ErrNotExist)
+}

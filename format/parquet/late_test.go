@@ -1,0 +1,183 @@
+package parquet_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/arrow"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/parquet"
+	"github.com/larder-data/larder/pool"
+)
+
+// ofLines are samples whose items are the fields of lines of JSON.
+func ofLines(t *testing.T, lines ...string) (samples []dataset.Sample) {
+	t.Helper()
+	for _, line := range lines {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatal(err)
+		}
+		var s []dataset.Field
+		for name, text := range fields {
+			s = append(s, dataset.Field{Key: name, Item: dataset.NewBytes("json", text)})
+		}
+		slices.SortFunc(s, func(a, b dataset.Field) int { return strings.Compare(a.Key, b.Key) })
+		samples = append(samples, dataset.NewSample(s...))
+	}
+	return samples
+}
+
+// kept writes samples as Parquet or as Arrow, and reads them; lists of numbers as documents.
+func kept(t *testing.T, as string, types map[string]string, samples []dataset.Sample) (rows []map[string]any, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a."+as)
+	in := component.Data{Parts: []component.Samples{dataset.List(samples...)}}
+	var ds component.Samples
+	if as == "parquet" {
+		if err = (parquet.Sink{Path: component.Path(path), Overwrite: output.Replace, Types: types}).Write(t.Context(), env(), in); err == nil {
+			ds, err = parquet.Source{}.Open(t.Context(), path, env())
+		}
+	} else if err = (arrow.Sink{Path: component.Path(path), Overwrite: output.Replace, Types: types}).Write(t.Context(), env(), in); err == nil {
+		ds, err = arrow.Source{}.Open(t.Context(), path, env())
+	}
+	if err != nil {
+		if _, serr := os.Stat(path); serr == nil {
+			t.Error("a file that was not written as a whole is there")
+		}
+		return nil, err
+	}
+	for s, err := range dataset.All(t.Context(), ds) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := map[string]any{}
+		for f := range s.Fields() {
+			if row[f.Key], err = f.Item.Value(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// TestTypesOfAllSamples: what a column holds is told by all samples, and not by the first ones.
+func TestTypesOfAllSamples(t *testing.T) {
+	b, err := os.ReadFile("testdata/late-types.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := ofLines(t, strings.Split(strings.TrimSpace(string(b)), "\n")...)
+	for _, as := range []string{"parquet", "arrow"} {
+		rows, err := kept(t, as, nil, samples)
+		if err != nil || len(rows) != 140 {
+			t.Fatalf("%s: %d rows, %v", as, len(rows), err)
+		}
+		early := map[string]any{"id": int64(119), "text": nil, "list": []any{}, "object": map[string]any{"k": nil}, "number": 1.0}
+		late := map[string]any{"id": int64(120), "text": "x", "list": []any{"a"}, "object": map[string]any{"k": "v"}, "number": 1.5}
+		if !reflect.DeepEqual(rows[119], early) || !reflect.DeepEqual(rows[120], late) {
+			t.Errorf("%s: %v, %v", as, rows[119], rows[120])
+		}
+	}
+}
+
+// TestNestedColumns: objects are structs, also in lists, and gain fields and types as they come.
+func TestNestedColumns(t *testing.T) {
+	samples := ofLines(t,
+		`{"a": [], "b": {"c": [{"x": 1}, null]}, "n": null, "u": 1}`,
+		`{"a": ["s", null], "b": null, "n": null, "u": 18446744073709551615}`,
+		`{"a": null, "b": {"c": [], "d": true}, "z": "new"}`,
+		`{"a": ["t"], "b": {"c": [{"x": null, "y": [["deep"], []]}, {"x": 2.5}]}}`,
+	)
+	for _, as := range []string{"parquet", "arrow"} {
+		rows, err := kept(t, as, nil, samples)
+		if err != nil {
+			t.Fatalf("%s: %v", as, err)
+		}
+		got, err := json.Marshal(rows)
+		want := `[{"a":[],"b":{"c":[{"x":1,"y":null},null],"d":null},"n":null,"u":1,"z":null},` +
+			`{"a":["s",null],"b":null,"n":null,"u":18446744073709551615,"z":null},` +
+			`{"a":null,"b":{"c":[],"d":true},"n":null,"u":null,"z":"new"},` +
+			`{"a":["t"],"b":{"c":[{"x":null,"y":[["deep"],[]]},{"x":2.5,"y":null}],"d":null},"n":null,"u":null,"z":null}]`
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v\nwant %s", as, got, err, want)
+		}
+	}
+}
+
+// TestTypesThatConflict: the error names both samples and the place in the item.
+func TestTypesThatConflict(t *testing.T) {
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = `{"x": {` + strings.TrimSuffix(strings.Repeat(`"`+string(rune('a'+i%26))+strings.Repeat("b", i)+`@": 1, `, 100), ", ") + `}}`
+		for j := range 100 {
+			many[i] = strings.Replace(many[i], "@", strings.Repeat("c", j), 1)
+		}
+	}
+	for _, c := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{`{"x": null}`, `{"x": 1}`, `{"x": "a"}`}, "item x: it is int64 in sample 1 and string in sample 2"},
+		{[]string{`{"x": {"k": [1]}}`, `{"x": {"k": {}}}`}, "k: it is a list in sample 0 and an object in sample 1"},
+		{[]string{`{"x": true}`, `{"x": 1}`}, "it is bool in sample 0 and int64 in sample 1"},
+		{[]string{`{"x": -1}`, `{"x": 18446744073709551615}`}, "it is int64 in sample 0 and uint64 in sample 1"},
+		{[]string{`{"x": 18446744073709551616}`}, "more than 64 bits"},
+		{[]string{`{"x": 9007199254740993}`, `{"x": 0.5}`}, "which a column of float64 does not hold"},
+		{[]string{`{"x": {}}`}, "objects without any field"},
+		{many, "more than 2000 fields"},
+	} {
+		for _, as := range []string{"parquet", "arrow"} {
+			if rows, err := kept(t, as, nil, ofLines(t, c.lines...)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, %v; want %q", as, rows, err, c.want)
+			}
+			if _, err := kept(t, as, map[string]string{"x": "json"}, ofLines(t, c.lines...)); err != nil {
+				t.Errorf("%s: as JSON: %v", as, err)
+			}
+		}
+	}
+}
+
+// TestSamplesAreMadeOnce, also where many rows are kept in a file until their types are known.
+func TestSamplesAreMadeOnce(t *testing.T) {
+	made := make([]int, 40)
+	large := strings.Repeat("a", 1<<20)
+	ds := dataset.Func(len(made), func(_ context.Context, i int) (dataset.Sample, error) {
+		made[i]++
+		return dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("json", large+strconv.Itoa(i))}), nil
+	})
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	e := env()
+	e.Pool = pool.New(1)
+	if err := (parquet.Sink{Path: component.Path(path), Overwrite: output.Replace}).Write(t.Context(), e, component.Data{Parts: []component.Samples{ds}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range made {
+		if n != 1 && i > 0 { // the first one is looked at before
+			t.Errorf("sample %d was made %d times", i, n)
+		}
+	}
+	back, err := parquet.Source{}.Open(t.Context(), path, env())
+	if err != nil || back.Len() != len(made) {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 7, 8, 39} {
+		s, err := back.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.Value(t.Context(), "x"); err != nil || v != large+strconv.Itoa(i) {
+			t.Errorf("row %d: %.20v, %v", i, v, err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+"""What tells a function with a version from others of its name, wherever the program lies.
+
+No path of this machine is part of it where the program has a name of its own: the
+distribution, the package or the project that the function is of.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import tomllib
+import types
+from hashlib import sha256
+from typing import Any
+
+from .._keys._encoder import Encoder, fixed
+from . import _bytecode, _owner
+
+
+def place(function: Any) -> tuple[Any, ...]:
+    """Return what tells a function with a version from others of its name and version."""
+    given: list[Any] = []
+    inner = function
+    while isinstance(inner, functools.partial):
+        given += [inner.args, inner.keywords]
+        inner = inner.func
+    inner = inspect.unwrap(getattr(inner, "__func__", inner))
+    code = getattr(inner, "__code__", None)
+    found = _of_module(getattr(inner, "__module__", None) or "")
+    if code is None:
+        return (*found, *_fixed(given))
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    # Of functions in functions and lambdas there are many of one name, and a notebook has no place.
+    if found and "<" not in getattr(inner, "__qualname__", "<"):
+        return (*found, parameters, *_fixed(given))
+    held = zip(code.co_freevars, inner.__closure__ or (), strict=True)
+    e = Encoder(_no_code)
+    e.add([(name, cell.cell_contents) for name, cell in held if _is_fixed(cell)])
+    return (*found, sha256(_bytecode.content(code) + b"".join(e.out)).hexdigest(), *_fixed(given))
+
+
+def _of_module(name: str) -> tuple[str, ...]:
+    """Return whose a module is: of a distribution, package or project, or else the file that it is."""
+    owner = _owner.of_module(name)
+    if owner is not None:
+        return ("distribution", owner.name, name)
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):  # of a notebook, or made while the program runs
+        return () if name == "__main__" else ("module", name)
+    spec: Any = getattr(module, "__spec__", None)
+    if name == "__main__" and spec is not None and spec.parent:  # python -m package.module
+        name = spec.name
+    file = os.path.realpath(file)
+    project, folder = _project(os.path.dirname(file))
+    if "." in name or hasattr(module, "__path__"):
+        return ("package", project, name)
+    if project:
+        return ("project", project, os.path.relpath(file, folder).replace(os.sep, "/"))
+    return ("file", file)
+
+
+@functools.lru_cache(1024)
+def _project(folder: str) -> tuple[str, str]:
+    """Return the name of the project that a folder is in, and where that is; both are empty if there is none."""
+    try:
+        with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
+            name = tomllib.load(file).get("project", {}).get("name")
+        if isinstance(name, str) and name:
+            return name, folder
+    except (OSError, ValueError, AttributeError):  # there is none, or it says nothing
+        pass
+    parent = os.path.dirname(folder)
+    return ("", "") if parent == folder else _project(parent)
+
+
+def _fixed(values: list[Any]) -> list[Any]:
+    """Return what was given in advance, and nothing can change."""
+    found = []
+    for value in values:
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        found += [(at, one) for at, one in pairs if fixed(one)]
+    return found
+
+
+def _is_fixed(cell: types.CellType) -> bool:
+    """Report whether a captured variable is what nothing can change: functions of a factory are told apart by it."""
+    try:
+        return fixed(cell.cell_contents)
+    except ValueError:  # not set yet
+        return False
+
+
+def _no_code(value: Any) -> bytes:
+    raise TypeError(f"a version of {type(value)}")

@@ -1,0 +1,187 @@
+//go:build unix
+
+package disk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// appendForever puts records from a number on, so many at once, and prints each number
+// after its Put returned.
+func appendForever(s *Store, args []string) error {
+	var from, each int
+	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &each); err != nil {
+		return err
+	}
+	for i := from; ; i += each {
+		if err := s.Put(context.Background(), recordsFrom(i, each)...); err != nil {
+			return err
+		}
+		var done []byte
+		for n := range each {
+			done = fmt.Appendln(done, i+n)
+		}
+		if _, err := os.Stdout.Write(done); err != nil {
+			return err
+		}
+	}
+}
+
+// A crash is one program of TestCrashesLoseNothingElse.
+type crash struct {
+	t      *testing.T
+	dir    string
+	chance *rand.Rand
+	said   []string
+	acked  int
+	hit    map[int]bool // records that damage may have lost
+}
+
+// TestCrashesLoseNothingElse kills writers at any moment, and cuts, lengthens and empties
+// their packs in any place: what was acknowledged and not hit is there, what was hit is
+// right or missing, and who opens the store reads what there is.
+func TestCrashesLoseNothingElse(t *testing.T) {
+	chance := trial.Chance(t)
+	for range trial.Rounds(3, 200) {
+		c := &crash{t: t, dir: t.TempDir(), chance: chance, hit: make(map[int]bool)}
+		for range 1 + chance.IntN(4) {
+			c.write()
+			for range chance.IntN(3) {
+				c.damage()
+			}
+			c.check()
+			if t.Failed() {
+				t.Fatal(strings.Join(c.said, "\n"))
+			}
+		}
+	}
+}
+
+func (c *crash) say(format string, args ...any) {
+	c.said = append(c.said, fmt.Sprintf(format, args...))
+}
+
+// write has writers put records, and kills them.
+func (c *crash) write() {
+	each := 1 + c.chance.IntN(20)
+	cmd, out := child(c.t, c.dir, "append", c.acked, each)
+	for range 1 + c.chance.IntN(60) {
+		if _, err := out.ReadString('\n'); err != nil {
+			c.t.Fatal(err)
+		}
+		c.acked++
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		c.t.Fatal(err)
+	}
+	rest, err := io.ReadAll(out)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.acked += bytes.Count(rest, []byte("\n"))
+	_ = cmd.Wait() // killed
+	c.say("%d records, %d at once", c.acked, each)
+}
+
+// damage does some to a pack, and notes which records it hits.
+func (c *crash) damage() {
+	packs, err := filepath.Glob(filepath.Join(c.dir, medium.Packs, "*"+packSuffix))
+	if err != nil || len(packs) == 0 {
+		c.t.Fatalf("no packs, %v", err)
+	}
+	path := packs[c.chance.IntN(len(packs))]
+	id, _ := strconv.ParseUint(strings.TrimSuffix(filepath.Base(path), packSuffix), 16, 64)
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > few {
+		return // lengthened before
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	found, err := (&format.Pack{ID: id, Reader: bytes.NewReader(b)}).Scan(0, int64(len(b)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	size := int64(len(b))
+	hit := format.Extent{From: size, To: size}
+	err = os.Chmod(path, 0o644)
+	at := c.chance.Int64N(size + 1)
+	switch c.chance.IntN(4) {
+	case 0:
+		hit.From = at
+		err = errors.Join(err, os.Truncate(path, at))
+	case 1:
+		hit = format.Extent{From: at, To: min(size, at+c.chance.Int64N(20_000))}
+		err = errors.Join(err, punch(path, []format.Extent{hit}))
+	case 2:
+		err = errors.Join(err, os.Truncate(path, size+c.chance.Int64N(1<<38)))
+	case 3:
+		garbage := storetest.Payload(c.chance.Uint64(), c.chance.IntN(100_000))
+		copy(garbage, "LARDREC\x01")
+		err = errors.Join(err, os.WriteFile(path, append(b, garbage...), 0o644))
+	}
+	if err := errors.Join(err, os.Chmod(path, info.Mode())); err != nil {
+		c.t.Fatal(err)
+	}
+	c.say("%s of %d bytes: hit from %d to %d", path, size, hit.From, hit.To)
+	hits := make(map[uint64]bool)
+	for _, e := range found.Entries {
+		if e.Offset() < hit.To && hit.From < e.Offset()+e.Bytes() {
+			hits[e.FP] = true
+		}
+	}
+	for i := range c.acked {
+		if hits[format.Fingerprint(storetest.Key(i))] {
+			c.hit[i] = true
+		}
+	}
+}
+
+// check reads all that was acknowledged, and puts what was lost again.
+func (c *crash) check() {
+	real := int64(0)
+	for _, path := range files(c.t, c.dir) {
+		if info, err := os.Stat(path); err == nil {
+			real += min(info.Size(), 1<<20)
+		}
+	}
+	s, read := counted(c.t, Options{Dir: c.dir, PackBytes: 64 << 10, BlobBytes: 8 << 10, MaxBytes: -1, Logger: quiet}, nil)
+	for i := range c.acked {
+		err := holds(s, i)
+		if err != nil && (!c.hit[i] || !errors.Is(err, store.ErrNotFound)) {
+			c.t.Errorf("hit %t: %v", c.hit[i], err)
+		}
+		if err != nil {
+			mustPut(c.t, s, record(i))
+		}
+	}
+	c.hit = make(map[int]bool)
+	if c.chance.IntN(3) == 0 {
+		if _, err := s.Collect(c.t.Context(), 1<<50); err != nil {
+			c.t.Error(err)
+		}
+	}
+	if n := read.Load(); n > 20*real+few {
+		c.t.Errorf("%d bytes are read of %d", n, real)
+	}
+	if err := s.Close(); err != nil {
+		c.t.Error(err)
+	}
+}
