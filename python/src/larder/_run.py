@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from . import _arguments, _numbers, _options
+from ._lifeline import lifeline
 from ._program import environment, find
 from ._read import variable
 from ._warnings import warn
@@ -46,7 +47,8 @@ def run(
 ) -> Report:
     """Run a flow, and return what was done.
 
-    Ctrl-C ends the run in good order; what was computed by then is kept.
+    Ctrl-C, and the end of this process in whatever way, end the run in good order; what
+    was computed by then is kept.
 
     Args:
         flow: a flow, a node (of which all samples are made), or the path of a flow file.
@@ -169,15 +171,20 @@ class _Run:
         given = ["-", f"--stdin-filename={self._file}"] if content else [os.path.join(".", self._file)]
         command = [find(), "run", *given, *self._options]
         command += ["--progress=none", "--events=/dev/stdout", f"--report={report}"]
-        # In a group of its own it gets no Ctrl-C but ours, so it gets one.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            env=environment(),
-        )
+        with lifeline() as pipe:
+            # In a group of its own it gets no Ctrl-C but ours, so it gets one.
+            process = subprocess.Popen(
+                [*command, f"--end-with={pipe}"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+                env=environment(),
+                pass_fds=[pipe],
+            )
+            return self._attend(process, content)
+
+    def _attend(self, process: subprocess.Popen[bytes], content: bytes) -> int:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
