@@ -138,6 +138,27 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: node().cat(Endless()), "cat(): Endless is not a node; give nodes, such as larder.images(PATH)"),
     (lambda: larder.memo(3), "function: int cannot be called; decorate a function"),  # type: ignore[call-overload]
     (lambda: larder.memo_batch([1], items=["x"]), "function: list cannot be called; decorate a function"),  # type: ignore[call-overload]
+    (lambda: larder.memo(allow="time.time")(len), "allow: str is not a list; give a list of names, such as"),
+    (lambda: larder.memo(allow=Endless())(len), "allow: Endless is not a list; "),  # type: ignore[call-overload]
+    (lambda: larder.memo(allow=[""])(len), "allow: the name is empty; give one"),
+    (lambda: larder.memo(ignore=Endless())(len), "ignore: Endless is not a list; "),  # type: ignore[call-overload]
+    (lambda: larder.memo(ignore="obj")(len), "ignore: str is not a list; give a list of names"),
+    (lambda: larder.memo_batch(len, items=Endless()), "items: Endless is not a list; give a list of parameters"),  # type: ignore[call-overload]
+    (lambda: larder.memo_batch(len, items=["obj"], ignore=Endless()), "ignore: Endless is not a list; "),  # type: ignore[call-overload]
+    (lambda: larder.memo_batch(len, items=None), "items: None is not a list; "),  # type: ignore[call-overload]
+    (lambda: larder.Flow(Endless()), "Flow(): Endless is not a node; give nodes, such as larder.images(PATH)"),  # type: ignore[arg-type]
+    (lambda: larder.Flow(None), "Flow(): None is not a node; "),  # type: ignore[arg-type]
+    (lambda: larder.Flow(node()).name_of("rows"), "name_of(): str is not a node; give one of the flow"),  # type: ignore[arg-type]
+    (lambda: larder.generate(Endless(), into=["n"]), "generate(): Endless is not a function; give one, or a source"),  # type: ignore[arg-type]
+    (lambda: larder.File(None), "File(): None is not a path; give a string or a pathlib.Path"),  # type: ignore[arg-type]
+    (
+        lambda: node().map(len, items=["n"], into=["m"], allow=Endless()),
+        "allow is of the type Endless, which no flow has",
+    ),
+    (
+        lambda: node().map("python", function="f:f", items=["n"], into=["m"], allow="time.time").run(),
+        "allow: expected a list",
+    ),
     # Nodes without samples, and weights of nothing.
     (
         lambda: loader(node=None, nodes={"rows": 1, "empty": 1}),

@@ -302,6 +302,23 @@ def test_what_a_function_is_not_refused_for_changes_no_key(real: Path, monkeypat
     assert larder.Flow(flow).fingerprint() == larder.Flow(other).fingerprint()
 
 
+def test_names_that_functions_of_the_program_are_not_refused_for(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(real)
+    monkeypatch.syspath_prepend(real)
+    (real / "allowed_here.py").write_text(ALLOWED)
+    (real / "rows.jsonl").write_text('{"n": 1}\n')
+    import allowed_here  # type: ignore[import-not-found]
+
+    rows = larder.jsonl(path="rows.jsonl")
+    for allow, kept in ((["time.perf_counter"], True), (["time.time"], False)):
+        node = rows.map(allowed_here.times, items=["n"], into=["m"], allow=allow)
+        made = larder.generate(allowed_here.rows, into=["n"], allow=[] if kept else allow).materialise()
+        ended, refused = (node, made.to_jsonl(path="out.jsonl")) if kept else (made.to_jsonl(path="out.jsonl"), node)
+        assert larder.run(ended).status == "ok"
+        with pytest.raises(larder.FlowError, match=r'say allow=\["time'):
+            larder.run(refused)
+
+
 def test_names_that_a_generator_is_not_refused_for(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(real)
     (real / "allowed.py").write_text(ALLOWED)

@@ -10,8 +10,12 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import larder
+from larder import _program
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -155,6 +159,49 @@ def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
     shutil.move(content / "bin", place / "bin")  # and beside the archive
     subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
     assert found(place, sys.executable, archive) == str(place / "bin" / "larder")
+
+
+def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None:
+    code = "import sys; from larder import _program; sys.stdin.read(); print(_program.find())"
+    kept = {k: v for k, v in os.environ.items() if k != "LARDER_BIN"}
+    environment = {**kept, "PYTHONPATH": str(wheel), "XDG_CACHE_HOME": str(place / "cache")}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment, "umask": 0}
+    begun = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(4)]
+    for process in begun:
+        assert process.stdin is not None
+        process.stdin.close()
+    said = []
+    for process in begun:
+        assert process.stdout is not None
+        with process.stdout as out:
+            said.append(out.read().decode().strip())
+    assert [process.wait() for process in begun] == [0] * 4
+    assert len(set(said)) == 1
+    files = list((place / "cache" / "larder-programs").rglob("*"))
+    assert [str(file) for file in files if file.is_file()] == said[:1]
+    assert {file.stat().st_mode & 0o777 for file in [*files, place / "cache" / "larder-programs"]} == {0o700}
+
+
+def test_copies_in_a_folder_of_another_are_not_run(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    copy = _program._extracted(str(wheel))
+    assert copy is not None
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(larder.ServerError, match="is not a folder of yours; set LARDER_BIN"):
+        _program._extracted(str(wheel))
+
+
+def test_a_copy_that_is_cut_is_none(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfileobj", cut)
+        with pytest.raises(larder.ServerError, match="cannot be copied: no space left; set LARDER_BIN"):
+            _program._extracted(str(wheel))
+    assert not [file for file in (place / "larder-programs").rglob("*") if file.is_file()]
+    assert _program._extracted(str(wheel)) is not None
 
 
 def test_a_wheel_that_is_not_installed(place: Path, wheel: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from typing import IO
@@ -49,9 +50,8 @@ def _executable(path: str, who: str) -> str:
 
 def _missing() -> str:
     """Say that there is no program, or which one may not be run."""
-    for path in _near():
-        if os.path.isfile(path):
-            return f"program larder: {path} is not executable; run `chmod +x` on it, or set LARDER_BIN"
+    if os.path.isfile(_near()):
+        return f"program larder: {_near()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
     return (
         "program larder: none was installed with this package, and none is on the PATH; "
         "run `pip install ./python` in a clone, or set LARDER_BIN"
@@ -62,29 +62,25 @@ def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def _near() -> list[str]:
-    """Return where the program is beside a package that was installed by --target, or that an archive has."""
-    folder = os.path.dirname(_PACKAGE)
-    archive = _archive()
-    if archive is not None:
-        folder = os.path.dirname(archive)
-    return [os.path.join(folder, "bin", _NAME), *([os.path.join(folder, _NAME)] if archive is not None else [])]
+def _near() -> str:
+    """Return where the program is beside a package that was installed by --target, or is in an archive."""
+    return os.path.join(os.path.dirname(_archive() or _PACKAGE), "bin", _NAME)
 
 
 def _installed() -> str | None:
-    """Return the program among the files that this package was installed with, or beside it.
+    """Return the program that this package was installed with, or that is beside it or in its archive."""
+    if _is_program(_near()):
+        return _near()
+    archive = _archive()
+    return (_extracted(archive) if archive else None) or _recorded()
+
+
+def _recorded() -> str | None:
+    """Return the program among the files that this package was installed with.
 
     The list of these is read here, as importlib.metadata takes longer to import than a
     server to start.
     """
-    for path in _near():
-        if _is_program(path):
-            return path
-    archive = _archive()
-    if archive is not None:
-        program = _extracted(archive)
-        if program is not None:
-            return program
     for folder in [os.path.dirname(_PACKAGE), *sys.path]:
         for record in _records(folder):
             with open(record, encoding="utf-8") as lines:
@@ -121,39 +117,60 @@ def _extracted(archive: str) -> str | None:
     import hashlib
     import zipfile
 
-    name = hashlib.sha256(os.fsencode(os.path.realpath(archive))).hexdigest()[:16]
+    of = hashlib.sha256(os.fsencode(os.path.realpath(archive))).hexdigest()[:16]
     try:
-        seen = os.stat(archive)
         with zipfile.ZipFile(archive) as files:
             ends = f"/bin/{_NAME}", f".data/scripts/{_NAME}"
-            names = [name for name in files.namelist() if f"/{name}".endswith(ends)]
-            if not names:
+            member = next((m for m in files.infolist() if f"/{m.filename}".endswith(ends)), None)
+            if member is None:
                 return None
-            base = os.path.join(_user_cache(), "larder-programs", name)
-            program = os.path.join(base, f"{seen.st_size}-{seen.st_mtime_ns}", _NAME)
-            if not _is_program(program):
-                _replace(base, program, files.open(names[0]))
-    except (OSError, ServerError, zipfile.BadZipFile) as error:
+            copies = os.path.join(private(os.path.join(_user_cache(), "larder-programs"), "set LARDER_BIN"), of)
+            folder = os.path.join(copies, f"{member.CRC:08x}-{member.file_size}")
+            if not os.path.isdir(folder):
+                _copy(files.open(member), folder)
+    except (OSError, zipfile.BadZipFile) as error:
         raise ServerError(
-            f"program larder: {archive} has it, but it cannot be copied: {error}; set LARDER_BIN"
-        ) from error
+            f"program larder: {archive} has it, and it cannot be copied: {error}; set LARDER_BIN"
+        ) from None
+    program = os.path.join(folder, _NAME)
+    if not _is_program(program):
+        raise ServerError(f"program larder: {program} cannot be executed there; set LARDER_BIN")
     return program
 
 
-def _replace(base: str, program: str, content: IO[bytes]) -> None:
-    """Write a program, whole or not at all, in the place of those of earlier versions of its archive."""
+def _copy(content: IO[bytes], folder: str) -> None:
+    """Make a folder of a program, whole or not at all, in the place of those of earlier versions of its archive."""
     import tempfile
 
-    os.makedirs(base, mode=0o700, exist_ok=True)
-    before = os.listdir(base)
-    with content, tempfile.NamedTemporaryFile(dir=base, delete=False) as copy:
-        shutil.copyfileobj(content, copy)
-    os.chmod(copy.name, 0o700)
-    os.makedirs(os.path.dirname(program), mode=0o700, exist_ok=True)
-    os.replace(copy.name, program)
-    for name in before:
-        if name != os.path.basename(os.path.dirname(program)):
-            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+    copies = os.path.dirname(folder)
+    os.makedirs(copies, mode=0o700, exist_ok=True)
+    with content, tempfile.TemporaryDirectory(dir=copies, prefix=".", ignore_cleanup_errors=True) as made:
+        program = os.path.join(made, "of", _NAME)
+        os.mkdir(os.path.dirname(program), mode=0o700)
+        with open(program, "xb") as file:
+            shutil.copyfileobj(content, file)
+        os.chmod(program, 0o700)
+        try:
+            os.rename(os.path.dirname(program), folder)
+        except OSError:
+            if not os.path.isdir(folder):  # else another process was faster
+                raise
+    for name in os.listdir(copies):
+        if not name.startswith(".") and name != os.path.basename(folder):
+            shutil.rmtree(os.path.join(copies, name), ignore_errors=True)
+
+
+def private(folder: str, fix: str) -> str:
+    """Return the absolute path of a folder that is this user's own, made if it is missing."""
+    folder = os.path.abspath(folder)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        seen = os.lstat(folder)
+    except OSError as error:
+        raise ServerError(f"folder {folder}: {error}; {fix}") from error
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
+        raise ServerError(f"{folder} is not a folder of yours; {fix}")
+    return folder
 
 
 def _records(folder: str) -> Iterator[str]:

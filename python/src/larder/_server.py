@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import socket
-import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -77,15 +76,7 @@ def _runtime_folder() -> str:
     folder = os.path.join(base, "larder") if base else ""
     if not folder:
         folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"larder-{os.getuid()}")
-    folder = os.path.abspath(folder)
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        seen = os.lstat(folder)
-    except OSError as error:
-        raise ServerError(f"the folder for the server's socket: {error}; set XDG_RUNTIME_DIR") from error
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
-        raise ServerError(f"{folder} is not a folder of yours; set XDG_RUNTIME_DIR to one that is")
-    return folder
+    return _program.private(folder, "set XDG_RUNTIME_DIR")
 
 
 def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
@@ -163,8 +154,10 @@ def _start(at: Address) -> _Detached:
 def _idle() -> str:
     """Return how long a server stays after its last client has gone, as the program reads it."""
     given = os.environ.get("LARDER_IDLE") or "60s"
-    if not re.fullmatch(r"0|(\d+(\.\d+)?(ms|s|m|h))+", given):
-        raise ServerError(f"LARDER_IDLE: {given!r} is not a duration; give one such as 60s or 5m, or 0 for ever")
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", given):
+        return f"{given}s"
+    if not re.fullmatch(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+", given):
+        raise ServerError(f"LARDER_IDLE: {given!r} is not a duration; give seconds, or one such as 5m, or 0 for ever")
     return given
 
 

@@ -274,6 +274,8 @@ def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: 
         into: the items of a sample.
         **params: other parameters of `larder.python`, and `Options`. `setup` may be a function.
     """
+    if not callable(function):
+        raise TypeError(f"generate(): {_arguments.kind(function)} is not a function; give one, or a source")
     return source("python", **_callable.parameters(function, {"into": into, **params}))
 
 
@@ -500,6 +502,8 @@ class Flow:
 
     def name_of(self, node: Node) -> str:
         """Return what a node is called in this flow, `NODE.OUTPUT` for one of several outputs."""
+        if not isinstance(node, Node):
+            raise TypeError(f"name_of(): {_arguments.kind(node)} is not a node; give one of the flow")
         for name, have in self._nodes.items():
             if have._digest == node._digest:
                 return _reference(name, node)
@@ -579,7 +583,7 @@ def _ends(given: tuple[Node | Flow, ...]) -> Iterator[Node]:
         elif isinstance(end, Node):
             yield end
         else:
-            raise TypeError(f"a flow is made of nodes and flows, not of {type(end).__name__}")
+            raise TypeError(f"Flow(): {_arguments.kind(end)} is not a node; give nodes, such as larder.images(PATH)")
 
 
 def _flow_name(name: str | None) -> str:
