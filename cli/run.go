@@ -37,6 +37,7 @@ type runFlags struct {
 	skips    string
 	summary  string
 	logs     string
+	endWith  int
 	stdin    *component.Input // nil where it is not for sources
 }
 
@@ -47,6 +48,11 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run the sinks and checkpoints of a flow (- for standard input), or the named nodes",
 		Args:  words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("end-with") {
+				if err := endWith(f.endWith); err != nil {
+					return err
+				}
+			}
 			if f.watch {
 				return a.watch(c.Context(), args[0], f)
 			}
@@ -64,6 +70,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
+	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop as by Ctrl-C when the other end of this inherited pipe, a file descriptor's `number`, is closed")
 	f.onErrorFlags(c)
 	c.Flags().BoolVar(&f.watch, "watch", false, "run again whenever the flow file, or what its sources and commands read, has changed, until interrupted; the status is then that of the last run")
 	return c

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/larder-data/larder/order"
@@ -186,12 +187,45 @@ func (p *Plan) checkOrder() error {
 	case p.Stop != order.AfterDraws && p.Order != Mixed:
 		return fmt.Errorf("order %v does not end with its parts; leave out where it stops", p.Order)
 	case p.samples == 0:
-		return errors.New("there are no samples to draw")
+		return p.noSamples()
 	case p.Round < PadRound || p.Round > UnevenRound:
 		return fmt.Errorf("there is no last round %d", p.Round)
 	}
+	if err := p.checkWeights(); err != nil {
+		return err
+	}
 	_, err := p.drawn(0)
 	return err
+}
+
+// noSamples is the error of parts that have no samples together.
+func (p *Plan) noSamples() error {
+	names := make([]string, len(p.Parts))
+	for k, part := range p.Parts {
+		names[k] = part.Name
+	}
+	return fmt.Errorf("node %s: no samples; give it a source that has some, or another subset", strings.Join(names, ", "))
+}
+
+// checkWeights refuses parts that cannot be drawn by their weights.
+func (p *Plan) checkWeights() error {
+	if p.Order != Mixed && p.Order != Replaced {
+		return nil
+	}
+	sum := 0.0
+	for k, part := range p.Parts {
+		switch {
+		case !(part.Weight >= 0):
+			return fmt.Errorf("node %s: weight %v; give it 0 or more", part.Name, part.Weight)
+		case part.Weight > 0 && p.pools[k].N == 0:
+			return fmt.Errorf("node %s: no samples to mix; leave it out, or give it the weight 0", part.Name)
+		}
+		sum += part.Weight
+	}
+	if p.Order == Mixed && sum == 0 {
+		return errors.New("nodes: all weights are 0; give one of them more")
+	}
+	return nil
 }
 
 // drawn is the order in which an epoch draws: from positions to numbers of samples.

@@ -47,6 +47,7 @@ type Python struct {
 	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
 	As          map[string]string         `param:"as" doc:"how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)"`
 	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell: a text to be changed whenever results do"`
+	Allow       []string                  `param:"allow,how" doc:"what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it"`
 	Batch       int                       `param:"batch,how" doc:"how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one" default:"0"`
 	Workers     int                       `param:"workers,how" doc:"how many processes there may be; 0 means as many as samples are computed at once" default:"0"`
 	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes"`
@@ -73,7 +74,7 @@ func (m Python) Check() error {
 func (m Python) named() pyfunction.Function {
 	return pyfunction.Function{
 		Name: m.Function, Setup: m.Setup, Into: m.Into, Args: m.Args, Files: m.Files,
-		Version: m.Version, Path: m.Path, Interpreter: m.Interpreter, Timeout: m.Timeout,
+		Version: m.Version, Allow: m.Allow, Path: m.Path, Interpreter: m.Interpreter, Timeout: m.Timeout,
 	}
 }
 

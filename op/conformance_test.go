@@ -197,7 +197,7 @@ func TestRefusedOfADataset(t *testing.T) {
 		{"check-length", op.CheckLength{Min: ptr(4)}, one(3), "at least 4"},
 		{"check-length", op.CheckLength{Max: ptr(2)}, one(3), "at most 2"},
 		{"mix", op.Mix{N: 1, Weights: []float64{1}}, []component.Samples{numbers(1), numbers(1)}, "1 weights for 2 datasets"},
-		{"mix", op.Mix{N: 1}, []component.Samples{numbers(1), numbers(0)}, "pool 1 has 0 elements"},
+		{"mix", op.Mix{N: 1}, []component.Samples{numbers(1), numbers(0)}, "dataset 2 of 2: no samples"},
 		{"mix", op.Mix{N: 1, Weights: []float64{-1, 1}}, []component.Samples{numbers(1), numbers(1)}, "weight -1"},
 		{"zip", op.Zip{}, []component.Samples{numbers(2), numbers(3)}, "must be equal"},
 		{"zip", op.Zip{Keys: []string{"*"}}, []component.Samples{numbers(2), numbers(2)}, "1 keys for 2 datasets"},

@@ -87,6 +87,9 @@ func (p Mix) Apply(in []component.Samples) (component.Samples, error) {
 		if p.Weights != nil {
 			pools[k].Weight = p.Weights[k]
 		}
+		if p.N > 0 && pools[k].N == 0 && pools[k].Weight > 0 {
+			return nil, fmt.Errorf("dataset %d of %d: no samples to mix; leave it out, or give it the weight 0", k+1, len(in))
+		}
 	}
 	o, err := order.Mix(p.N, seedOf(p.Seed, p.Epoch), pools...)
 	if err != nil {

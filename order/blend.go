@@ -52,14 +52,27 @@ func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
 	return b, nil
 }
 
+// checkPool refuses what cannot be drawn from.
+func checkPool(i int, p Pool) error {
+	switch {
+	case p.N < 0:
+		return fmt.Errorf("pool %d: %d elements; give it 0 or more", i, p.N)
+	case !(p.Weight >= 0):
+		return fmt.Errorf("pool %d: weight %v; give it 0 or more", i, p.Weight)
+	case p.N == 0 && p.Weight > 0:
+		return fmt.Errorf("pool %d: no elements to draw; leave it out, or give it the weight 0", i)
+	}
+	return nil
+}
+
 const blendSeed = 0x626c656e64000000 // "blend"
 
 // sharesOf is how many positions of the pattern each pool has.
 func sharesOf(pools []Pool) ([]int, error) {
 	sum := 0.0
 	for i, p := range pools {
-		if p.N < 0 || !(p.Weight >= 0) || p.N == 0 && p.Weight > 0 {
-			return nil, fmt.Errorf("pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
+		if err := checkPool(i, p); err != nil {
+			return nil, err
 		}
 		sum += p.Weight
 	}

@@ -107,8 +107,8 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	m := &mixture{draws: draws, seed: seed, pools: slices.Clone(pools)}
 	sum := 0.0
 	for i, p := range pools {
-		if p.N < 1 || !(p.Weight >= 0) {
-			return nil, fmt.Errorf("pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
+		if err := checkPool(i, p); err != nil {
+			return nil, err
 		}
 		sum += p.Weight
 	}

@@ -44,6 +44,7 @@ type Source struct {
 	Args        map[string]any            `param:"args" doc:"arguments by name, for the function, its setup, or both: for those that have such a parameter"`
 	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
 	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew"`
+	Allow       []string                  `param:"allow,how" doc:"what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it"`
 	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes"`
 	Path        []component.Path          `param:"path" doc:"folders where modules are looked for after the flow's folder"`
 	Interpreter string                    `param:"interpreter" doc:"the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3"`
@@ -65,7 +66,7 @@ func (s Source) Check() error {
 func (s Source) named() pyfunction.Function {
 	return pyfunction.Function{
 		Name: s.Function, Setup: s.Setup, Into: s.Into, Args: s.Args, Files: s.Files,
-		Version: s.Version, Path: s.Path, Interpreter: s.Interpreter, Timeout: s.Timeout,
+		Version: s.Version, Allow: s.Allow, Path: s.Path, Interpreter: s.Interpreter, Timeout: s.Timeout,
 	}
 }
 

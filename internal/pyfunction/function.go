@@ -32,6 +32,7 @@ type Function struct {
 	Args        map[string]any
 	Files       map[string]component.Path
 	Version     string
+	Allow       []string // names of what it is not refused for; they change nothing else
 	Path        []component.Path
 	Interpreter string
 	Timeout     string
@@ -52,6 +53,9 @@ func (f Function) Check() error {
 		if slices.Contains(f.Into[:i], name) {
 			return fmt.Errorf("into has %s twice", name)
 		}
+	}
+	if slices.Contains(f.Allow, "") {
+		return errors.New("allow: a name is empty; name what is allowed, as in time.perf_counter")
 	}
 	for name := range f.Files {
 		if _, twice := f.Args[name]; twice {
@@ -97,6 +101,7 @@ func (f Function) Worker(env *component.Env) (s pyworker.Setup, err error) {
 	s = pyworker.Setup{
 		Interpreter: cmp.Or(f.Interpreter, env.Python, os.Getenv("LARDER_PYTHON"), besideProgram(), "python3"),
 		Dir:         env.Path("."), Path: []string{}, Function: f.Name, Start: f.Setup, Version: f.Version,
+		Allow: append([]string{}, slices.Compact(slices.Sorted(slices.Values(f.Allow)))...),
 		Items: []string{}, Into: f.Into, Files: map[string]string{}, Shared: runtime.GOOS != "windows",
 	}
 	if strings.ContainsRune(s.Interpreter, os.PathSeparator) {

@@ -48,6 +48,7 @@ type Setup struct {
 	Function    string            `json:"function"`
 	Start       string            `json:"setup,omitempty"`
 	Version     string            `json:"version,omitempty"`
+	Allow       []string          `json:"allow"` // what the function is not refused for
 	Items       []string          `json:"items"`
 	As          map[string]string `json:"as,omitempty"`
 	Into        []string          `json:"into"`

@@ -29,7 +29,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     program.write_text("#!/bin/sh\necho 'no server here' >&2\nexit 3\n")
     program.chmod(0o755)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    monkeypatch.setenv("LARDER_PROGRAM", str(program))
+    monkeypatch.setenv("LARDER_BIN", str(program))
     monkeypatch.setenv("LARDER_CACHE", str(folder / "cache"))
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
@@ -77,7 +77,7 @@ def program() -> Iterator[str]:
 @pytest.fixture
 def real(program: str, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in which the real server is started by who needs it."""
-    monkeypatch.setenv("LARDER_PROGRAM", program)
+    monkeypatch.setenv("LARDER_BIN", program)
     yield runtime
     stop = [program, "serve", "--cache", str(runtime / "cache"), "--socket", _server.address(None).socket, "--stop"]
     subprocess.run(stop, check=True, capture_output=True)

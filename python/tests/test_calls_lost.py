@@ -169,7 +169,7 @@ def test_a_hit_that_is_not_answered_is_asked_for_again(answer: str, fickle: Call
 
 
 def test_without_a_program_all_that_computes_goes_on(runtime: Path) -> None:
-    assert os.access(os.environ["LARDER_PROGRAM"], os.X_OK)
+    assert os.access(os.environ["LARDER_BIN"], os.X_OK)
     for name, call in calls().items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", larder.LarderWarning)

@@ -122,7 +122,7 @@ def test_what_a_method_does_not_take_is_said_with_what_is_near(letters: Node) ->
         wrong.chunk()
     with pytest.raises(TypeError, match="reads one dataset, not 2; join them first by cat or zip"):
         letters.op("repeat", letters, times=2)
-    with pytest.raises(TypeError, match="reads nodes, and str is none"):
+    with pytest.raises(TypeError, match="str is not a node; give nodes"):
         wrong.cat("letters")
     with pytest.raises(TypeError, match="width is given twice, in with_ and by keyword"):
         letters.map("image-resize", width=1, with_={"width": 1})

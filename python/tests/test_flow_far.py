@@ -76,7 +76,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Ob
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{server.server_address[1]}")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "name")

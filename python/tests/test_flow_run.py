@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ from larder.report import report_of
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "data").symlink_to(LETTERS)
     return tmp_path
@@ -103,7 +104,7 @@ def test_only_what_is_asked_for_is_run(letters: Node, folder: Path) -> None:
     assert not (folder / "other.csv").exists()
     assert run(flow, only=[letters]).nodes[-1].name == "letters"
     for wrong in ("jsonl", letters):
-        with pytest.raises(TypeError, match="only is a list of nodes"):
+        with pytest.raises(TypeError, match=r"only: .* is not a list; give a list of nodes"):
             run(flow, only=wrong)  # type: ignore[arg-type]
     with pytest.raises(FlowError, match='there is no node "jsnl"; did you mean "jsonl"'):
         run(flow, only=["jsnl"])
@@ -280,8 +281,75 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
     assert report["waiting"].computed + report["waiting"].from_store == 26
 
 
+KILLED = """
+import os, sys, threading
+import larder
+
+def work(n):
+    if n == 4 and os.path.exists("begun"):
+        with open("begun", "w") as begun:
+            begun.write("begun")
+        while True:  # what it says has no reader then
+            print("at work", file=sys.stderr, flush=True)
+            threading.Event().wait(0.001)
+    return n
+
+if __name__ == "__main__":
+    node = larder.jsonl(path="rows.jsonl").map(work, items=["n"], into=["m"], keep=True, version="1", name="work")
+    running = threading.Thread(target=larder.run, args=[node.to_jsonl(path="out.jsonl")], kwargs={"workers": 1})
+    running.start()
+    with open("begun") as begun:
+        begun.read()
+    if sys.argv[1:] == ["fork"] and not (child := os.fork()):
+        sys.stdin.read()  # it outlives its parent
+        os._exit(0)
+    print("killed", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["fork"]])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_end_of_python_ends_the_run_and_keeps_what_was_computed(
+    folder: Path, options: list[str], number: signal.Signals
+) -> None:
+    (folder / "killed.py").write_text(KILLED)
+    (folder / "rows.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(8)))
+    for fifo in ("begun", "lives"):
+        os.mkfifo(folder / fifo)
+    # All that the program starts holds the pipe open, as it does itself.
+    program = folder / "program"
+    program.write_text(f'#!/bin/sh\nexec 9> "{folder}/lives"\nexec "{built()}" "$@"\n')
+    program.chmod(0o755)
+    before = set(os.listdir(folder))
+    command = [sys.executable, "killed.py", *options]
+    environment = {**os.environ, "LARDER_BIN": str(program), "TMPDIR": str(folder)}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as killed:
+        lives = os.open(folder / "lives", os.O_RDONLY)  # once the program has begun
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == b"killed\n"
+        killed.send_signal(number)
+        assert os.read(lives, 1) == b""  # nothing that was started is left
+        os.close(lives)
+        assert killed.wait() == -number
+    left = {name for name in set(os.listdir(folder)) - before if name != "__pycache__"}
+    assert left <= {"cache", *(name for name in left if name.startswith("larder-"))}, "a part of the output is left"
+    (folder / "begun").unlink()
+    done = subprocess.run([sys.executable, "-c", AGAIN], check=True, capture_output=True, text=True)
+    assert done.stdout == "4 4\n"
+    assert (folder / "out.jsonl").read_text().count("\n") == 8
+
+
+AGAIN = """
+import killed, larder
+node = larder.jsonl(path="rows.jsonl").map(killed.work, items=["n"], into=["m"], keep=True, version="1", name="work")
+report = larder.run(node.to_jsonl(path="out.jsonl"))
+print(report["work"].from_store, report["work"].computed)
+"""
+
+
 def test_components_of_ones_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LARDER_PROGRAM", built("./examples/extension"))
+    monkeypatch.setenv("LARDER_BIN", built("./examples/extension"))
     july = source("station", path=str(ROOT / "examples" / "extension" / "july.txt"))
     report = run(july.map("fahrenheit", digits=1).keep_keys(keys=["fahrenheit"]).to_jsonl(path="july.jsonl"))
     assert report["fahrenheit"].component == "fahrenheit"
@@ -292,7 +360,7 @@ def test_a_program_that_cannot_be_run_is_said(letters: Node, monkeypatch: pytest
     script = Path("silent")
     script.write_text("#!/bin/sh\ncat >/dev/null\nexit 3\n")
     script.chmod(0o755)
-    monkeypatch.setenv("LARDER_PROGRAM", str(script.resolve()))
+    monkeypatch.setenv("LARDER_BIN", str(script.resolve()))
     with pytest.raises(RunError, match="larder ended with status 3"):
         run(letters)
 

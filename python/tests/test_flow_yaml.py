@@ -61,7 +61,7 @@ def is_switch(value: Any) -> bool:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "in.jsonl").write_text('{"a": 1}\n')
     return tmp_path

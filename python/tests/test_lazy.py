@@ -683,7 +683,7 @@ def test_options(real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
         lazy(square, hint="x")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="a folder, not dict"):
         Lazy(cache={})  # type: ignore[arg-type]
-    stop = [os.environ["LARDER_PROGRAM"], "serve", "--cache", str(tmp_path / "own" / "larder"), "--stop"]
+    stop = [os.environ["LARDER_BIN"], "serve", "--cache", str(tmp_path / "own" / "larder"), "--stop"]
     subprocess.run(stop, check=True, capture_output=True)
 
 

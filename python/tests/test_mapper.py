@@ -66,7 +66,7 @@ def test_what_no_other_process_finds_is_refused(function: Any, said: str) -> Non
 
 
 def test_map_takes_mappers_and_functions_alone() -> None:
-    with pytest.raises(TypeError, match="int is none"):
+    with pytest.raises(TypeError, match="int is not a mapper; give its name or a function"):
         larder.underfolder(path="data").map(3)  # type: ignore[arg-type]
 
 
@@ -231,3 +231,102 @@ def test_what_a_function_draws_or_reads_beside_fails_its_samples(real: Path, tmp
         run("draw")
     with pytest.raises(larder.RunError, match=r"words\.more, which is no file that it was given"):
         run("read", ", files: {words: words}")
+
+
+ALLOWED = """
+import time
+
+def times(n):
+    began = time.perf_counter()
+    print(time.perf_counter() - began)
+    return 2 * n
+
+def started():
+    time.time()
+    return 3
+
+def of_setup(three, n):
+    return three * n
+
+def rows():
+    time.time()
+    yield from range(3)
+"""
+
+
+def allowing(cache: Path, function: str, **options: Any) -> tuple[int, int]:
+    """Run a flow of a function; return how many samples were computed and read back."""
+    node = larder.jsonl(path="rows.jsonl").map(
+        "python", function=f"allowed:{function}", items=["n"], into=["m"], keep=True, **options
+    )
+    done = larder.run(node, cache=cache)["python"]
+    return done.computed, done.from_store
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "name"),
+    [
+        ("times", {}, "time.perf_counter"),
+        ("of_setup", {"setup": "allowed:started"}, "time.time"),
+        ("times", {"batch": 2}, "time.perf_counter"),
+    ],
+)
+def test_names_that_a_function_is_not_refused_for(
+    real: Path, monkeypatch: pytest.MonkeyPatch, function: str, options: dict[str, Any], name: str
+) -> None:
+    monkeypatch.chdir(real)
+    (real / "allowed.py").write_text(ALLOWED.replace("2 * n", "[2 * i for i in n]") if "batch" in options else ALLOWED)
+    (real / "rows.jsonl").write_text('{"n": 1}\n{"n": 2}\n')
+    cache = real / "cache"
+    for allow in ([], ["socket"], [f"{name}s"], ["time.monotonic"]):
+        with pytest.raises(larder.FlowError, match=r'say allow=\["'):
+            allowing(cache, function, allow=allow, **options)
+    assert allowing(cache, function, allow=[name], **options) == (2, 0)
+    # What else is allowed, and in which order, makes no other result.
+    for allow in ([name, "socket"], ["socket", name, name], [name.partition(".")[0]]):
+        assert allowing(cache, function, allow=allow, **options)[0] == 0
+    with pytest.raises(larder.FlowError, match="a name is empty"):
+        allowing(cache, function, allow=[""], **options)
+
+
+def test_what_a_function_is_not_refused_for_changes_no_key(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(real)
+    (real / "allowed.py").write_text("def plain(n):\n    return n\n")
+    (real / "rows.jsonl").write_text('{"n": 1}\n')
+    assert allowing(real / "cache", "plain") == (1, 0)
+    assert allowing(real / "cache", "plain", allow=["time.time"]) == (0, 1)
+    flow = larder.jsonl(path="rows.jsonl").map("python", function="allowed:plain", items=["n"], into=["m"])
+    other = larder.jsonl(path="rows.jsonl").map(
+        "python", function="allowed:plain", items=["n"], into=["m"], allow=["time.time"]
+    )
+    assert larder.Flow(flow).fingerprint() == larder.Flow(other).fingerprint()
+
+
+def test_names_that_functions_of_the_program_are_not_refused_for(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(real)
+    monkeypatch.syspath_prepend(real)
+    (real / "allowed_here.py").write_text(ALLOWED)
+    (real / "rows.jsonl").write_text('{"n": 1}\n')
+    import allowed_here  # type: ignore[import-not-found]
+
+    rows = larder.jsonl(path="rows.jsonl")
+    for allow, kept in ((["time.perf_counter"], True), (["time.time"], False)):
+        node = rows.map(allowed_here.times, items=["n"], into=["m"], allow=allow)
+        made = larder.generate(allowed_here.rows, into=["n"], allow=[] if kept else allow).materialise()
+        ended, refused = (node, made.to_jsonl(path="out.jsonl")) if kept else (made.to_jsonl(path="out.jsonl"), node)
+        assert larder.run(ended).status == "ok"
+        with pytest.raises(larder.FlowError, match=r'say allow=\["time'):
+            larder.run(refused)
+
+
+def test_names_that_a_generator_is_not_refused_for(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(real)
+    (real / "allowed.py").write_text(ALLOWED)
+    for allow in ([], ["time.time"]):
+        rows = larder.python(function="allowed:rows", into=["n"], allow=allow)
+        if allow:
+            assert larder.run(rows.materialise().to_jsonl(path="out.jsonl")).status == "ok"
+            assert (real / "out.jsonl").read_text().count("\n") == 3
+        else:
+            with pytest.raises(larder.FlowError, match=r'say allow=\["time.time"\]'):
+                larder.run(rows.materialise().to_jsonl(path="out.jsonl"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def test_links_are_resolved(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> N
     at = _server.address(runtime / "cache")
     (runtime / "link").symlink_to(runtime / "program")
     (runtime / "here").symlink_to(runtime)
-    monkeypatch.setenv("LARDER_PROGRAM", str(runtime / "link"))
+    monkeypatch.setenv("LARDER_BIN", str(runtime / "link"))
     assert _server.address(runtime / "here" / "cache") == at
 
 
@@ -58,14 +59,44 @@ def test_paths_that_are_too_long_for_a_socket(runtime: Path, monkeypatch: pytest
 
 
 def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LARDER_PROGRAM", str(runtime / "nothing"))
-    with pytest.raises(larder.ServerError, match="LARDER_PROGRAM names"):
+    monkeypatch.setenv("LARDER_BIN", str(runtime / "nothing"))
+    with pytest.raises(larder.ServerError, match="LARDER_BIN names"):
         _program.find()
-    monkeypatch.delenv("LARDER_PROGRAM")
+    monkeypatch.delenv("LARDER_BIN")
     monkeypatch.setenv("PATH", str(runtime))
     monkeypatch.setattr(_program, "_installed", lambda: None)
     with pytest.raises(larder.ServerError, match="pip install"):
         _program.find()
+
+
+def test_how_long_a_server_stays(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (runtime / "program").write_text(f'#!/bin/sh\necho "$@" > {runtime}/said\nexit 3\n')
+    idles = {"": "60s", "1h30m": "1h30m", "0": "0s", "0.5s": "0.5s", "90": "90s", "0.01": "0.01s"}
+    for given, idle in [(None, "60s"), *idles.items()]:
+        if given is not None:
+            monkeypatch.setenv("LARDER_IDLE", given)
+        with pytest.raises(larder.ServerError, match="status 3"):
+            len(larder.Loader("flow.yaml", "rows"))
+        assert (runtime / "said").read_text().endswith(f" --idle {idle}\n")
+    for given in ("1d", "soon", "-1s", "-1", "1s ", "nan", "1e3", "1s\n"):
+        monkeypatch.setenv("LARDER_IDLE", given)
+        with pytest.raises(
+            larder.ServerError, match=re.escape(f"LARDER_IDLE: {given!r} is not a duration; give seconds")
+        ):
+            len(larder.Loader("flow.yaml", "rows"))
+
+
+def test_a_server_ends_after_its_last_client(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LARDER_IDLE", "10ms")
+    (real / "rows.jsonl").write_text('{"n": 1}\n')
+    (real / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n")
+    with larder.Loader(real / "flow.yaml", "rows") as one, larder.Loader(real / "flow.yaml", "rows") as other:
+        assert len(one) == len(other) == 1
+        (server,) = [process for process in _server._started if process.poll() is None]
+        one.close()
+        assert next(iter(other))["n"].tolist() == [1]  # it stays for this one
+        assert server.poll() is None
+    assert server.wait() == 0
 
 
 def test_the_usual_cache(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,7 +217,7 @@ def test_a_plain_loop_copies_nothing_whatever_the_window(flow: Path, window: int
 def test_a_server_that_is_killed_before_it_listens_is_started_again(
     flow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = os.environ["LARDER_PROGRAM"]
+    program = os.environ["LARDER_BIN"]
     times = flow.with_name("times")
     wrapper = flow.with_name("wrapper")
     wrapper.write_text(
@@ -225,7 +225,7 @@ def test_a_server_that_is_killed_before_it_listens_is_started_again(
         f'[ $(wc -l < {times}) -ge 3 ] || kill -9 $$\nexec {program} "$@"\n'
     )
     wrapper.chmod(0o755)
-    monkeypatch.setenv("LARDER_PROGRAM", str(wrapper))
+    monkeypatch.setenv("LARDER_BIN", str(wrapper))
     with larder.Loader(flow, "rows") as loader:
         assert len(loader) == 2
         assert len(times.read_text().splitlines()) == 3

@@ -22,7 +22,7 @@ from larder.loader import Loader
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "data").symlink_to(LETTERS)
     return tmp_path

@@ -80,7 +80,7 @@ def test_warnings_name_a_line_of_the_program(case: Callable[[], Any], real: Path
 def test_a_warning_in_a_thread_of_the_package_names_the_function(
     runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LARDER_PROGRAM", "/nowhere/larder")
+    monkeypatch.setenv("LARDER_BIN", "/nowhere/larder")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         asyncio.run(larder.memo(later)(4))

@@ -51,7 +51,7 @@ class Bench:
         self.environment = os.environ | {
             "XDG_RUNTIME_DIR": self.place,
             "LARDER_CACHE": f"{self.place}/cache",
-            "LARDER_PROGRAM": str(WORK / "larder"),
+            "LARDER_BIN": str(WORK / "larder"),
             "TOKENIZERS_PARALLELISM": "false",
         }
 

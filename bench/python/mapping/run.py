@@ -3,7 +3,7 @@
     python3 bench/python/mapping/run.py [--samples N] [--runs N]
 
 With a Python that has NumPy, torch, the package larder (PYTHONPATH=python/src), and the
-program in LARDER_PROGRAM. Samples are files .npy of 186 x 186 x 3 bytes. Each way is
+program in LARDER_BIN. Samples are files .npy of 186 x 186 x 3 bytes. Each way is
 run alone, over all samples, twice in a process; of the second time, the fastest of the runs counts: wall time a sample, and
 the time of processors of all its processes. `overhead` is the time of processors less
 that of the function, and of reading the file as the same software does without a function.

@@ -49,7 +49,7 @@ class Place:
         self.environment = os.environ | {
             "XDG_RUNTIME_DIR": self.folder,
             "LARDER_CACHE": f"{self.folder}/cache",
-            "LARDER_PROGRAM": str(WORK / "larder"),
+            "LARDER_BIN": str(WORK / "larder"),
         }
 
     def start(self, python: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -2,7 +2,7 @@
 
     python3 bench/python/numba/edits.py
 
-Needs numba, and a `larder` on the PATH or in LARDER_PROGRAM. Results are
+Needs numba, and a `larder` on the PATH or in LARDER_BIN. Results are
 bench/numba-edits.json. The edits are those of python/tests/numba_edits.py; each is two
 runs of one program, before and after it, in processes of their own. An edit is stale if
 the second run returns another value than the program without any cache, or if what was

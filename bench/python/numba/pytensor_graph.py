@@ -2,7 +2,7 @@
 
     python3 bench/python/numba/pytensor_graph.py [NODES] [PROCESSES] [WARM]
 
-Needs pytensor and a `larder` on the PATH or in LARDER_PROGRAM. Each way is run in
+Needs pytensor and a `larder` on the PATH or in LARDER_BIN. Each way is run in
 processes of its own with folders of its own: cold; warm, some times in turns with the
 other ways, of which the medians count; and warm with a graph that has one node more; then
 several processes are started together on empty folders. The wall time is that of building

@@ -50,7 +50,7 @@ class Bench:
         self.python, self.work, self.shards = python, work, shards
         self.place = Path(tempfile.mkdtemp(prefix="ls-", dir=work))
         self.environment = os.environ | place.CREDENTIALS | {
-            "LARDER_PROGRAM": str(work / "larder"),
+            "LARDER_BIN": str(work / "larder"),
             "TOKENIZERS_PARALLELISM": "false",
             "TMPDIR": str(self.place),
         }

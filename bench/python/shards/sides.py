@@ -69,7 +69,7 @@ class Larder(Epochs):
         os.environ["XDG_RUNTIME_DIR"] = str(self.place)
         os.environ["LARDER_CACHE"] = str(job.folder)
         os.environ["LARDER_CACHE_SIZE"] = str(job.room)
-        self.program = os.environ["LARDER_PROGRAM"]
+        self.program = os.environ["LARDER_BIN"]
         flags = os.environ.get("LARDER_FLAGS", "").split()
         self.server = subprocess.Popen([self.program, "serve", *flags])
         while subprocess.run([self.program, "serve", "--status"], capture_output=True, check=False).returncode != 0:

@@ -568,7 +568,7 @@ def shown(digest: bytes) -> str:
 
 
 _clients: dict[tuple[str | None, ...], Client] = {}
-_PLACES = ("LARDER_CACHE", "LARDER_PROGRAM", "XDG_RUNTIME_DIR", "TMPDIR", "XDG_CACHE_HOME", "HOME")
+_PLACES = ("LARDER_CACHE", "LARDER_BIN", "XDG_RUNTIME_DIR", "TMPDIR", "XDG_CACHE_HOME", "HOME")
 """What says where the server of the usual cache folder is."""
 
 

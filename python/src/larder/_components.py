@@ -24,7 +24,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "mds": {"path": ..., "formats": None},
         "numpy": {"path": ...},
         "parquet": {"path": ..., "formats": None},
-        "python": {"function": ..., "into": ..., "setup": None, "args": None, "files": None, "version": None, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
+        "python": {"function": ..., "into": ..., "setup": None, "args": None, "files": None, "version": None, "allow": None, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
         "text": {"path": ..., "by": "line", "stream": False},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
@@ -47,7 +47,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "image-resize": {"item": "image", "into": None, "width": None, "height": None, "filter": "bilinear", "reduce": 0, "format": "png"},
         "image-stats": {"item": "image", "into": "stats", "format": "json"},
         "keep-keys": {"keys": ...},
-        "python": {"function": ..., "items": ..., "into": ..., "setup": None, "args": None, "files": None, "as": None, "version": None, "batch": 0, "workers": 0, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
+        "python": {"function": ..., "items": ..., "into": ..., "setup": None, "args": None, "files": None, "as": None, "version": None, "allow": None, "batch": 0, "workers": 0, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
         "random-crop": {"items": ("image",), "width": ..., "height": ..., "format": "png", "seed": 0, "epoch": 0, "per": "position"},
         "rename": {"names": ..., "exclude": False},
         "set-value": {"key": ..., "value": ..., "format": "json"},
@@ -310,6 +310,7 @@ def python(
     args: Mapping[str, object] | Var | None = None,
     files: Mapping[str, str | PathLike[str] | Var] | Var | None = None,
     version: str | Var | None = None,
+    allow: Sequence[str | Var] | Var | None = None,
     timeout: str | Var | None = None,
     path: Sequence[str | PathLike[str] | Var] | Var | None = None,
     interpreter: str | Var | None = None,
@@ -325,6 +326,7 @@ def python(
         args: arguments by name, for the function, its setup, or both: for those that have such a parameter
         files: the same for files, which are known by their content: parameters that are annotated as larder.File
         version: stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew
+        allow: what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it
         timeout: how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes
         path: folders where modules are looked for after the flow's folder
         interpreter: the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3
@@ -337,6 +339,7 @@ def python(
         "args": args,
         "files": files,
         "version": version,
+        "allow": allow,
         "timeout": timeout,
         "path": path,
         "interpreter": interpreter,
@@ -801,6 +804,7 @@ class Methods:
         files: Mapping[str, str | PathLike[str] | Var] | Var | None = None,
         as_: Mapping[str, str | Var] | Var | None = None,
         version: str | Var | None = None,
+        allow: Sequence[str | Var] | Var | None = None,
         batch: int | Var = 0,
         workers_: int | Var = 0,
         timeout: str | Var | None = None,
@@ -820,6 +824,7 @@ class Methods:
             files: the same for files, which are known by their content: parameters that are annotated as larder.File
             as_: how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)
             version: stands for all code, where that depends on what no key can tell: a text to be changed whenever results do
+            allow: what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it
             batch: how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one
             workers_: how many processes there may be; 0 means as many as samples are computed at once
             timeout: how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes
@@ -836,6 +841,7 @@ class Methods:
             "files": files,
             "as": as_,
             "version": version,
+            "allow": allow,
             "batch": batch,
             "workers": workers_,
             "timeout": timeout,

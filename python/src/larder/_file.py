@@ -8,7 +8,7 @@ import pathlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import _watch
+from . import _arguments, _watch
 from ._keys._encoder import Encoder, writes
 
 # Times of files are in steps, of up to two seconds, so one that was written a moment
@@ -38,8 +38,8 @@ class File(_Path):
 
     def __new__(cls, path: str | os.PathLike[str], *more: str) -> File:
         """Make one; Python itself makes copies of its segments."""
-        if not isinstance(os.fspath(path), str):
-            raise TypeError(f"a file is named by a text, not by {type(os.fspath(path)).__name__}")
+        if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+            raise TypeError(f"File(): {_arguments.kind(path)} is not a path; give a string or a pathlib.Path")
         return super().__new__(cls, path, *more)
 
     @property

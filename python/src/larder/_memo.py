@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
 
-from . import _calls
+from . import _arguments, _calls
 from ._calls import Function, Made, Mapped, Outcome, Place
 from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, mentions_file, names_file
@@ -104,13 +104,19 @@ class Arguments:
 
 def allowed(names: Iterable[str]) -> frozenset[str]:
     """Return the names of what no result depends on."""
-    found = frozenset(names)
-    if not all(isinstance(name, str) and name for name in found):
-        raise TypeError(f'allow is a list of names, such as ["time.perf_counter"], not {describe(names)}')
-    return found
+    found = _arguments.several("allow", names, 'names, such as ["time.perf_counter"]')
+    return frozenset(_arguments.text("allow", name) for name in found)
+
+
+def ignored(names: Iterable[str]) -> frozenset[str]:
+    """Return the names of parameters that no result depends on."""
+    found = _arguments.several("ignore", names, 'names, such as ["verbose"]')
+    return frozenset(_arguments.text("ignore", name) for name in found)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    if not callable(function):
+        raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
     try:
         return inspect.signature(function)
     except ValueError:  # some types that are built in say nothing
@@ -205,7 +211,7 @@ class Memo(Generic[P, R]):
         self._version = version
         self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
-        self._arguments = Arguments(function, frozenset(ignore), key)
+        self._arguments = Arguments(function, ignored(ignore), key)
         self._client = _calls.client_of(cache)
         self._generates = inspect.isgeneratorfunction(function)
         self._waits = inspect.iscoroutinefunction(function)
@@ -665,10 +671,6 @@ def memo(
     """
     options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "allow": allow}
     options["cache"] = cache
-    if isinstance(ignore, str):
-        raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
-    if isinstance(allow, str):
-        raise TypeError('allow is a list of names, such as allow=["time.perf_counter"]')
     if function is None:
         return lambda function: Memo(function, **options)
     return Memo(function, **options)

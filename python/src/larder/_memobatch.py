@@ -13,13 +13,13 @@ from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, overload
 
-from . import _calls
+from . import _arguments, _calls
 from ._calls import Function, Made, Outcome
 from ._code import Identity, _draws, identify
 from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
 from ._keys._encoder import BY_CONTENT, BY_NAME
-from ._memo import _SMALL, _code, _warn, allowed, as_files, path_given, paths_in
+from ._memo import _SMALL, _code, _warn, allowed, as_files, ignored, path_given, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
@@ -63,7 +63,7 @@ class MemoBatch:
         cache: str | os.PathLike[str] | None,
     ) -> None:
         self._function = function
-        self._ignore = frozenset(ignore)
+        self._ignore = ignored(ignore)
         self._version = version
         self._allow = allowed(allow)
         self._keyed = key if callable(key) else None
@@ -75,8 +75,10 @@ class MemoBatch:
         self._model = _is_module(function)
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._hints = file_hints(function) if self._files else {}
+        if not callable(function):
+            raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
-        self._items = [_parameter(self._signature, one) for one in items]
+        self._items = [_parameter(self._signature, one) for one in _arguments.several("items", items, "parameters")]
         self._current: _Current | None = None
         self._module: Any = None
         """The identity of a model, which keeps what it knows of tensors."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from . import _numbers, field
+from . import _arguments, _numbers, field
 from ._worker import refuse_importing
 from .errors import RequestError
 
@@ -40,16 +40,15 @@ def flow_request(
     refuse_importing("a flow is read")
     if remote is not None:
         said = {"flow": {"file": remote.flow}}
-    elif isinstance(flow, (str, os.PathLike)):
-        said = {"flow": {"file": os.path.abspath(os.fspath(flow))}}
-    elif isinstance(flow, Flow):
+    elif isinstance(flow, Flow) and not isinstance(flow, (type, str, os.PathLike)):
         said = {"flow": {"text": flow.to_yaml(), "dir": getattr(flow, "folder", None) or os.getcwd()}}
     else:
-        raise TypeError(f"flow is the path of a flow file or has a method to_yaml, not {type(flow).__name__}")
-    if variables:
-        said["set"] = {name: _variable(value) for name, value in variables.items()}
+        said = {"flow": {"file": os.path.abspath(_arguments.flow_path(flow))}}
+    given = _arguments.mapping("set", variables, "values by the names of variables")
+    if given:
+        said["set"] = {name: _variable(value) for name, value in given.items()}
     if profile is not None:
-        said["profile"] = profile
+        said["profile"] = _arguments.text("profile", profile)
     if remote is None and sys.executable:
         said["python"] = os.path.abspath(sys.executable)
     return said
@@ -69,16 +68,23 @@ def node_of(flow: FlowArgument, node: str | None, nodes: NodesArgument | None) -
     if nodes is not None:
         if node is not None:
             raise TypeError("give node or nodes, not both")
-        if isinstance(nodes, str) or not nodes:
-            raise TypeError("nodes is a list of names, or a dict from names to weights")
-        return nodes if isinstance(nodes, Mapping) else list(nodes)
+        of = "names, or a dict from names to weights"
+        weighed = isinstance(nodes, Mapping)
+        names = list(nodes) if weighed else _arguments.several("nodes", nodes, of)
+        if not names:
+            raise TypeError(f"nodes: no node is named; give a list of {of}")
+        for name in names:
+            _arguments.text("nodes", name)
+        return nodes if weighed else names
     if node is None:
         node = _only_node(flow)
-    return [node]
+    return [_arguments.text("node", node)]
 
 
 def _only_node(flow: FlowArgument) -> str:
     """Return the node that a flow built in Python is of: its own, or its only end."""
+    if not isinstance(flow, Flow) or isinstance(flow, type):
+        flow = _arguments.flow_path(flow)
     ends = getattr(flow, "ends", None)
     named = getattr(flow, "name", None) if ends is None else ends[0] if len(ends) == 1 else None
     if isinstance(flow, (str, os.PathLike)) or not isinstance(named, str):
@@ -110,7 +116,8 @@ def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | 
 def _only(samples: Subset) -> Any:
     if isinstance(samples, range) and samples.step > 0 and samples.start >= 0:
         return {"from": samples.start, "to": samples.stop, "step": samples.step}
-    return [_numbers.whole("a number of subset", n, -(2**63)) for n in samples]
+    numbers = _arguments.several("subset", samples, "numbers of samples")
+    return [_numbers.whole("a number of subset", n, -(2**63)) for n in numbers]
 
 
 def order_request(
@@ -159,7 +166,7 @@ def batch_request(
         "size": _numbers.whole("batch_size", batch_size, 1),
         "tokens": _numbers.whole("tokens", tokens, 1),
         "count_padding": count_padding or None,
-        "buckets": None if buckets is None else [_numbers.whole("a bound of buckets", n, 1) for n in buckets],
+        "buckets": None if buckets is None else _bounds(buckets),
         "row": _numbers.whole("pack", pack, 1),
         "window": _numbers.whole("pack_window", pack_window, 1),
         "split": split or None,
@@ -168,11 +175,17 @@ def batch_request(
     return {name: value for name, value in said.items() if value is not None}
 
 
+def _bounds(buckets: Iterable[int]) -> list[int]:
+    return [_numbers.whole("a bound of buckets", n, 1) for n in _arguments.several("buckets", buckets, "lengths")]
+
+
 def length_request(length: str | Mapping[str, str] | None) -> dict[str, str] | None:
     """Return what the length of a sample is: an expression, or {"item": NAME}."""
     if length is None:
         return None
-    return {"expression": length} if isinstance(length, str) else dict(length)
+    if isinstance(length, str):
+        return {"expression": length}
+    return dict(_arguments.mapping("length", length, 'one item, {"item": NAME}, or an expression'))
 
 
 def fields_request(fields: field.FieldsArgument | None) -> list[dict[str, Any]] | None:

@@ -6,12 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _yaml
-from ._program import find
+from . import _arguments, _yaml
+from ._program import environment, find
 from ._values import Var, plain
 from .errors import FlowError
 from .flow import Flow, Node, _made, _of_file
@@ -37,8 +36,9 @@ def read_flow(
     Raises:
         FlowError: there is no such flow; the text says what is wrong.
     """
-    path = os.fspath(file)
-    given = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
+    path = _arguments.flow_path(file)
+    values = _arguments.mapping("set", set, "values by the names of variables")
+    given = [f"--set={name}={variable(name, value)}" for name, value in values.items()]
     given += [f"--profile={profile}"] if profile is not None else []
     said = json.loads(ask([os.path.join(".", path), "--json", *given]))
     folder = os.path.abspath(os.path.dirname(path))
@@ -139,7 +139,7 @@ def ask(arguments: list[str], text: str = "") -> str:
         input=text.encode(),
         capture_output=True,
         check=False,
-        env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
+        env=environment(),
     )
     if done.returncode != 0:
         raise FlowError(done.stderr.decode(errors="replace").removeprefix("larder: ").rstrip("\n"))

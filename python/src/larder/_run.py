@@ -14,8 +14,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from . import _options
-from ._program import find
+from . import _arguments, _numbers, _options
+from ._lifeline import lifeline
+from ._program import environment, find
 from ._read import variable
 from ._warnings import warn
 from ._worker import refuse_importing
@@ -46,7 +47,8 @@ def run(
 ) -> Report:
     """Run a flow, and return what was done.
 
-    Ctrl-C ends the run in good order; what was computed by then is kept.
+    Ctrl-C, and the end of this process in whatever way, end the run in good order; what
+    was computed by then is kept.
 
     Args:
         flow: a flow, a node (of which all samples are made), or the path of a flow file.
@@ -72,19 +74,27 @@ def run(
     refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)
-    options = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
+    if not isinstance(flow, Flow):
+        flow = _arguments.flow_path(flow)
+    given = _arguments.mapping("set", set, "values by the names of variables")
+    options = [f"--set={name}={variable(name, value)}" for name, value in given.items()]
     options += [f"--only={name}" for name in _targets(flow, only)]
+    workers = _numbers.whole("workers", workers, 1)
     for option, value in [("profile", profile), ("workers", workers), ("on-error", on_error)]:
         options += [f"--{option}={value}"] if value is not None else []
-    options += [f"--cache={os.fspath(cache)}"] if cache is not None else []
+    options += [f"--cache={_arguments.path('cache', cache)}"] if cache is not None else []
     options += ["--discard-checkpoints"] if discard_checkpoints else []
     shown = _Progress(sys.stderr) if progress or (progress is None and _is_watched()) else None
     return _Run(flow, options, shown).result()
 
 
-def _targets(flow: Flow | str | os.PathLike[str], only: Sequence[str | Node]) -> list[str]:
-    if isinstance(only, (str, Node)):
-        raise TypeError("only is a list of nodes")
+def _targets(flow: Flow | str | os.PathLike[str], only: Any) -> list[str]:
+    if isinstance(only, Node):
+        raise TypeError("only: Node is not a list; give a list of nodes")
+    only = _arguments.several("only", only, "nodes")
+    for node in only:
+        if not isinstance(node, Node):
+            _arguments.text("only", node)
     if not isinstance(flow, Flow):
         nodes = [name for name in only if isinstance(name, Node)]
         if nodes:
@@ -161,15 +171,20 @@ class _Run:
         given = ["-", f"--stdin-filename={self._file}"] if content else [os.path.join(".", self._file)]
         command = [find(), "run", *given, *self._options]
         command += ["--progress=none", "--events=/dev/stdout", f"--report={report}"]
-        # In a group of its own it gets no Ctrl-C but ours, so it gets one.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
-        )
+        with lifeline() as pipe:
+            # In a group of its own it gets no Ctrl-C but ours, so it gets one.
+            process = subprocess.Popen(
+                [*command, f"--end-with={pipe}"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+                env=environment(),
+                pass_fds=[pipe],
+            )
+            return self._attend(process, content)
+
+    def _attend(self, process: subprocess.Popen[bytes], content: bytes) -> int:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

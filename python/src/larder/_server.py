@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import socket
-import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -76,15 +76,7 @@ def _runtime_folder() -> str:
     folder = os.path.join(base, "larder") if base else ""
     if not folder:
         folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"larder-{os.getuid()}")
-    folder = os.path.abspath(folder)
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        seen = os.lstat(folder)
-    except OSError as error:
-        raise ServerError(f"the folder for the server's socket: {error}; set XDG_RUNTIME_DIR") from error
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
-        raise ServerError(f"{folder} is not a folder of yours; set XDG_RUNTIME_DIR to one that is")
-    return folder
+    return _program.private(folder, "set XDG_RUNTIME_DIR")
 
 
 def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
@@ -141,7 +133,7 @@ def _try(at: Address) -> socket.socket | None:
 def _start(at: Address) -> _Detached:
     """Start a server with a session of its own, so that no Ctrl-C of this terminal ends it."""
     _started[:] = [process for process in _started if process.poll() is None]
-    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket]
+    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--idle", _idle()]
     try:
         with open(at.log, "ab", opener=_private) as log:
             process = _Detached(
@@ -151,11 +143,22 @@ def _start(at: Address) -> _Detached:
                 stderr=log,
                 start_new_session=True,
                 cwd="/",
+                env=_program.environment(),
             )
     except OSError as error:
         raise ServerError(f"larder serve could not be started: {error}") from error
     _started.append(process)
     return process
+
+
+def _idle() -> str:
+    """Return how long a server stays after its last client has gone, as the program reads it."""
+    given = os.environ.get("LARDER_IDLE") or "60s"
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", given):
+        return f"{given}s"
+    if not re.fullmatch(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+", given):
+        raise ServerError(f"LARDER_IDLE: {given!r} is not a duration; give seconds, or one such as 5m, or 0 for ever")
+    return given
 
 
 def _private(path: str, flags: int) -> int:

@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import _pin, _ranks, _server
+from . import _arguments, _pin, _ranks, _server
 from ._connection import Connection, LocalConnection
 from ._layout import Tensors
 from ._stream import Lost
@@ -48,7 +48,7 @@ class Session:
         copy: bool = False,
         remote: Remote | None = None,
     ) -> None:
-        self.cache = None if cache is None else os.path.abspath(os.fspath(cache))
+        self.cache = None if cache is None else os.path.abspath(_arguments.path("cache", cache))
         self.request = request
         self.opened: dict[str, Any] = {}
         """What the server said of it, as soon as it was open once."""

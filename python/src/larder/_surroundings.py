@@ -62,20 +62,19 @@ def local_zone() -> tuple[Any, ...] | None:
 
     Functions of many libraries reach it, so it counts for all.
     """
+    global _zone
     variables = getattr(os.environ, "_data", {})  # which takes a twentieth of the time of os.environ.get
     variable, names = variables.get(b"TZ"), time.tzname  # which tzset makes anew
-    if not _zone or _zone[0] is not names or _zone[1] != variable:
+    zone = _zone
+    if zone is None or zone[0] is not names or zone[1] != variable:
         usual = names == ("UTC", "UTC") and variable in (None, b"UTC", b"")
-        _zone[:] = [
-            names,
-            variable,
-            None if usual else (variable, names, time.timezone, time.altzone, _rules(variable)),
-        ]
-    found: tuple[Any, ...] | None = _zone[2]
-    return found
+        known_by = None if usual else (variable, names, time.timezone, time.altzone, _rules(variable))
+        _zone = zone = names, variable, known_by
+    return zone[2]
 
 
-_zone: list[Any] = []  # the names, the variable, and what they are known by
+# The names, the variable, and what they are known by: one tuple, so that no thread sees a part of another zone.
+_zone: tuple[tuple[str, str], bytes | None, tuple[Any, ...] | None] | None = None
 
 
 def _rules(variable: bytes | None) -> bytes | None:
@@ -120,26 +119,29 @@ def _warning(action: str, message: Any, category: type, module: Any, line: int) 
     return (*texts, category.__module__, category.__qualname__, line)
 
 
-_seen: list[Any] = []  # the options of pandas, and those that are not as they are at first
+# The options of pandas, and those that are not as they are at first: one tuple, as above.
+_seen: tuple[Any, list[tuple[str, Any]]] | None = None
 
 
 def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, Any]]:
     """Return the options of pandas in some groups that are not as they are at first: functions among them."""
+    global _seen
     config = sys.modules.get("pandas._config.config")
     options = getattr(config, "_global_config", None)
     registered = getattr(config, "_registered_options", None)
     if not options or not registered:
         return []
-    if not _seen or _seen[0] != options:  # which takes a microsecond
-        changed = []
+    seen = _seen
+    if seen is None or seen[0] != options:  # which takes a microsecond
+        changed, held = [], deepcopy(options)  # read from the copy: another thread may set them meanwhile
         for name, option in list(registered.items()):
-            value = options
+            value = held
             for part in name.split("."):
                 value = value[part]
             if value != option.defval:
                 changed.append((name, value))
-        _seen[:] = [deepcopy(options), sorted(changed, key=itemgetter(0))]
-    return [(name, value) for name, value in _seen[1] if name.startswith(groups)]
+        _seen = seen = held, sorted(changed, key=itemgetter(0))
+    return [(name, value) for name, value in seen[1] if name.startswith(groups)]
 
 
 _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, overload
 
-from . import _options, _session
+from . import _arguments, _options, _session
 from ._options import FlowArgument
 from ._session import Session
 from ._stream import Lost
@@ -146,7 +147,10 @@ class Dataset:
 
 
 def _number(index: int, n: int) -> int:
-    number = int(index)
+    try:
+        number = operator.index(index)
+    except TypeError:
+        raise TypeError(f"sample: {_arguments.kind(index)} is not a number of one; give an int or a slice") from None
     if not -n <= number < n:
         raise IndexError(f"there is no sample {number} of {n}")
     return number % n

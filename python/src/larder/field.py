@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, Literal
 
-from . import _numbers
+from . import _arguments, _numbers
 from .errors import RequestError
 
 Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
     """One field of the batches.
 
@@ -21,6 +21,7 @@ class Field:
 
     item: str
     """The item of the samples that it is made of."""
+    _: KW_ONLY
     name: str | None = None
     """What it is called in the batch: as the item, where that is not said."""
     form: Form = "auto"
@@ -43,6 +44,10 @@ class Field:
     """Of form pad: these become multiples of it."""
     fill: float | None = None
     """What elements of padding are; 0 where that is not said."""
+
+    def __post_init__(self) -> None:
+        """Refuse what names no item."""
+        _arguments.text("item of a Field", self.item)
 
     def request(self) -> dict[str, Any]:
         """Return it as the server is told."""
@@ -106,11 +111,10 @@ def requests_of(given: FieldsArgument | None) -> list[dict[str, Any]] | None:
     """
     if given is None:
         return None
-    if isinstance(given, str):
-        raise TypeError("fields is a list or a dict, not one text")
     if isinstance(given, Mapping):
         return [_of_item(item, options).request() for item, options in given.items()]
-    return [(field if isinstance(field, Field) else Field(item=field)).request() for field in given]
+    listed = _arguments.several("fields", given, "items, or a dict from items to fields")
+    return [(field if isinstance(field, Field) else Field(item=field)).request() for field in listed]
 
 
 def _of_item(item: str, options: Field | Mapping[str, Any] | str | None) -> Field:
@@ -121,4 +125,6 @@ def _of_item(item: str, options: Field | Mapping[str, Any] | str | None) -> Fiel
         return Field(item=item)
     if isinstance(options, str):
         return Field(item=item, form=options)  # type: ignore[arg-type]
+    if not isinstance(options, Mapping):
+        raise TypeError(f"fields: {_arguments.kind(options)} is not a field; give item {item!r:.40} a larder.Field")
     return Field(**{"item": item, **options})

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _callable, _yaml
+from . import _arguments, _callable, _yaml
 from ._components import (
     JOINS,
     PARAMETERS,
@@ -96,7 +96,7 @@ class Node(Methods):
         """
         if not isinstance(component, (str, Step)):
             if not callable(component):
-                raise TypeError(f"map() takes a mapper or a function, and {type(component).__name__} is none")
+                raise TypeError(f"map(): {_arguments.kind(component)} is not a mapper; give its name or a function")
             params = _callable.parameters(component, params)
             component = "python"
         if isinstance(component, Step):
@@ -243,8 +243,9 @@ class Node(Methods):
         given: Mapping[str, object],
         others: tuple[Node, ...] = (),
     ) -> Node:
-        params, own = split(given, kind, component)
-        call = f"{'to' if kind == 'sink' else kind}({component!r})"
+        call = "to" if kind == "sink" else kind
+        params, own = split(given, kind, _arguments.text(f"component of {call}()", component))
+        call = f"{call}({component!r})"
         return _make(kind, component, (self, *others), _together(call, with_, params), own, call)
 
 
@@ -256,7 +257,7 @@ def source(component: str, /, *, with_: Mapping[str, object] | None = None, **pa
         with_: parameters by their names in flow files.
         **params: other parameters, and `Options`.
     """
-    given, own = split(params, "source", component)
+    given, own = split(params, "source", _arguments.text("component of source()", component))
     call = f"source({component!r})"
     return _make("source", component, (), _together(call, with_, given), own, call)
 
@@ -273,6 +274,8 @@ def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: 
         into: the items of a sample.
         **params: other parameters of `larder.python`, and `Options`. `setup` may be a function.
     """
+    if not callable(function):
+        raise TypeError(f"generate(): {_arguments.kind(function)} is not a function; give one, or a source")
     return source("python", **_callable.parameters(function, {"into": into, **params}))
 
 
@@ -305,7 +308,7 @@ def step(component: str, /, *, with_: Mapping[str, object] | None = None, **para
         **params: other parameters.
     """
     call = f"step({component!r})"
-    given, own = split(params, "map", component)
+    given, own = split(params, "map", _arguments.text("component of step()", component))
     if own:
         raise TypeError(f"{call}: {', '.join(own)} belongs to a node, and a step is none")
     return Step(component, parameters("map", component, _together(call, with_, given), call))
@@ -328,11 +331,9 @@ def _make(
     given: Mapping[str, object],
     call: str,
 ) -> Node:
-    if not component:
-        raise ValueError(f"{call} names no component")
     for other in inputs:
         if not isinstance(other, Node):
-            raise TypeError(f"{call} reads nodes, and {type(other).__name__} is none")
+            raise TypeError(f"{call}: {_arguments.kind(other)} is not a node; give nodes, such as larder.images(PATH)")
     if len(inputs) > 1 and component in PARAMETERS["op"] and component not in JOINS:
         raise TypeError(f"{call} reads one dataset, not {len(inputs)}; join them first by cat or zip")
     values = parameters(kind, component, params, call)
@@ -501,6 +502,8 @@ class Flow:
 
     def name_of(self, node: Node) -> str:
         """Return what a node is called in this flow, `NODE.OUTPUT` for one of several outputs."""
+        if not isinstance(node, Node):
+            raise TypeError(f"name_of(): {_arguments.kind(node)} is not a node; give one of the flow")
         for name, have in self._nodes.items():
             if have._digest == node._digest:
                 return _reference(name, node)
@@ -580,7 +583,7 @@ def _ends(given: tuple[Node | Flow, ...]) -> Iterator[Node]:
         elif isinstance(end, Node):
             yield end
         else:
-            raise TypeError(f"a flow is made of nodes and flows, not of {type(end).__name__}")
+            raise TypeError(f"Flow(): {_arguments.kind(end)} is not a node; give nodes, such as larder.images(PATH)")
 
 
 def _flow_name(name: str | None) -> str:

@@ -251,6 +251,8 @@ class Loader:
         A state of something else is a `StateError`, here or where reading begins.
         """
         try:
+            if not isinstance(state, Mapping):
+                raise TypeError("it is no dict")
             text = state["state"]
             prefix, epoch, position = text.rsplit(".", 2)
             place = int(epoch, 36), int(position, 36)

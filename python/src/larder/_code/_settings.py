@@ -62,7 +62,7 @@ def _setting(e: Encoder, value: Setting) -> None:
     e.add((value.name, value.read()))
 
 
-_usual: list[Any] = []  # the very options that were found to be the usual ones
+_usual: Any = None  # the very options that were found to be the usual ones
 
 
 def _printing() -> Any:
@@ -89,6 +89,7 @@ def _of_locale() -> list[str]:
 
 
 def _of_numpy() -> Any:
+    global _usual
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
@@ -96,12 +97,12 @@ def _of_numpy() -> Any:
         options = sys.modules["numpy._core.printoptions"].format_options.get()
     except (KeyError, AttributeError):  # of another version
         options = None
-    if options is not None and _usual and _usual[0] is options:
+    if options is not None and _usual is options:
         return None
     found = asked(numpy, "get_printoptions", {})
     if all(_PRINTING.get(name) == held for name, held in found.items()):
         if options is not None:
-            _usual[:] = [options]
+            _usual = options
         return None
     return found
 

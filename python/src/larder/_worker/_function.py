@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import pkgutil
 import re
 import traceback
 from collections.abc import Iterator, Mapping, Set
@@ -51,7 +52,9 @@ class Function:
         self._given, self._start_given = self._share(given)
         self._as = self._forms()
         version = setup.get("version")
-        self._identities = [identify(f, version=version) for f in (self._call, self._start) if f is not None]
+        self._allow = frozenset[str](setup.get("allow") or ())
+        functions = [f for f in (self._call, self._start) if f is not None]
+        self._identities = [identify(f, version=version, allow=self._allow) for f in functions]
         self._checked = [] if version else self._identities
         self._files = [file.path for file in given.values() if isinstance(file, File)]
         self._caches = [cache for identity in self._identities for cache in identity.caches]
@@ -92,7 +95,7 @@ class Function:
         if not self._checked:  # a version stands for it
             yield
             return
-        with Watch(self._files, self._threads, caches=self._caches) as watch:
+        with Watch(self._files, self._threads, self._allow, self._caches) as watch:
             yield
         if watch.reason():
             raise CodeError(watch.reason())
@@ -248,11 +251,9 @@ class Function:
 
 def _own_code() -> bytes:
     """Return what items are made values by, and values items."""
-    own = sha256()
-    for name in sorted(os.listdir(_HERE)):
-        if name.endswith(".py"):
-            with open(os.path.join(_HERE, name), "rb") as file:
-                own.update(file.read())
+    own, loader = sha256(), __spec__.loader  # that of an archive, too
+    for name in sorted(["__init__", *(module.name for module in pkgutil.iter_modules([_HERE]))]):
+        own.update(loader.get_data(os.path.join(_HERE, f"{name}.py")))  # type: ignore[union-attr]
     return own.digest()
 
 

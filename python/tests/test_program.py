@@ -1,0 +1,218 @@
+"""The program is found however the package was installed, and workers of the program find the package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import larder
+from larder import _program
+
+PACKAGE = Path(__file__).parents[1]
+
+MAIN = """
+import os, sys
+import larder
+from larder import _program
+
+def main():
+    os.makedirs(sys.argv[1], exist_ok=True)
+    os.chdir(sys.argv[1])
+    with open("rows.jsonl", "w") as file:
+        file.write('{"n": 1}\\n{"n": 2}\\n')
+    with open("twice.py", "w") as file:
+        file.write("def twice(n):\\n    return 2 * n\\n")
+    with open("flow.yaml", "w") as file:
+        file.write('''version: 1
+nodes:
+  rows: {source: jsonl, with: {path: rows.jsonl}}
+  twice: {map: python, from: rows, with: {function: "twice:twice", items: [n], into: [m]}}
+''')
+    try:
+        assert larder.run("flow.yaml", only=["twice"]).status == "ok"
+        with larder.Loader("flow.yaml", "twice") as loader:
+            assert next(iter(loader))["m"].tolist() == [2, 4]
+    finally:
+        os.system(_program.find() + " serve --stop 2>&1")
+    print(_program.find())
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def pip(*words: object, python: str = sys.executable, **environment: str) -> None:
+    command = [python, "-m", "pip", "-q", "--disable-pip-version-check", *map(str, words)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def building(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a command go that has built the program already."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    pytest.importorskip("pip", reason="pip is not installed")
+    folder = tmp_path_factory.mktemp("go")
+    go = folder / "go"
+    go.write_text(f'#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nexec cp {program} "$2"\n')
+    go.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(building: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-build-isolation", "--no-deps", "-w", folder, PACKAGE, PATH=f"{building}:{os.environ['PATH']}")
+    (made,) = folder.glob("larder-*.whl")
+    return made
+
+
+@pytest.fixture
+def place(tmp_path: Path, runtime: Path) -> Iterator[Path]:
+    (tmp_path / "main.py").write_text(MAIN)
+    yield tmp_path
+    shutil.rmtree(tmp_path, ignore_errors=True)  # of which each has a program
+
+
+def found(place: Path, *command: object, **more: str) -> str:
+    """Run a program that uses the package, with no larder on the PATH; return which program it found."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("LARDER_BIN", "PYTHONPATH", "LARDER_PYTHON")}
+    environment = {**kept, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(place / "cache"), **more}
+    words = [*map(str, command), str(place / "work")]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, cwd=place)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_installed_by_target(place: Path, wheel: Path) -> None:
+    target = place / "a" / "b"
+    pip("install", "--no-deps", "--no-index", "--target", target, wheel)
+    other = place / "bin" / "larder"  # where the list of installed files leads
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 3\n")
+    other.chmod(0o755)
+    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(target)) == str(target / "bin" / "larder")
+    start = (
+        f"import sys; sys.path.insert(0, {str(target)!r}); sys.path.insert(0, {str(place)!r}); import main; main.main()"
+    )
+    assert found(place, sys.executable, "-c", start) == str(target / "bin" / "larder")
+
+
+def environment(place: Path, system_site_packages: bool = False) -> Path:
+    """An environment of its own that has what this one has."""
+    venv.create(place / "venv", symlinks=True, system_site_packages=system_site_packages)
+    (packages,) = (place / "venv").glob("lib/python*/site-packages")
+    (packages / "more.pth").write_text("".join(f"{p}\n" for p in sys.path if p.endswith("-packages")))
+    return place / "venv" / "bin"
+
+
+def test_installed_by_prefix(place: Path, wheel: Path) -> None:
+    pip("install", "--no-deps", "--no-index", "--ignore-installed", "--prefix", place / "p", wheel)
+    (packages,) = (place / "p").rglob("*-packages")
+    program = str(place / "p" / "bin" / "larder")
+    if not os.path.exists(program):  # as Debian has it
+        program = str(place / "p" / "local" / "bin" / "larder")
+    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(packages)) == program
+
+
+def test_installed_for_the_user(place: Path, wheel: Path) -> None:
+    python, base = environment(place, system_site_packages=True) / "python", str(place / "u")
+    pip("install", "--no-deps", "--no-index", "--user", wheel, python=str(python), PYTHONUSERBASE=base)
+    assert found(place, python, place / "main.py", PYTHONUSERBASE=base) == str(place / "u" / "bin" / "larder")
+
+
+def test_installed_as_editable(place: Path, building: Path) -> None:
+    binaries = environment(place)
+    path = f"{building}:{os.environ['PATH']}"
+    pip("install", "--no-build-isolation", "--no-deps", "-e", PACKAGE, python=str(binaries / "python"), PATH=path)
+    assert found(place, binaries / "python", place / "main.py") == str(binaries / "larder")
+
+
+def test_a_copy_of_the_package(place: Path, program: str) -> None:
+    binaries = environment(place)
+    os.symlink(program, binaries / "larder")
+    shutil.copytree(PACKAGE / "src" / "larder", place / "copy" / "larder")
+    assert found(place, binaries / "python", place / "main.py", PYTHONPATH="copy") == str(binaries / "larder")
+
+
+def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
+    content = place / "content"
+    pip("install", "--no-deps", "--no-index", "--target", content, wheel)
+    shutil.copy(place / "main.py", content / "app.py")
+    archive = place / "app.pyz"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
+        first = found(place, sys.executable, archive)
+        assert found(place, sys.executable, archive) == first
+        copies = [path for path in (place / "cache" / "larder-programs").rglob("*") if path.is_file()]
+        assert copies == [Path(first)], "one copy for each archive"
+        (content / "more.txt").write_text("another archive")
+    shutil.move(content / "bin", place / "bin")  # and beside the archive
+    subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
+    assert found(place, sys.executable, archive) == str(place / "bin" / "larder")
+
+
+def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None:
+    code = "import sys; from larder import _program; sys.stdin.read(); print(_program.find())"
+    kept = {k: v for k, v in os.environ.items() if k != "LARDER_BIN"}
+    environment = {**kept, "PYTHONPATH": str(wheel), "XDG_CACHE_HOME": str(place / "cache")}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment, "umask": 0}
+    begun = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(4)]
+    for process in begun:
+        assert process.stdin is not None
+        process.stdin.close()
+    said = []
+    for process in begun:
+        assert process.stdout is not None
+        with process.stdout as out:
+            said.append(out.read().decode().strip())
+    assert [process.wait() for process in begun] == [0] * 4
+    assert len(set(said)) == 1
+    files = list((place / "cache" / "larder-programs").rglob("*"))
+    assert [str(file) for file in files if file.is_file()] == said[:1]
+    assert {file.stat().st_mode & 0o777 for file in [*files, place / "cache" / "larder-programs"]} == {0o700}
+
+
+def test_copies_in_a_folder_of_another_are_not_run(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    copy = _program._extracted(str(wheel))
+    assert copy is not None
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(larder.ServerError, match="is not a folder of yours; set LARDER_BIN"):
+        _program._extracted(str(wheel))
+
+
+def test_a_copy_that_is_cut_is_none(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfileobj", cut)
+        with pytest.raises(larder.ServerError, match="cannot be copied: no space left; set LARDER_BIN"):
+            _program._extracted(str(wheel))
+    assert not [file for file in (place / "larder-programs").rglob("*") if file.is_file()]
+    assert _program._extracted(str(wheel)) is not None
+
+
+def test_a_wheel_that_is_not_installed(place: Path, wheel: Path) -> None:
+    assert str(place / "cache") in found(place, sys.executable, place / "main.py", PYTHONPATH=str(wheel))
+
+
+def test_a_program_that_lost_its_mode(place: Path, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(place / "out")
+        (script,) = (place / "out").glob("larder-*.data/scripts/larder")
+    (place / "out" / "bin").mkdir()
+    script.rename(place / "out" / "bin" / "larder")
+    with pytest.raises(AssertionError, match="is not executable; run `chmod"):
+        found(place, sys.executable, place / "main.py", PYTHONPATH=str(place / "out"))
