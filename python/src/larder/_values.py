@@ -134,7 +134,8 @@ def plain(value: object, who: str, depth: int = 0) -> Value:
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return tuple(plain(v, f"{who}[{i}]", depth + 1) for i, v in enumerate(value))
     raise TypeError(
-        f"{who}: {_arguments.kind(value)} is not a value of a flow; give None, a bool, number, string, path, list or dict"
+        f"{who}: {_arguments.kind(value)} is not a value of a flow; "
+        "give None, a bool, number, string, path, list or dict"
     )
 
 
