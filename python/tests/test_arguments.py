@@ -153,11 +153,11 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: larder.File(None), "File(): None is not a path; give a string or a pathlib.Path"),  # type: ignore[arg-type]
     (
         lambda: node().map(len, items=["n"], into=["m"], allow=Endless()),
-        "allow is of the type Endless, which no flow has",
+        "allow: Endless is not a value of a flow; give ",
     ),
     (
         lambda: node().map("python", function="f:f", items=["n"], into=["m"], allow="time.time").run(),
-        "allow: expected a list",
+        'allow must be a list, not the text "time.time"',
     ),
     # Nodes without samples, and weights of nothing.
     (

@@ -78,7 +78,7 @@ class MemoBatch:
         if not callable(function):
             raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
-        self._items = [_parameter(self._signature, one) for one in _arguments.several("items", items, "parameters")]
+        self._items = [_parameter(self._signature, one) for one in items]
         self._current: _Current | None = None
         self._module: Any = None
         """The identity of a model, which keeps what it knows of tensors."""
@@ -685,9 +685,7 @@ def memo_batch(
     - `most` is how many items the function is called with at once.
     - `train` allows modules in training mode.
     """
-    named = [items] if isinstance(items, (str, int)) else list(items)
-    if isinstance(ignore, str):
-        raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
+    named = [items] if isinstance(items, (str, int)) else _arguments.several("items", items, "parameters")
     if (most is not None and most < 1) or check < 0:
         raise ValueError("most is at least 1, and check is not negative")
 

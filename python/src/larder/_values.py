@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from . import _arguments
+
 # What a parameter is kept as: lists are tuples, and mappings are never handed out.
 Value: TypeAlias = "bool | int | float | str | Var | tuple[Value, ...] | dict[str, Value] | None"
 
@@ -132,8 +134,8 @@ def plain(value: object, who: str, depth: int = 0) -> Value:
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return tuple(plain(v, f"{who}[{i}]", depth + 1) for i, v in enumerate(value))
     raise TypeError(
-        f"{who} is of the type {type(value).__name__}, which no flow has: "
-        "give None, a truth value, a number, a text, a path, a list or a mapping"
+        f"{who}: {_arguments.kind(value)} is not a value of a flow; "
+        "give None, a bool, number, string, path, list or dict"
     )
 
 
