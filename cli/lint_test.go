@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const mixedShare = "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  mine: {op: shard, from: letters, with: {rank: 0, world-size: 2}}\n  mixed: {op: shuffle, from: mine}\n"
+const mixedShare = "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  mine: {op: shard, from: letters, with: {rank: 0, world-size: 2}}\n  mixed: {op: shuffle, from: mine, with: {epoch: \"${epoch}\"}}\nvars: {epoch: 0}\n"
 
 // finding is what larder lint --json prints of each error and warning.
 type finding struct {
@@ -65,7 +65,7 @@ func TestLintJSON(t *testing.T) {
 	if r.status != 2 || len(all) != 1 || all[0].Severity != "error" || all[0].Rule != "error" || all[0].Line != 5 || all[0].Column != 16 {
 		t.Errorf("status %d, %+v", r.status, all)
 	}
-	b.write("flow.yaml", strings.Replace(mixedShare, "mixed: {op: shuffle, from: mine}", "a: {sink: underfolder, from: mine, with: {path: out}}\n  b: {sink: underfolder, from: letters, with: {path: out}}", 1))
+	b.write("flow.yaml", strings.Replace(mixedShare, "mixed: {op: shuffle, from: mine, with: {epoch: \"${epoch}\"}}", "a: {sink: underfolder, from: mine, with: {path: out}}\n  b: {sink: underfolder, from: letters, with: {path: out}}", 1))
 	r = b.larder("lint", "flow.yaml", "--json")
 	if all = findings(t, r); r.status != 2 || len(all) != 1 || all[0].Severity != "error" || !strings.Contains(all[0].Message, "out") {
 		t.Errorf("status %d, %+v", r.status, all)

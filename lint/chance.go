@@ -46,6 +46,36 @@ func randomBeforeKeep(g *graph) (all []Warning) {
 	return all
 }
 
+// fixedDraw: what a node draws is the same in every epoch, as its epoch is a number. Parts
+// that a dataset is divided into must be that, and so may be what is written or kept: of
+// what is kept [randomBeforeKeep] warns.
+func fixedDraw(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		if g.drawsAnew(n) || g.writes(n) || !g.random(n) && (!drawsSamples(n) || g.divided(n)) || g.random(n) && (g.variants(n) || g.keptBy(n) != nil) {
+			continue
+		}
+		all = append(all, at(n, "give it epoch: \"${epoch}\", a variable (vars: {epoch: 0}) that a loader sets",
+			"it does not know the epoch, so whoever reads it epoch by epoch gets the same draw each time"))
+	}
+	return all
+}
+
+// drawsSamples reports whether a node draws which samples it passes on, or their order.
+func drawsSamples(n *flow.Node) bool {
+	return n.Component.Kind == component.Op && !is[op.MapIf](n) &&
+		slices.ContainsFunc(n.Component.Params, func(p component.Param) bool { return p.Name == "epoch" })
+}
+
+// divided reports whether samples are taken out of what a node passes on, by their
+// positions.
+func (g *graph) divided(n *flow.Node) bool {
+	return once(g, "divided below", func() map[*flow.Node]bool {
+		return g.below(func(n *flow.Node) bool {
+			return is[op.Split](n) || is[op.Chunk](n) || is[op.Slice](n) || is[op.Index](n)
+		})
+	})[n]
+}
+
 // where says which node keeps something, if it is another one.
 func where(n, by *flow.Node) string {
 	if n == by {

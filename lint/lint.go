@@ -50,6 +50,7 @@ func Rules() []Rule {
 		{"repeat-before-shuffle", repeatBeforeShuffle},
 		{"double-shard", doubleShard},
 		{"random-before-keep", randomBeforeKeep},
+		{"fixed-draw", fixedDraw},
 		{"cache-too-small", cacheTooSmall},
 		{"buffer-too-large", bufferTooLarge},
 		{"unused-result", unusedResult},

@@ -1,12 +1,14 @@
 package lint_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/lint"
 
@@ -39,6 +41,9 @@ func TestRules(t *testing.T) {
 	for _, c := range slices.Concat(orders, chances, bounds, results) {
 		var found []string
 		for _, w := range check(t, c.nodes) {
+			if w.Rule == "fixed-draw" && !strings.Contains(c.finds, w.Rule) {
+				continue // most flows here have no epoch: see TestFixedDraws
+			}
 			found = append(found, w.Rule+" "+w.Node)
 			fires[w.Rule] = true
 			if w.At.File != "flow.yaml" || w.At.Line < 4 || w.At.Column != 3 || w.What == "" || w.Cure == "" {
@@ -50,7 +55,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for _, r := range lint.Rules() {
-		if !fires[r.Name] {
+		if !fires[r.Name] && r.Name != "fixed-draw" {
 			t.Errorf("nothing made %s fire", r.Name)
 		}
 	}
@@ -163,10 +168,67 @@ func branches(from, a string) string {
 	return "  a: {map: image-resize, from: " + from + ", with: {width: 8}" + a + "}\n  b: {map: image-resize, from: " + from + ", with: {width: 9}}\n" + sinks
 }
 
+// drawing are the parameters with which the components that take an epoch draw.
+var drawing = map[string]string{
+	"color-jitter": "brightness: 0.5", "image-flip": "", "random-crop": "width: 8, height: 8",
+	"map-if": "probability: 0.5, step: {map: image-resize, with: {width: 8}}",
+	"mix":    "n: 3", "sample": "n: 3", "shuffle": "", "weighted-sample": "n: 3, weight: '1'",
+}
+
+// TestEpochs: each component that takes an epoch is warned of if it has none.
+func TestEpochs(t *testing.T) {
+	for _, c := range slices.Concat(component.All(component.Map), component.All(component.Op)) {
+		if !slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "epoch" }) {
+			continue
+		}
+		with, ok := drawing[c.Name]
+		if !ok {
+			t.Errorf("%s takes an epoch, and it is not known here how it draws", c.Name)
+		}
+		for epoch, want := range map[string]string{"": "fixed-draw n", "epoch: 3": "fixed-draw n", `epoch: "${epoch}"`: ""} {
+			with := strings.Trim(with+", "+epoch, ", ")
+			if got := fixed(t, fmt.Sprintf("  n: {%s: %s, from: in, with: {%s}}\n", c.Kind, c.Name, with)); got != want {
+				t.Errorf("%s with %q: found %q, want %q", c.Name, with, got, want)
+			}
+		}
+	}
+}
+
+// TestFixedDraws: what is divided, written or kept may be drawn once.
+func TestFixedDraws(t *testing.T) {
+	for _, c := range []trial{
+		{"parts are the same in each epoch", "  mixed: {op: shuffle, from: in}\n  parts: {op: split, from: mixed, with: {sizes: {a: 0.5, b: 0.5}}}\n", ""},
+		{"a part is taken", "  mixed: {op: sample, from: in, with: {n: 20}}\n  last: {op: slice, from: mixed, with: {stop: 4}}\n", ""},
+		{"it is written once", "  last: {op: weighted-sample, from: in, with: {n: 3, weight: '1'}}\n" + out, ""},
+		{"it draws nothing", "  flip: {map: image-flip, from: in, with: {horizontal: 1}}\n", ""},
+		{"nothing is left to chance", "  some: {op: map-if, from: in, with: {where: 'true', step: {map: image-resize, with: {width: 8}}}}\n", ""},
+		{"another rule warns", "  flip: {map: image-flip, from: in, keep: true}\n", ""},
+		{"", "  mixed: {op: shuffle, from: in}\n  mine: {op: shard, from: mixed, with: {rank: 0, world-size: 2}}\n", "fixed-draw mixed"},
+		{"", "  both: {map: compose, from: in, with: {steps: [{map: image-flip}]}}\n", "fixed-draw both"},
+		{"", "  parts: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n  mixed: {op: shuffle, from: parts.a}\n", "fixed-draw mixed"},
+	} {
+		if got := fixed(t, c.nodes); got != c.finds {
+			t.Errorf("%s%s\nfound %q, want %q", c.near, c.nodes, got, c.finds)
+		}
+	}
+}
+
+// fixed is what the rule finds in a flow.
+func fixed(t *testing.T, nodes string) string {
+	t.Helper()
+	var found []string
+	for _, w := range check(t, nodes) {
+		if w.Rule == "fixed-draw" {
+			found = append(found, w.Rule+" "+w.Node)
+		}
+	}
+	return strings.Join(found, ", ")
+}
+
 // TestSweep: variants of a node are one node of the file.
 func TestSweep(t *testing.T) {
 	f, err := flow.Parse("flow.yaml", []byte(strings.Replace(letters, "nodes:", "sweep: {seed: [1, 2]}\nnodes:", 1)+mine+
-		"  mixed: {op: shuffle, from: mine, with: {seed: \"${seed}\"}}\n"), nil)
+		"  mixed: {op: shuffle, from: mine, with: {seed: \"${seed}\", epoch: \"${epoch}\"}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
