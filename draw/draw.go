@@ -21,7 +21,6 @@
 package draw
 
 import (
-
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 )
