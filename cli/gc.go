@@ -102,7 +102,7 @@ func missing(names []string) error {
 
 func writeRemoved(w io.Writer, r inventory.Removed, dry bool) {
 	for _, n := range r.Nodes {
-		fmt.Fprintf(w, "%s: %s\n", printable(n.Name), recordsOf(n.Records+n.Links, n.Bytes))
+		fmt.Fprintf(w, "%s: %s\n", printable(n.Label()), recordsOf(n.Records+n.Links, n.Bytes))
 	}
 	records, pinned, bytes := r.Records()
 	if dry {

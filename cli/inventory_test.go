@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/pythontest"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -120,6 +121,46 @@ func TestLs(t *testing.T) {
 				t.Errorf("%q: status %d\n%s", args, r.status, r.stdout)
 			}
 		}
+	}
+}
+
+// TestLsTellsNodesApart: nodes of one component are listed by what they do.
+func TestLsTellsNodesApart(t *testing.T) {
+	b := newBench(t)
+	functions, python := "", pythontest.Have(t)
+	if python {
+		b.write("fn.py", "def one(metadata):\n    return {'n': 1}\ndef two(metadata):\n    return {'n': 2}\n")
+		functions = "  p: {map: python, from: d, with: {function: 'fn:one', items: [metadata], into: [p]}, keep: true}\n" +
+			"  q: {map: python, from: p, with: {function: 'fn:two', items: [metadata], into: [q]}, keep: true}\n"
+	} else {
+		functions = "  q: {op: clone, from: d}\n"
+	}
+	b.write("flow.yaml", `version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  few: {op: slice, from: letters, with: {stop: 2}}
+  a: {map: compute, from: few, with: {set: {a: "1 + 1"}}, keep: true}
+  b: {map: compute, from: a, with: {set: {b: "metadata.letter"}}, keep: true}
+  c: {map: exec, from: b, with: {command: [sh, -c, 'echo 1 > "$LARDER_OUT/c.json"'], items: [metadata], into: [c]}, keep: true}
+  d: {map: exec, from: c, with: {command: [sh, -c, 'echo 2 > "$LARDER_OUT/d.json"'], items: [metadata], into: [d]}, keep: true}
+`+functions+`  some: {op: filter, from: q, with: {where: "a == 2"}}
+  more: {op: filter, from: some, with: {where: "b != ''"}}
+  out: {sink: underfolder, from: more, with: {path: out}}
+`)
+	b.must("run flow.yaml")
+	labels := []string{"compute a = 1 + 1", "compute b = metadata.letter", `exec sh -c echo 1 > "$LARDER_OUT/c.json"`, `exec sh -c echo 2 > "$LARDER_OUT/d.json"`, "filter a == 2", "filter b != ''"}
+	if python {
+		labels = append(labels, "python fn:one", "python fn:two")
+	}
+	all := b.larder("ls").stdout
+	for _, label := range labels {
+		mustContain(t, "ls", all, " "+label+"  ")
+		if one := b.larder("ls", label).stdout; strings.Count(one, "\n") != 2 || !strings.Contains(one, label) {
+			t.Errorf("ls %q lists %s", label, one)
+		}
+	}
+	if n := strings.Count(b.larder("ls", "exec").stdout, "\n"); n != 3 {
+		t.Errorf("ls exec has %d lines, want 3", n)
 	}
 }
 

@@ -32,7 +32,8 @@ func (a *app) lsCommand() *cobra.Command {
 		Long: `List what the cache holds.
 
 A NODE is the name of an operation, such as image-stats; its records are the
-results that it made. A PREFIX is the beginning of a record's key. COST is the
+results that it made. Operations of one name are told apart by what is behind it:
+a function, a command, an expression. With that, in quotes, it names one of them. A PREFIX is the beginning of a record's key. COST is the
 time that computing the records took, and that having them saves. A link notes
 that a result asked for by one key is kept under another.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -135,7 +136,7 @@ var recordOrders = map[string]func(a, b inventory.Record) int{
 }
 
 func byNode(a, b inventory.Record) int {
-	return cmp.Or(strings.Compare(a.Node, b.Node), slices.Compare(a.Key[:], b.Key[:]))
+	return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Detail, b.Detail), slices.Compare(a.Key[:], b.Key[:]))
 }
 
 func writeNodes(w io.Writer, list []inventory.Node) error {
@@ -143,7 +144,7 @@ func writeNodes(w io.Writer, list []inventory.Node) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\trecords\tlinks\tpinned\tbytes\tcost\toldest\tnewest\tlast used\t")
 	for _, n := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", printable(n.Name), count(n.Records), count(n.Links), count(n.Pinned),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", printable(n.Label()), count(n.Records), count(n.Links), count(n.Pinned),
 			size(n.Bytes), secondsOrDot(n.Cost.Seconds()), ago(now, n.Oldest), ago(now, n.Newest), ago(now, n.Used))
 	}
 	return written(t.Flush())
@@ -155,7 +156,7 @@ func writeRecords(w io.Writer, list []inventory.Record) error {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "key\tnode\tsize\tcost\tage\tlast used\tnotes\t")
 	for _, r := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", inventory.Short(r.Key), printable(r.Node),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", inventory.Short(r.Key), printable(r.Label()),
 			size(r.Size), secondsOrDot(r.Cost.Seconds()), ago(now, r.Created), ago(now, r.Used), notes(r))
 	}
 	if err := t.Flush(); err != nil {
@@ -181,6 +182,7 @@ func notes(r inventory.Record) string {
 
 type nodeJSON struct {
 	Node    string    `json:"node"`
+	Detail  string    `json:"detail,omitempty"`
 	Records int64     `json:"records"`
 	Links   int64     `json:"links"`
 	Pinned  int64     `json:"pinned"`
@@ -194,7 +196,7 @@ type nodeJSON struct {
 func nodesJSON(list []inventory.Node) []nodeJSON {
 	out := make([]nodeJSON, len(list))
 	for i, n := range list {
-		out[i] = nodeJSON{n.Name, n.Records, n.Links, n.Pinned, n.Bytes, n.Cost.Seconds(), n.Oldest.UTC(), n.Newest.UTC(), n.Used.UTC()}
+		out[i] = nodeJSON{n.Name, n.Detail, n.Records, n.Links, n.Pinned, n.Bytes, n.Cost.Seconds(), n.Oldest.UTC(), n.Newest.UTC(), n.Used.UTC()}
 	}
 	return out
 }
@@ -202,6 +204,7 @@ func nodesJSON(list []inventory.Node) []nodeJSON {
 type recordJSON struct {
 	Key     string    `json:"key"`
 	Node    string    `json:"node"`
+	Detail  string    `json:"detail,omitempty"`
 	Kind    string    `json:"kind"`
 	Link    string    `json:"link,omitempty"`
 	Type    string    `json:"type"`
@@ -222,7 +225,7 @@ func recordsJSON(list []inventory.Record) []recordJSON {
 
 func newRecordJSON(r inventory.Record) recordJSON {
 	j := recordJSON{
-		Key: r.Key.String(), Node: r.Node, Kind: string(r.Kind), Type: fmt.Sprintf("%016x", r.Type), Size: r.Size,
+		Key: r.Key.String(), Node: r.Node, Detail: r.Detail, Kind: string(r.Kind), Type: fmt.Sprintf("%016x", r.Type), Size: r.Size,
 		Cost: r.Cost.Seconds(), Created: r.Created.UTC(), Used: r.Used.UTC(), Pinned: r.Pinned,
 	}
 	if !r.Link.IsZero() {

@@ -51,6 +51,9 @@ func (f MapperFunc) Map(ctx context.Context, in Sample) (Sample, error) { return
 // A MakerFunc is a maker given by its parts.
 type MakerFunc struct {
 	Name string // what is done, with Params and Code the identity
+	// Detail tells it from others of its name in listings, as a command does; it is no part
+	// of the identity.
+	Detail string
 	// Code is the version of the code, if its author gives one. The zero value
 	// stands for the code itself: Func is known by its source, if its package
 	// registers that, and otherwise by the build. A literal that captures variables
@@ -195,7 +198,11 @@ func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error)
 		params = append(params, key.Param{Name: "function", Value: id.Function})
 	}
 	m.identity = id
-	return key.NewOp(m.f.Name, id.Code, params...)
+	op, err := key.NewOp(m.f.Name, id.Code, params...)
+	if err != nil {
+		return nil, err
+	}
+	return op.Detailed(m.f.Detail), nil
 }
 
 // known returns what the maker is known by, as far as anybody asked.

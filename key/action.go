@@ -27,6 +27,8 @@ type Op struct {
 	params []Part
 	values []Param // sorted by name, if some could be changed
 
+	detail string // what it does beside its name, for people
+
 	described sync.Once
 	fixed     []Part // what Parts says of it, once described
 	encoded   []byte // the same, as provenance has it
@@ -60,6 +62,13 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 		op.params = append(op.params, sharingPart(paramPart, func(e *encoder) error { return e.params(params) })...)
 	}
 	return op, nil
+}
+
+// Detailed returns o with what tells it from others of its name, for people: a command, say,
+// or an expression. It is in provenance and no part of keys. It is called before o is used.
+func (o *Op) Detailed(detail string) *Op {
+	o.detail = detail
+	return o
 }
 
 // hash encodes the operation with its parameters, sorted by name.

@@ -288,3 +288,17 @@ func TestChangedParameters(t *testing.T) {
 		list[0] = 1
 	}
 }
+
+// TestDetails are for people: neither keys nor differences know of them.
+func TestDetails(t *testing.T) {
+	plain, other := mustOp(t, "f", Version("1")).Action(), mustOp(t, "f", Version("1")).Detailed("x = 1").Action()
+	if plain.Key() != other.Key() {
+		t.Error("a detail is part of the key")
+	}
+	if changes := Diff(plain.Parts(), other.Parts()); len(changes) > 0 {
+		t.Errorf("a detail is a difference: %v", changes)
+	}
+	if got := other.Parts()[0].Name; got != "x = 1" {
+		t.Errorf("the detail is %q", got)
+	}
+}

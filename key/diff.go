@@ -18,6 +18,9 @@ func Diff(before, after []Part) []Change {
 	}
 	count := map[id]int{}
 	next := func(p Part) id {
+		if p.Kind == OpPart {
+			p.Name = "" // a detail, which is no part of keys
+		}
 		same := id{kind: p.Kind, name: p.Name}
 		count[same]++
 		return id{p.Kind, p.Name, count[same]}

@@ -21,7 +21,7 @@ const (
 // name: what a difference between two actions can be pinned to.
 type Part struct {
 	Kind   string `cbor:"1,keyasint"` // OpPart, CodePart, ...
-	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"
+	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"; of an OpPart, see [Op.Detailed]
 	Value  string `cbor:"3,keyasint"` // text for people, at most about 200 bytes
 	Digest Digest `cbor:"4,keyasint"` // of the component's encoding: equal if and only if the component is
 }
@@ -77,7 +77,7 @@ func (a *Action) ownParts(parts []Part) []Part {
 func (o *Op) describe() []Part {
 	o.described.Do(func() {
 		o.fixed = slices.Concat([]Part{
-			{Kind: OpPart, Value: clip(o.name), Digest: textDigest(o.name)},
+			{Kind: OpPart, Name: clip(o.detail), Value: clip(o.name), Digest: textDigest(o.name)},
 			{Kind: CodePart, Value: clip(o.code.String()), Digest: textDigest(o.code.Kind, o.code.ID, o.code.Package)},
 		}, o.params)
 		for i := range o.fixed {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -84,6 +85,15 @@ func (m Compute) Maker() (dataset.Maker, error) {
 	return computer(m.Set, cmp.Or(m.Format, "json"))
 }
 
+// settings lists what is set, by name.
+func settings(set map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		all = append(all, name+" = "+set[name])
+	}
+	return strings.Join(all, ", ")
+}
+
 // computer returns the mapper. It reads the expressions, so that the code which does
 // counts.
 func computer(set map[string]string, format string) (dataset.Maker, error) {
@@ -92,7 +102,7 @@ func computer(set map[string]string, format string) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "compute", Formats: []string{format},
+		Name: "compute", Detail: settings(set), Formats: []string{format},
 		// Their texts are in Params; the evaluator, whose code counts by its version, does
 		// not change what it evaluates, and that cannot be followed there.
 		Pure:   []string{"github.com/larder-data/larder/mapper.formulas"},

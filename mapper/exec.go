@@ -172,7 +172,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
+		Name: "exec", Detail: strings.Join(m.Command, " "), Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
 		// Of the outside the command gets a folder, and what is in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
 			// How long it may take, where its log is, and whether what it left can be read changes no result.

@@ -128,7 +128,7 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	}
 	c.alone = m.Batch == 0
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "python", Params: params, Formats: []string{"npy", "png", "json", "txt", "bin"}, In: m.Items, Out: m.Into,
+		Name: "python", Detail: m.Function, Params: params, Formats: []string{"npy", "png", "json", "txt", "bin"}, In: m.Items, Out: m.Into,
 		Batch: batch, Quick: quick, Together: c.all(),
 		// How workers are fed changes no result: what they do is in Params.
 		Pure: []string{"github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",

@@ -75,7 +75,11 @@ func identity(ctx context.Context, l *larder.Larder, name string, e *expression.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return key.NewOp(name, id.Code, key.Param{Name: "expression", Value: e.Text()})
+	op, err := key.NewOp(name, id.Code, key.Param{Name: "expression", Value: e.Text()})
+	if err != nil {
+		return nil, err
+	}
+	return op.Detailed(e.Text()), nil
 }
 
 // Filter passes on the samples for which an expression is true.

@@ -136,12 +136,12 @@ func (c *collection) bySize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, b := range before {
-		a := after[name]
+	for id, b := range before {
+		a := after[id]
 		if a == nil {
 			a = &Node{}
 		}
-		c.gone.join(name, Node{
+		c.gone.join(id, Node{
 			Records: max(b.Records-a.Records, 0), Links: max(b.Links-a.Links, 0), Pinned: max(b.Pinned-a.Pinned, 0),
 			Bytes: max(b.Bytes-a.Bytes, 0), Cost: max(b.Cost-a.Cost, 0),
 		})

@@ -80,8 +80,27 @@ const (
 type Record struct {
 	store.Info
 	Node string // the operation that made it, FileDigestNode or UnexplainedNode
-	Kind Kind
+	// Detail tells operations of one name apart, such as those of mapper exec by their
+	// commands; empty where the name says all.
+	Detail string
+	Kind   Kind
 }
+
+// Label is what a record's node is called, with its detail.
+func (r Record) Label() string { return label(r.Node, r.Detail) }
+
+func label(node, detail string) string {
+	if detail == "" {
+		return node
+	}
+	if r := []rune(detail); len(r) > maxDetail {
+		detail = string(r[:maxDetail-3]) + "..."
+	}
+	return node + " " + detail
+}
+
+// maxDetail is how many characters of a detail a label has.
+const maxDetail = 48
 
 // kindOf tells the kind of a record from what the store knows of it; of an
 // unexplained record it says Value.
@@ -136,7 +155,7 @@ func explain(ctx context.Context, s store.Records, info store.Info) (Record, err
 	if err != nil {
 		return r, err
 	}
-	if r.Node = operation(p); r.Node == "" {
+	if r.Node, r.Detail = operation(p); r.Node == "" {
 		r.Node = UnexplainedNode
 		if r.Kind == Value {
 			r.Kind = Unexplained
@@ -145,20 +164,20 @@ func explain(ctx context.Context, s store.Records, info store.Info) (Record, err
 	return r, nil
 }
 
-// operation returns the name of the operation in a provenance, "" if there is
-// none that can be read. A terminal can be shown it: a name that came with an
+// operation returns the name of the operation in a provenance, and what tells it from
+// others of its name; "" if there is none that can be read. A terminal can be shown it: a name that came with an
 // import may be anything.
-func operation(provenance []byte) string {
+func operation(provenance []byte) (name, detail string) {
 	parts, err := key.UnmarshalProvenance(provenance)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	for _, p := range parts {
 		if p.Kind == key.OpPart {
-			return strings.Map(visible, p.Value)
+			return strings.Map(visible, p.Value), strings.Map(visible, strings.Join(strings.Fields(p.Name), " "))
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // visible replaces characters that do not show, but may act on a terminal.

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 // A Node sums up the records that one operation made.
 type Node struct {
 	Name    string
-	Records int64 // that are no links
+	Detail  string // as that of records
+	Records int64  // that are no links
 	Links   int64
 	Pinned  int64         // of both
 	Bytes   int64         // of payload
@@ -48,28 +50,34 @@ func (n *Node) add(r Record) {
 	}
 }
 
-// nodes collects records by node.
-type nodes map[string]*Node
+// Label is what the node is called, with its detail.
+func (n Node) Label() string { return label(n.Name, n.Detail) }
+
+// nodes collects records by node and detail.
+type nodes map[nodeID]*Node
+
+type nodeID struct{ name, detail string }
+
+// of returns the node of an id, which is made if there is none.
+func (all nodes) of(id nodeID) *Node {
+	n := all[id]
+	if n == nil {
+		n = &Node{Name: id.name, Detail: id.detail}
+		all[id] = n
+	}
+	return n
+}
 
 func (all nodes) add(r Record) {
-	n := all[r.Node]
-	if n == nil {
-		n = &Node{Name: r.Node}
-		all[r.Node] = n
-	}
-	n.add(r)
+	all.of(nodeID{r.Node, r.Detail}).add(r)
 }
 
 // join adds what of a node was counted elsewhere, if it is anything.
-func (all nodes) join(name string, m Node) {
+func (all nodes) join(id nodeID, m Node) {
 	if m.Records+m.Links == 0 {
 		return
 	}
-	n := all[name]
-	if n == nil {
-		n = &Node{Name: name}
-		all[name] = n
-	}
+	n := all.of(id)
 	n.Records += m.Records
 	n.Links += m.Links
 	n.Pinned += m.Pinned
@@ -90,7 +98,7 @@ func (all nodes) sorted() []Node {
 			}
 			return -1
 		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Detail, b.Detail))
 	})
 	return list
 }

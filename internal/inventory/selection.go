@@ -22,7 +22,7 @@ type Selection struct {
 func (sel Selection) IsAll() bool { return len(sel.nodes)+len(sel.prefixes) == 0 }
 
 func (sel Selection) has(r Record) bool {
-	return sel.nodes[r.Node] || sel.hasPrefixOf(r.Key)
+	return sel.nodes[r.Node] || sel.nodes[r.Label()] || sel.hasPrefixOf(r.Key)
 }
 
 func (sel Selection) hasPrefixOf(k key.Key) bool {
@@ -74,7 +74,7 @@ func choose(ctx context.Context, s store.Records, names []string, keys bool) (se
 		if err != nil {
 			return sel, err
 		}
-		nodes[r.Node] = true
+		nodes[r.Node], nodes[r.Label()] = true, true
 		for _, name := range names {
 			if keys && hasPrefix(r.Key, name) {
 				isPrefix[name] = true
