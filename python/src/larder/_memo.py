@@ -29,6 +29,7 @@ from ._results import decode, encode
 from ._surroundings import surroundings
 from ._warnings import warn
 from ._watch import Watch
+from ._wrapper import Bound, Wrapper
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class Current(Function):
     identity: Identity
 
 
-class Memo(Generic[P, R]):
+class Memo(Wrapper, Generic[P, R]):
     """A function whose results are kept. It is called as the function is; made by `memo`."""
 
     def __init__(
@@ -220,6 +221,7 @@ class Memo(Generic[P, R]):
         self._counting = threading.Lock()
         self.executions = 0
         """How often the function was executed in this process."""
+        self._seal()
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
@@ -250,6 +252,9 @@ class Memo(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None or self._static else Method(self, instance)
+
+    def _options(self) -> tuple[Any, ...]:
+        return (self._pickle, tuple(sorted(self._arguments.ignore)), self._arguments.keyed)
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined,no-any-return]  # as functions are pickled: by their names
@@ -390,7 +395,7 @@ class Memo(Generic[P, R]):
         """Call the function; of a generator, return the whole of what it yields."""
         self._count()
         value = self._function(*args, **kwargs)
-        return list(value) if self._generates else value  # type: ignore[call-overload]
+        return list(value) if self._generates else value
 
     def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
         """Return what is to watch a call, unless a version stands for all that the function does."""
@@ -583,12 +588,12 @@ def _differing(before: Identity, now: Identity) -> str:
     return "code or a value that it reaches"
 
 
-class Method:
+class Method(Bound):
     """A function whose results are kept, bound to an object: that is its first argument."""
 
     def __init__(self, memo: Memo[..., Any], instance: Any) -> None:
         self.__self__, self.__func__ = instance, memo
-        functools.update_wrapper(self, memo._function)
+        functools.update_wrapper(self, memo._function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
@@ -596,9 +601,7 @@ class Method:
     def __getattr__(self, name: str) -> Any:
         if name in ("cached", "forget", "refresh", "why"):
             return functools.partial(getattr(self.__func__, name), self.__self__)
-        if name == "executions":
-            return self.__func__.executions
-        raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
+        return getattr(self.__func__, name)
 
 
 def _code(identity: Identity, pickled: bool) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ._memo import _SMALL, _code, _warn, allowed, as_files, ignored, path_given,
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
+from ._wrapper import Wrapper
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
@@ -45,7 +46,7 @@ class _Current(Function):
         return BY_CONTENT if self.identity is None else self.identity.names_files
 
 
-class MemoBatch:
+class MemoBatch(Wrapper):
     """A function of batches whose results are kept by item. It is called as the function is; made by `memo_batch`."""
 
     def __init__(
@@ -105,6 +106,10 @@ class MemoBatch:
             self._module = ModuleIdentity(function, train, version)
         else:
             functools.update_wrapper(self, function)
+        self._seal()
+
+    def _options(self) -> tuple[Any, ...]:
+        return (tuple(self._items), tuple(sorted(self._ignore)), self._keyed or self._keys_given, self._train)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the result of a batch: rows that are kept, and others from one call of the function."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._keys._encoder import Encoder, Unkeyed
+from .._wrapper import STATE, Wrapper
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._library import CURES, is_code, is_of_library, library_name, shown_module
@@ -262,6 +263,8 @@ class Follow:
 
     def _after(self, value: Any, attributes: list[str], use: _bytecode.Use) -> None:
         """Doubt methods of a value, but for those that its own class has, which are followed."""
+        if isinstance(value, Wrapper) and attributes[0] in STATE:
+            self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", _rules.MACHINE)
         cls = value if isinstance(value, type) else type(value)
         for name in attributes:
             if library_name(cls)[1] is not None or not hasattr(cls, name):

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed
+from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _draws
 from ._library import shown_module
@@ -140,7 +141,7 @@ def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] | None
     if known is not None and known.check():
         return known
     made = _identified(value, Walk(filed, allow))
-    if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
+    if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType, Wrapper)):
         with _lock:
             _known.pop((id(value), filed, allow), None)
             if len(_known) >= _MOST:
@@ -178,12 +179,17 @@ def _of_version(function: Any, version: str) -> Identity:
     made.filed = made.threads = made.draws = False
     made.names_files = BY_CONTENT
     made.refused, made.known = {}, {}
-    e = Encoder(_no_code)
-    e.add(("version", made.name, *place(function), version))
-    made.digest = sha256(FORMAT + b"".join(e.out)).digest()
+    made.digest = sha256(FORMAT + of_version(function, version)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
+
+
+def of_version(function: Any, version: str) -> bytes:
+    """Return what a function with a version is known by."""
+    e = Encoder(_no_code)
+    e.add(("version", operation(function), *place(function), version))
+    return b"".join(e.out)
 
 
 def _no_code(value: Any) -> bytes:

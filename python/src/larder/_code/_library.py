@@ -11,6 +11,7 @@ from typing import Any
 
 from .._keys._encoder import fixed
 from .._keys._objects import COMPILED
+from .._wrapper import Bound, Wrapper
 from . import _owner
 
 _HEAP = 1 << 9
@@ -76,7 +77,7 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
 
 def is_bound(value: Any) -> bool:
     """Report whether a value is a method of a value, and not a function."""
-    if isinstance(value, types.MethodType):
+    if isinstance(value, (types.MethodType, Bound)):
         return True
     if not isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
         return False
@@ -145,7 +146,7 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
 
 def is_code(value: Any) -> bool:
     """Report whether a value is a function or a class, of exactly a type that is known here."""
-    return type(value) in _FUNCTIONS or isinstance(value, type) or is_compiled(value)
+    return type(value) in _FUNCTIONS or isinstance(value, (type, Wrapper)) or is_compiled(value)
 
 
 def shown_module(name: str) -> str:

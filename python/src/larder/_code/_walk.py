@@ -30,6 +30,7 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
+from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _bytecode, _draws, _naming, _owner, _rules, _settings
 from ._abstract import registered
@@ -302,8 +303,6 @@ class Walk:
         elif is_code(value):
             self.sight = max(self.sight, _naming.of_value(value))
             self._edge(node, self.code(value, path, documented))
-        elif isinstance(wrapped := _memoized(value), types.FunctionType):
-            self._edge(node, self.code(wrapped, path, documented))
         elif isinstance(value, types.ModuleType):
             raise CodeError(
                 f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
@@ -405,6 +404,9 @@ class Walk:
             self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
             node.out.append(told(value))
+        elif documented and number not in self._documented and isinstance(value, Wrapper) and value._version is None:
+            self._documented.add(number)
+            self._value(self.nodes[number], value._function, path)
         return number
 
     def _begin(self, value: Any, path: str) -> None:
@@ -425,8 +427,30 @@ class Walk:
             if self.files:
                 self.caches.append(value)
             self._queue.append(lambda: self._value(node, value.__wrapped__, path))
+        elif isinstance(value, Wrapper):
+            node = self._node(path, "options", f"options of {path.rpartition(' ')[2]}")
+            self._queue.append(lambda: self._wrapper(node, value, path))
         else:
             self._begin_builtin(value, path)
+
+    def _wrapper(self, node: Node, value: Wrapper, path: str) -> None:
+        """Follow a function of Larder's: the one of the program, its options, and what was set on it."""
+        from ._identity import of_version
+
+        if value._version is not None:
+            node.out.append(of_version(value._function, value._version))
+        else:
+            self._value(node, value._function, path, "", False)
+        for option in value._options():
+            if fixed(option):
+                node.out.append(f"option {option!r}".encode())
+            else:
+                self._value(node, option, f"{path} -> key")
+        self.guards.size(vars(value))
+        for name, held in value._set().items():
+            self.guards.name(vars(value), name, held)
+            node.out.append(name.encode())
+            self._value(node, held, f"{path}.{name}")
 
     def _property(self, node: Node, value: property, path: str) -> None:
         for accessor in (value.fget, value.fset, value.fdel):
@@ -700,11 +724,6 @@ def _functions_of(member: Any) -> list[types.FunctionType]:
     return [inner] if isinstance(inner, types.FunctionType) else []
 
 
-def _memoized(value: Any) -> Any:
-    """Return the function that another one of Larder's remembers the results of."""
-    return getattr(value, "__wrapped__", None) if type(value).__module__.startswith("larder.") else None
-
-
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
@@ -715,6 +734,8 @@ def _is_of_program(value: Any) -> bool:
     inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
     if isinstance(inner, property):
         inner = inner.fget
+    if isinstance(inner, Wrapper):
+        return True
     if not isinstance(inner, (types.FunctionType, type)):
         inner = type(inner)
     return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")

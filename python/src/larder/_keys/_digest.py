@@ -7,6 +7,7 @@ from hashlib import sha256
 from types import FunctionType
 from typing import Any
 
+from .._wrapper import Wrapper
 from ..errors import ArgumentError, CodeError
 from ._encoder import BY_CONTENT, Encoder, Unkeyed
 
@@ -98,8 +99,8 @@ class _Classes:
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
         if isinstance(value, FunctionType):
             found += told(value)
-            if self.used is None or "__module__" in self.used:
-                found += str(value.__module__).encode()
+        if isinstance(value, (FunctionType, Wrapper)) and (self.used is None or "__module__" in self.used):
+            found += str(value.__module__).encode()
         return found
 
     def check(self) -> None:

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .._wrapper import Bound, Wrapper
 from ._encoder import Encoder, Unkeyed, Writer
 
 CODE = (
@@ -56,9 +57,9 @@ def find(cls: type) -> Writer:
     """Return what writes values of a class that has no special rule."""
     if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
         return _builtin
-    if cls in CODE or issubclass(cls, type) or cls.__name__ in COMPILED:
+    if cls in CODE or issubclass(cls, (type, Wrapper)) or cls.__name__ in COMPILED:
         return _code
-    if cls is types.MethodType:
+    if cls is types.MethodType or issubclass(cls, Bound):
         return _method
     if issubclass(cls, enum.Enum):
         return _member
