@@ -326,18 +326,22 @@ class Memo(Wrapper, Generic[P, R]):
             fresh=fresh,
             names=identity.names_files,
             filed=identity.filed,
+            allow=self._allow,
+            version=self._version,
         )
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
 
     def _about(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
-        used, filed, names = known.identity.names, known.identity.filed, known.identity.names_files
+        identity = known.identity
+        options: dict[str, Any] = {"used": identity.names, "names": identity.names_files, "filed": identity.filed}
+        options |= {"allow": self._allow, "version": self._version}
         return [
             {
                 "name": name,
                 "text": describe(value),
-                "digest": _calls.shown(digest(value, name=name, used=used, names=names, filed=filed)),
+                "digest": _calls.shown(digest(value, name=name, **options)),
             }
             for name, value in self._arguments.named(args, kwargs).items()
         ]

@@ -78,6 +78,11 @@ class MemoBatch(Wrapper):
         self._hints = file_hints(function) if self._files else {}
         if not callable(function):
             raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
+        if _is_compiled(function):
+            raise TypeError(
+                f"{describe(function)}: compiled models cannot be identified; "
+                "pass the original model, or a function with version= that calls this one"
+            )
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._items = [_parameter(self._signature, one) for one in items]
         self._current: _Current | None = None
@@ -184,6 +189,8 @@ class MemoBatch(Wrapper):
             used=None if known.identity is None else known.identity.names,
             known=None if known.identity is None else known.identity.known,
             names=known.names_files,
+            allow=self._allow,
+            version=self._version,
         )
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
@@ -414,6 +421,12 @@ def _parameter(signature: inspect.Signature, which: str | int) -> str:
     if type(which) is not int or not 0 <= which < len(names):
         raise TypeError(f"items: {which!r} is not a position; there are {len(names)} parameters: {', '.join(names)}")
     return names[which]
+
+
+def _is_compiled(function: Any) -> bool:
+    """Report whether torch has compiled or traced a model or a function, of which nothing tells the code."""
+    kinds = ("ScriptModule", "ScriptFunction", "OptimizedModule", "GraphModule")
+    return any(cls.__name__ in kinds and cls.__module__.startswith("torch") for cls in type(function).__mro__)
 
 
 def _is_module(value: Any) -> bool:

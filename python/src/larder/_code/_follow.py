@@ -168,6 +168,8 @@ class Follow:
         walk.guards.name(outer, name, outer[name])
         if name in _rules.BY_NAME:
             walk.any_name = True
+        if name == "type":
+            walk.names.add("__class__")
         if name in _settings.PRINTERS:
             walk.formats = True
         if name in ("vars", "dir") and not _without_arguments(use):

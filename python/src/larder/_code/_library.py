@@ -114,12 +114,13 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     owner = _owner.of_module(module)
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
-    if owner is not None and cls.__flags__ & _HEAP and not _is_in(cls, module):
+    if owner is not None and cls.__flags__ & _HEAP and not is_in_module(cls, module):
         return name, None  # anybody can say of a class that it is of a library
     return name, owner
 
 
-def _is_in(cls: type, module: str) -> bool:
+def is_in_module(cls: type, module: str) -> bool:
+    """Report whether a module has a class by its name."""
     found: Any = sys.modules.get(module)
     for part in cls.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -142,6 +143,12 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
     if not cls.__flags__ & _HEAP and cls.__module__.partition(".")[0] not in sys.modules:
         return True  # compiled, and of a part of the library that has no name of its own
     return _of_class(cls)[1] == owner and cls.__module__ != "builtins"
+
+
+def is_model(cls: type) -> bool:
+    """Report whether objects of a class are modules of torch, which are made and then called."""
+    module = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
+    return isinstance(module, type) and issubclass(cls, module)
 
 
 def is_code(value: Any) -> bool:

@@ -37,7 +37,7 @@ from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
 from ._guards import Guards
-from ._library import CURES, is_bound, is_code, library_name, patches, shown_module
+from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
 from ._rules import words
 
 # What a class has by itself, and not by what was written.
@@ -97,11 +97,12 @@ class Walk:
     calls by their names why no key could tell what they do.
     """
 
-    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None) -> None:
+    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None, whole: bool = False) -> None:
         """Make a walk.
 
         filed says that the root is called with files where its parameters say so; allow are names
-        of what would be refused, and does not matter, or None where nobody can say so.
+        of what would be refused, and does not matter, or None where nobody can say so. A whole one also follows
+        what makes objects that are there.
         """
         self._filed = filed
         self._allow = allow
@@ -138,7 +139,8 @@ class Walk:
         self.unseen = ""
         """What of them calls functions in other processes."""
         self.texts: set[str] = set()
-        self.dead: set[str] = set()
+        self.dead: dict[str, set[str]] = {}
+        """What methods mention that nothing calls, by their names."""
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -150,12 +152,14 @@ class Walk:
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
         self._of_classes: dict[int, frozenset[str]] = {}
-        self._made: frozenset[type] = frozenset()
+        self._made: set[type] = set()
+        self._whole = whole
+        self._held_models = False
         self._root: Any = None
 
     def made(self, cls: type) -> None:
         """Take objects of a class for made: what makes them is followed if something calls it by its name."""
-        self._made = frozenset(c for c in cls.__mro__ if library_name(c)[1] is None)
+        self._made.update(c for c in cls.__mro__ if library_name(c)[1] is None and id(c) not in self.numbers)
 
     def run(self, root: Any, path: str) -> None:
         """Follow all that a value reaches."""
@@ -170,6 +174,8 @@ class Walk:
         while self._follow_methods() or self._follow_settings(node):
             self._drain()
         self._check_doubts(path)
+        if self._held_models and (self.any_name or "__class__" in self.names):
+            raise Remade(path)
         if self.catches:
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
@@ -266,7 +272,7 @@ class Walk:
             self._documented = {n for n in self._documented if n < nodes}
             of.out.append(b"refused")
             of.out.extend(_bytecode.content(f.__code__) for f in _functions_of(member))
-        self.dead |= self.names
+        self.dead.setdefault(name, set()).update(self.names)
         self.names, self._doubts = names, doubts
 
     def _drain(self) -> None:
@@ -334,12 +340,19 @@ class Walk:
 
         if type(value) is str:
             self._strings.add(value)
-        e = Encoder(code)
+
+        def made(cls: type) -> bytes:
+            if is_model(cls) and not self._whole:
+                self._held_models = True
+                self.made(cls)
+            return code(cls)
+
+        e = Encoder(code, made=made)
         try:
             writer(type(value))  # which may refuse it by its type
             e.add(value)
         except Unkeyed as err:
-            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; pass it as an argument, {CURES}") from None
+            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; {err.cure}, {CURES}") from None
         except RecursionError:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {CURES}") from None
         if any(name in part for part in e.out for name in _BY_NAME):

@@ -98,7 +98,8 @@ def _reduced(e: Encoder, value: Any) -> None:
 
 
 def _code(e: Encoder, value: Any) -> None:
-    e.of_class(b"C", value)
+    e.out.append(b"C")
+    e.out.append(e.code(value))
 
 
 def _builtin(e: Encoder, value: Any) -> None:
