@@ -185,7 +185,7 @@ class Plain(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         self.layer = torch.nn.Linear(3, 2)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x):  # type: ignore[no-untyped-def]  # as torch.jit knows no Any
         return self.layer(x) * 2
 
 
@@ -199,9 +199,7 @@ def test_what_a_refused_compiled_model_recommends_works(how: str, real: Path) ->
     kinds: list[dict[str, Any]] = [{}, {"version": "1"}]
     for options in kinds:
         for items in ([0], "x"):
-            with pytest.raises(
-                TypeError, match=r"^a [\w.<>]+: compiled models .* or a function with version= that calls"
-            ):
+            with pytest.raises(TypeError, match=r"^a [\w.<>]+: compiled models .* a function with version="):
                 larder.memo_batch(compiled, items=items, **options)
     for memo in (
         larder.memo_batch(plain, items=[0]),
