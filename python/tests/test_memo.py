@@ -803,7 +803,8 @@ def test_functions_of_a_factory_with_a_version_are_told_apart(real: Path) -> Non
 
 
 def test_a_script_may_be_moved_and_its_name_counts(real: Path, tmp_path: Path) -> None:
-    text = "import larder\n@larder.memo\ndef f(x): return x\nf(1)\nprint(f.executions, larder.why(f, 1).code[0], sep='|')\n"
+    text = "import larder\n@larder.memo\ndef f(x): return x\n"
+    text += "f(1)\nprint(f.executions, larder.why(f, 1).code[0], sep='|')\n"
     said = []
     for place in ("one.py", "sub/one.py", "two.py"):
         path = tmp_path / place

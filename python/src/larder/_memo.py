@@ -210,6 +210,8 @@ class Memo(Wrapper, Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
+        self._promised = version
+        """The version, where it is its author's and stands for classes of arguments, too."""
         self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, ignored(ignore), key)
@@ -327,7 +329,7 @@ class Memo(Wrapper, Generic[P, R]):
             names=identity.names_files,
             filed=identity.filed,
             allow=self._allow,
-            version=self._version,
+            version=self._promised,
         )
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
@@ -336,7 +338,7 @@ class Memo(Wrapper, Generic[P, R]):
     def _about(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
         identity = known.identity
         options: dict[str, Any] = {"used": identity.names, "names": identity.names_files, "filed": identity.filed}
-        options |= {"allow": self._allow, "version": self._version}
+        options |= {"allow": self._allow, "version": self._promised}
         return [
             {
                 "name": name,

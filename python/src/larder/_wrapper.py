@@ -18,7 +18,9 @@ class Wrapper:
 
     def _seal(self) -> None:
         """Take all attributes for Larder's own, but those that the function has given."""
-        given = getattr(self._function, "__dict__", {}).keys() - {"__wrapped__"}
+        given: set[str] = set()
+        if not isinstance(self._function, type):  # what a class has is followed there
+            given = getattr(self._function, "__dict__", {}).keys() - {"__wrapped__"}
         self._inner = frozenset([*vars(self), "_inner"]) - given
 
     def _set(self) -> dict[str, Any]:
