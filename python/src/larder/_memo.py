@@ -40,6 +40,7 @@ R = TypeVar("R")
 
 _PICKLED = b"larder pickle 1\n"
 MISSING = object()
+_COPY = "change a copy (copy.deepcopy) in the function, or give it"
 
 _SMALL, _NEAR = 1024, 4096
 """Bytes of a small result, and how many of them each function has near."""
@@ -574,12 +575,14 @@ class Run:
             now = memo._function_now()
             if now.known_by != before.known_by:
                 if not before.identity.check(fresh=True):
-                    return f"{_differing(before.identity, now.identity)} changed while it was computed"
+                    return (
+                        f"{_differing(before.identity, now.identity)} changed while it was computed; {_COPY} a version="
+                    )
             elif memo._key(now, self.args, self.kwargs) == self.key:
                 return None
             # Where objects were whole before, what they have filled in by themselves is no change.
             if memo._key(now, self.args, self.kwargs, fresh=True) != self.key:
-                return "its arguments changed while it was computed"
+                return f"its arguments changed while it was computed; {_COPY} a key="
         except Error as error:
             return f"what it is known by changed while it was computed: {error}"
         return None

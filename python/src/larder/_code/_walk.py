@@ -51,6 +51,9 @@ _OF_EVERY_CLASS = frozenset(
     )
 )
 
+# What functions of networkx have that put compiled code in place of their own once they are called.
+_COMPILES_ITSELF = "__argmap__"
+
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 # Bases of the standard library that call no methods but those with two underscores.
@@ -541,9 +544,12 @@ class Walk:
     def _begin_library_function(self, value: types.FunctionType, owner: _owner.Owner, path: str) -> None:
         # Not by its own name, which may be that of a function that it wraps.
         name = f"{value.__globals__['__name__']}.{value.__code__.co_qualname}"
+        if _COMPILES_ITSELF in vars(value):
+            name = f"{value.__module__}.{value.__qualname__}"
+        else:
+            self.guards.function(value)
         self._refuse_named(name, owner, path)
         node = self._library_node(path, name, owner)
-        self.guards.function(value)
         self._queue.append(lambda: self._library_function(node, value, path))
 
     def _library_function(self, node: Node, value: types.FunctionType, path: str) -> None:
@@ -557,6 +563,10 @@ class Walk:
                 self._value(node, function, f"{path} for {kind.__qualname__}")
             return
         self._cells(node, value, path)
+        made = getattr(vars(value).get(_COMPILES_ITSELF), "_func", None)
+        for held in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values(), made):
+            if _is_of_program(held):
+                self._value(node, held, path)
 
     def _function(self, node: Node, value: types.FunctionType) -> None:
         code = value.__code__

@@ -147,22 +147,23 @@ def _instance(e: Encoder, value: Any) -> None:
     if issubclass(cls, BaseException):
         e.named(b".", "args", value.args)
         e.named(b".", "__cause__", value.__cause__)
-    _attributes(e, value, cls)
+    attributes(e, value, cls)
 
 
-def _attributes(e: Encoder, value: Any, cls: type) -> None:
+def attributes(e: Encoder, value: Any, cls: type, without: frozenset[str] = frozenset()) -> None:
+    """Append the attributes of an object, without some."""
     name = ""
     try:
         for base in cls.__mro__:
             for name, slot in vars(base).items():
-                if type(slot) is types.MemberDescriptorType:
+                if type(slot) is types.MemberDescriptorType and name not in without:
                     try:
                         held = slot.__get__(value, cls)
                     except AttributeError:
                         continue
                     e.named(b"/", name, held)
         for name, held in getattr(value, "__dict__", {}).items():
-            if not (e.fresh and is_filled(cls, name)):
+            if name not in without and not (e.fresh and is_filled(cls, name)):
                 e.named(b".", str(name), held)
     except Unkeyed as err:
         raise err.step(f".{name}") from None
