@@ -71,6 +71,14 @@ def own(x: int) -> Any:
     return own.scale * x  # type: ignore[attr-defined]
 
 
+def compiled(kind: str) -> Any:
+    numba = pytest.importorskip("numba")
+    return getattr(numba, kind)(double)
+
+
+WRAPPERS |= {f"numba.{kind}": functools.partial(compiled, kind) for kind in ("njit", "vectorize")}
+
+
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_what_was_set_on_a_wrapper_counts(name: str, real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = WRAPPERS[name](), WRAPPERS[name]()

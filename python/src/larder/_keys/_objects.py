@@ -68,7 +68,7 @@ def find(cls: type) -> Writer:
     except Unkeyed:
         if not _says_itself(cls):
             raise
-        return _reduced
+        return reduced
     return _instance
 
 
@@ -82,7 +82,7 @@ def _says_itself(cls: type) -> bool:
     return owner is not None and owner is not PYTHON and own
 
 
-def _reduced(e: Encoder, value: Any) -> None:
+def reduced(e: Encoder, value: Any) -> None:
     """Append an object by what it is copied from (PEP 307): its class, what it is made of, and its state."""
     if e.known(value):
         return
