@@ -137,6 +137,44 @@ def test_a_version_still_tells_values_apart(real: Path) -> None:
     assert memo.executions == 2
 
 
+@pytest.mark.parametrize("options", [{}, {"version": "1"}], ids=str)
+def test_a_cached_model_as_a_value_counts_with_its_weights(options: dict[str, Any], real: Path) -> None:
+    before = of_argument.executions
+    for count in (1, 2):
+        net = torch.nn.Linear(3, 2).requires_grad_(False).eval()
+        model = larder.memo_batch(items=[0], **options)(net)
+        assert torch.equal(of_argument(model, X), of_argument(model, X))
+        assert torch.equal(of_argument(model, X), net(X))
+        assert of_argument.executions - before == count
+
+
+def draws(x: Any) -> Any:
+    return x + torch.rand(1)
+
+
+def test_what_messages_recommend_works_for_functions_as_arguments(real: Path) -> None:
+    def apply(function: Any, x: Any) -> Any:
+        return x if function is None else x * 2
+
+    def inner(x: Any) -> Any:
+        return x + torch.rand(1)
+
+    with pytest.raises(larder.ArgumentError, match=r"say allow=\[\"torch\.rand\"\] .*, or give the function a version"):
+        larder.memo(apply)(draws, X)
+    with pytest.raises(larder.ArgumentError, match=r"say allow=\[\"torch\.rand\"\] .*, or say key=") as raised:
+        larder.memo(apply)(inner, X)
+    assert "version" not in str(raised.value)
+    memos = [
+        (larder.memo(version="1")(apply), draws),
+        (larder.memo(allow=["torch.rand"])(apply), draws),
+        (larder.memo(allow=["torch.rand"])(apply), inner),
+        (larder.memo(key=lambda function, x: x)(apply), inner),
+    ]
+    for memo, function in memos:
+        memo.refresh(function, X)
+        assert memo.cached(function, X)
+
+
 DRAWS_NOTHING: list[Callable[[], Any]] = [
     lambda: init.zeros_(empty(2)),
     lambda: init.ones_(empty(2)),

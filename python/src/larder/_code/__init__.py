@@ -5,7 +5,7 @@ its content, and is never left out.
 """
 
 from ._identity import Identity, Part, identify, identify_made, identity_of, of_version
-from ._library import is_in_module, is_model
+from ._library import CURES, is_in_module, is_model
 from ._walk import told
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "identify",
     "identify_made",
     "identity_of",
+    "CURES",
     "is_in_module",
     "is_model",
     "of_version",

@@ -119,8 +119,8 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     return name, owner
 
 
-def is_in_module(cls: type, module: str) -> bool:
-    """Report whether a module has a class by its name."""
+def is_in_module(cls: Any, module: str) -> bool:
+    """Report whether a module has a class or a function by its name."""
     found: Any = sys.modules.get(module)
     for part in cls.__qualname__.split("."):
         found = getattr(found, part, None)

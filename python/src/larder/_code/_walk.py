@@ -453,7 +453,7 @@ class Walk:
         """Follow a function of Larder's: the one of the program, its options, and what was set on it."""
         from ._identity import of_version
 
-        if value._version is not None:
+        if value._version is not None and not is_model(type(value._function)):  # whose weights count in any case
             node.out.append(of_version(value._function, value._version))
         else:
             self._value(node, value._function, path, "", False)

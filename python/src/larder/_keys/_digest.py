@@ -36,7 +36,7 @@ def digest(
     or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
     `names` says how much of the names of files counts, as in `Identity.names_files`, and `filed` says that what
     code in it opens is watched. `allow` are names of what code in it may reach, as of `identify`, and a `version`
-    stands for classes in it that cannot be known. Raises ArgumentError for what has no key.
+    stands for functions and classes of modules in it that cannot be known. Raises ArgumentError for what has no key.
     """
     options: dict[str, Any] = {"used": used, "known": known, "fresh": fresh, "names": names, "filed": filed}
     return sha256(encode(value, name=name, allow=allow, version=version, **options)).digest()
@@ -107,15 +107,17 @@ class _Classes:
         return self.code(cls, self.used is not None and "__class__" not in self.used and is_model(cls))
 
     def code(self, value: Any, made: bool = False) -> bytes:
-        from .._code import identity_of, is_in_module, of_version, told
+        from .._code import CURES, identity_of, is_in_module, of_version, told
 
         try:
             identity = identity_of(value, filed=self.filed, allow=self.allow, made=made)
         except CodeError as err:
-            # A class of a function may have captured what tells it from another one.
-            if self.version is not None and isinstance(value, type) and is_in_module(value, value.__module__):
+            # What was made in a function may have captured what tells it from another one.
+            named = isinstance(value, (type, FunctionType)) and is_in_module(value, value.__module__)
+            if self.version is not None and named:
                 return of_version(value, self.version)
-            raise Unkeyed(f"code that cannot be known ({err})", "pass what it is made of, or say key=") from None
+            said = str(err) if named else str(err).replace(CURES, "or say key=")
+            raise Unkeyed(f"code that cannot be known ({said})", "pass what it is made of, or say key=") from None
         self.found.append(identity)
         self.sight = max(self.sight, identity.names_files)
         number = self.known.get(id(value))
