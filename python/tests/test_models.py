@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,26 @@ def resets(model: Any, x: Any) -> Any:
 
 def resets_inside(model: Any, x: Any) -> Any:
     return model.again(x)
+
+
+class Timed(torch.nn.Module):  # type: ignore[misc]
+    def train(self, mode: bool = True) -> Any:
+        self.at = time.time()
+        return super().train(mode)
+
+    def forward(self, x: Any) -> Any:
+        return x
+
+
+def evaluated(model: Any) -> Any:
+    return model.eval().at
+
+
+def test_what_a_library_may_call_of_a_model_is_followed(real: Path) -> None:
+    model = Timed()
+    with pytest.raises(larder.UnkeyableError, match="the clock"):
+        larder.memo(evaluated)(model)
+    assert torch.equal(larder.memo_batch(items=[0])(model.eval())(X), X)
 
 
 def test_a_model_that_was_made_is_known_by_what_it_computes_with(

@@ -140,7 +140,7 @@ def identify_made(cls: type) -> Identity:
     What makes objects of its class counts as text, and may do what no key can tell,
     unless a method may make another one.
     """
-    return _identified(cls, made=True)
+    return _identified(cls, made=True, called=True)
 
 
 def identity_of(
@@ -211,12 +211,14 @@ def _no_code(value: Any) -> bytes:
     raise TypeError(f"a version of {type(value)}")
 
 
-def _identified(value: Any, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False) -> Identity:
+def _identified(
+    value: Any, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False, called: bool = False
+) -> Identity:
     """Follow what a function or a class reaches: objects are taken for made, unless code may make others like them."""
     try:
         walk = Walk(filed, allow)
         if made:
-            walk.made(value)
+            walk.made(value, called)
         return _followed(value, walk)
     except Remade:
         return _followed(value, Walk(filed, allow, whole=True))

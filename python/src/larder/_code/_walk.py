@@ -67,11 +67,10 @@ _MAKING = frozenset(
         "_reset_parameters",
         "init_weights",
         "_init_weights",
-        "extra_repr",
-        "__repr__",
-        "train",
     ]
 )
+# What else is not called where an object is only called, by Larder.
+_UNCALLED = frozenset(["extra_repr", "__repr__", "train"])
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
 
@@ -156,12 +155,17 @@ class Walk:
         self._documented: set[int] = set()
         self._of_classes: dict[int, frozenset[str]] = {}
         self._made: set[type] = set()
+        self._making = _MAKING
         self._whole = whole
         self._held_models = False
         self._root: Any = None
 
-    def made(self, cls: type) -> None:
-        """Take objects of a class for made: what makes them is followed if something calls it by its name."""
+    def made(self, cls: type, called: bool = False) -> None:
+        """Take objects of a class for made: what makes them is followed if something calls it by its name.
+
+        called says that nothing is done with them but calling them.
+        """
+        self._making |= _UNCALLED if called else frozenset()
         self._made.update(c for c in cls.__mro__ if library_name(c)[1] is None and id(c) not in self.numbers)
 
     def run(self, root: Any, path: str) -> None:
@@ -658,7 +662,7 @@ class Walk:
                 continue
             for function in _functions_of(member):
                 self._of_classes[id(function)] = own
-            if made and name in _MAKING and not self._is_called(name):
+            if made and name in self._making and not self._is_called(name):
                 node.out.append(f"member {name} ".encode())
                 self._methods.append((name, member, node))
             else:
