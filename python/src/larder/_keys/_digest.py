@@ -96,7 +96,7 @@ class _Classes:
         self.name = name
         self.known = known
         self.used = used
-        self.found: list[Any] = []
+        self.found: dict[int, Any] = {}
         self.sight = BY_CONTENT
         """How much code among the values may see of the names of files."""
 
@@ -118,7 +118,7 @@ class _Classes:
                 return of_version(value, self.version)
             said = str(err) if named else str(err).replace(CURES, "or say key=")
             raise Unkeyed(f"code that cannot be known ({said})", "pass what it is made of, or say key=") from None
-        self.found.append(identity)
+        self.found[id(identity)] = identity
         self.sight = max(self.sight, identity.names_files)
         number = self.known.get(id(value))
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
@@ -130,7 +130,7 @@ class _Classes:
 
     def check(self) -> None:
         """Refuse methods that may be called and do what no key can tell."""
-        refused = {name: why for identity in self.found for name, why in identity.refused.items()}
+        refused = {name: why for identity in self.found.values() for name, why in identity.refused.items()}
         if not refused or self.version is not None:
             return
         called = self._called()
@@ -140,10 +140,10 @@ class _Classes:
 
     def _called(self) -> frozenset[str] | None:
         """Return the names that something mentions which may be called, or None if they may be any."""
-        if self.used is None or any(identity.names is None for identity in self.found):
+        if self.used is None or any(identity.names is None for identity in self.found.values()):
             return None
-        called = self.used.union(*(identity.live for identity in self.found))
-        left = [pair for identity in self.found for pair in identity.dead.items()]
+        called = self.used.union(*(identity.live for identity in self.found.values()))
+        left = [pair for identity in self.found.values() for pair in identity.dead.items()]
         # What is no method but a variable of a library, which has a path, may be called by that library.
         while live := [pair for pair in left if pair[0] in called or "." in pair[0]]:
             left = [pair for pair in left if pair not in live]
