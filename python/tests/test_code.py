@@ -199,7 +199,7 @@ def made_function(text: str, **names: Any) -> Any:
 
 REFUSALS = [
     ("import threading\nL = threading.Lock()\ndef g(x):\n    with L: return x\ndef f(x): return g(x)",
-     r"made\.f -> g -> L: a lock, which has no key; pass it as an argument, or give the function a version"),
+     r"made\.f -> g -> L: a lock, which has no key; make it in the function, .*, or give the function a version"),
     ("import sys\nC = {'a': [sys.__stdin__]}\ndef f(x): return C", r'made\.f -> C\["a"\]\[0\]: an open file'),
     ("import time\ndef g():\n\n    return time.time()\ndef f(x): return g()",
      r"made\.f -> g \(module made, line 4\): time\.time reaches the clock; pass what it gives"),

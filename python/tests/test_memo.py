@@ -800,3 +800,17 @@ def test_functions_of_a_factory_with_a_version_are_told_apart(real: Path) -> Non
         return raised
 
     assert [power(n)(3) for n in (2, 3, 2)] == [9, 27, 9]
+
+
+def test_a_script_may_be_moved_and_its_name_counts(real: Path, tmp_path: Path) -> None:
+    text = "import larder\n@larder.memo\ndef f(x): return x\n"
+    text += "f(1)\nprint(f.executions, larder.why(f, 1).code[0], sep='|')\n"
+    said = []
+    for place in ("one.py", "sub/one.py", "two.py"):
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+        said.append(run.stdout.strip())
+    called = "name one.f, as the script is called one"
+    assert said == [f"1|{called}", f"0|{called}", f"1|{called.replace('one', 'two')}"]

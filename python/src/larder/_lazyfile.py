@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._code._identity import operation as name_of
 from ._lazykeep import Kept
 from ._lazynode import Handle, Node, Operation
+from ._wrapper import Wrapper
 from .errors import DataError
 
 if TYPE_CHECKING:
@@ -85,13 +86,18 @@ def _has(path: str, content: bytes) -> bool:
 _WRITE = Operation("file", write)
 
 
-class LazyFile:
+class LazyFile(Wrapper):
     """A function that writes a file, of which each content is made once. Made by `Lazy.file_creator`."""
 
     def __init__(self, lazy: Lazy, kept: FileKept) -> None:
         functools.update_wrapper(self, kept._function)
         self._lazy, self._kept = lazy, kept
+        self._function, self._version = kept._function, kept._version
         self._operation = Operation(name_of(kept._function), kept._function, kept=kept, keep=lazy.cached)
+        self._seal()
+
+    def _options(self) -> tuple[Any, ...]:
+        return ("file", self._kept._field, *self._kept._options())
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[str]:
         """Write the file, and return its path as a lazy object: asked for its value, it writes the file again."""

@@ -148,6 +148,7 @@ class Method(Kept):
         if name != "@":
             apply.__module__, apply.__qualname__, apply.__name__ = "method", name, name
         super().__init__(function, cache=cache, version=f"1 {name} {libraries()}")
+        self._promised = None
         self._names = frozenset(["__matmul__", "__rmatmul__"] if name == "@" else [name])
 
     def _function_now(self) -> Current:

@@ -257,6 +257,7 @@ class Template(Encoder):
     def of(cls, values: Any, name: str, known: Mapping[int, int], names: int) -> Template:
         classes = _Classes(name, _NOBODY, known)
         template = cls(classes.code)
+        template.made = classes.made
         try:
             template.add(values)
         except Unkeyed as error:

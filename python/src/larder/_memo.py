@@ -29,6 +29,7 @@ from ._results import decode, encode
 from ._surroundings import surroundings
 from ._warnings import warn
 from ._watch import Watch
+from ._wrapper import Bound, Wrapper
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ R = TypeVar("R")
 
 _PICKLED = b"larder pickle 1\n"
 MISSING = object()
+_COPY = "change a copy (copy.deepcopy) in the function, or give it"
 
 _SMALL, _NEAR = 1024, 4096
 """Bytes of a small result, and how many of them each function has near."""
@@ -183,7 +185,7 @@ class Current(Function):
     identity: Identity
 
 
-class Memo(Generic[P, R]):
+class Memo(Wrapper, Generic[P, R]):
     """A function whose results are kept. It is called as the function is; made by `memo`."""
 
     def __init__(
@@ -209,6 +211,8 @@ class Memo(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
+        self._promised = version
+        """The version, where it is its author's and stands for classes of arguments, too."""
         self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, ignored(ignore), key)
@@ -220,6 +224,7 @@ class Memo(Generic[P, R]):
         self._counting = threading.Lock()
         self.executions = 0
         """How often the function was executed in this process."""
+        self._seal()
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
@@ -250,6 +255,9 @@ class Memo(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None or self._static else Method(self, instance)
+
+    def _options(self) -> tuple[Any, ...]:
+        return (self._pickle, tuple(sorted(self._arguments.ignore)), self._arguments.keyed)
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined,no-any-return]  # as functions are pickled: by their names
@@ -321,18 +329,22 @@ class Memo(Generic[P, R]):
             fresh=fresh,
             names=identity.names_files,
             filed=identity.filed,
+            allow=self._allow,
+            version=self._promised,
         )
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
 
     def _about(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
-        used, filed, names = known.identity.names, known.identity.filed, known.identity.names_files
+        identity = known.identity
+        options: dict[str, Any] = {"used": identity.names, "names": identity.names_files, "filed": identity.filed}
+        options |= {"allow": self._allow, "version": self._promised}
         return [
             {
                 "name": name,
                 "text": describe(value),
-                "digest": _calls.shown(digest(value, name=name, used=used, names=names, filed=filed)),
+                "digest": _calls.shown(digest(value, name=name, **options)),
             }
             for name, value in self._arguments.named(args, kwargs).items()
         ]
@@ -390,7 +402,7 @@ class Memo(Generic[P, R]):
         """Call the function; of a generator, return the whole of what it yields."""
         self._count()
         value = self._function(*args, **kwargs)
-        return list(value) if self._generates else value  # type: ignore[call-overload]
+        return list(value) if self._generates else value
 
     def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
         """Return what is to watch a call, unless a version stands for all that the function does."""
@@ -563,12 +575,14 @@ class Run:
             now = memo._function_now()
             if now.known_by != before.known_by:
                 if not before.identity.check(fresh=True):
-                    return f"{_differing(before.identity, now.identity)} changed while it was computed"
+                    return (
+                        f"{_differing(before.identity, now.identity)} changed while it was computed; {_COPY} a version="
+                    )
             elif memo._key(now, self.args, self.kwargs) == self.key:
                 return None
             # Where objects were whole before, what they have filled in by themselves is no change.
             if memo._key(now, self.args, self.kwargs, fresh=True) != self.key:
-                return "its arguments changed while it was computed"
+                return f"its arguments changed while it was computed; {_COPY} a key="
         except Error as error:
             return f"what it is known by changed while it was computed: {error}"
         return None
@@ -583,12 +597,12 @@ def _differing(before: Identity, now: Identity) -> str:
     return "code or a value that it reaches"
 
 
-class Method:
+class Method(Bound):
     """A function whose results are kept, bound to an object: that is its first argument."""
 
     def __init__(self, memo: Memo[..., Any], instance: Any) -> None:
         self.__self__, self.__func__ = instance, memo
-        functools.update_wrapper(self, memo._function)
+        functools.update_wrapper(self, memo._function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
@@ -596,9 +610,7 @@ class Method:
     def __getattr__(self, name: str) -> Any:
         if name in ("cached", "forget", "refresh", "why"):
             return functools.partial(getattr(self.__func__, name), self.__self__)
-        if name == "executions":
-            return self.__func__.executions
-        raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
+        return getattr(self.__func__, name)
 
 
 def _code(identity: Identity, pickled: bool) -> dict[str, Any]:

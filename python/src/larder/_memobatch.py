@@ -23,6 +23,7 @@ from ._memo import _SMALL, _code, _warn, allowed, as_files, ignored, path_given,
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
+from ._wrapper import Wrapper
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
@@ -45,7 +46,7 @@ class _Current(Function):
         return BY_CONTENT if self.identity is None else self.identity.names_files
 
 
-class MemoBatch:
+class MemoBatch(Wrapper):
     """A function of batches whose results are kept by item. It is called as the function is; made by `memo_batch`."""
 
     def __init__(
@@ -77,6 +78,11 @@ class MemoBatch:
         self._hints = file_hints(function) if self._files else {}
         if not callable(function):
             raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
+        if _is_compiled(function):
+            raise TypeError(
+                f"{describe(function)}: compiled models cannot be identified; "
+                "pass the original model, or a function with version= that calls this one"
+            )
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._items = [_parameter(self._signature, one) for one in items]
         self._current: _Current | None = None
@@ -105,6 +111,10 @@ class MemoBatch:
             self._module = ModuleIdentity(function, train, version)
         else:
             functools.update_wrapper(self, function)
+        self._seal()
+
+    def _options(self) -> tuple[Any, ...]:
+        return (tuple(self._items), tuple(sorted(self._ignore)), self._keyed or self._keys_given, self._train)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the result of a batch: rows that are kept, and others from one call of the function."""
@@ -179,6 +189,8 @@ class MemoBatch:
             used=None if known.identity is None else known.identity.names,
             known=None if known.identity is None else known.identity.known,
             names=known.names_files,
+            allow=self._allow,
+            version=self._version,
         )
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
@@ -409,6 +421,12 @@ def _parameter(signature: inspect.Signature, which: str | int) -> str:
     if type(which) is not int or not 0 <= which < len(names):
         raise TypeError(f"items: {which!r} is not a position; there are {len(names)} parameters: {', '.join(names)}")
     return names[which]
+
+
+def _is_compiled(function: Any) -> bool:
+    """Report whether torch has compiled or traced a model or a function, of which nothing tells the code."""
+    kinds = ("ScriptModule", "ScriptFunction", "OptimizedModule", "GraphModule")
+    return any(cls.__name__ in kinds and cls.__module__.startswith("torch") for cls in type(function).__mro__)
 
 
 def _is_module(value: Any) -> bool:

@@ -182,17 +182,20 @@ def _is_of_library(path: str) -> bool:
     """
     if path.startswith(_ZONES):
         return True
+    asked = False
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
-        if (
-            module in _IMPORTING or module in _CACHES or module.startswith(("larder.", "importlib.metadata"))
-        ):  # files of keys say so themselves
-            return True
+        if module in _IMPORTING:
+            return True  # what is imported is code, with all that it reads for that
+        if module in _CACHES or module.startswith(("larder.", "importlib.metadata")):
+            return not asked  # files of keys say so themselves
         owner = _owner.of_module(module)
         if owner is None:
             return False  # the program's, which was given what it opens, or gave it
-        if owner is not _owner.PYTHON:
-            return not path or path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None
+        if owner is not _owner.PYTHON and not asked:
+            if not path or path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None:
+                return True
+            asked = True  # unless it is being imported
     return False
 
 

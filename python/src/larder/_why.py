@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from ._code import Identity
+from ._code._library import shown_module
 from ._keys import describe
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Why:
     key: str
     """Of the record, for `larder why` and `larder ls`."""
     code: list[str]
-    """What the function is known by: each function, class, value and library that it reaches."""
+    """What the function is known by: its name, and each function, class, value and library that it reaches."""
     arguments: dict[str, str]
     changes: list[str]
     """If it is not kept: how it differs from the kept result that is most like it, if there is one."""
@@ -34,7 +35,7 @@ class Why:
             function=identity.name,
             kept=bool(said.get("kept")),
             key=str(said.get("key", "")),
-            code=[part.text for part in identity.parts],
+            code=[_named(identity.name), *(part.text for part in identity.parts)],
             arguments={name: describe(value) for name, value in arguments.items()},
             changes=[str(change) for change in said.get("changes") or []] if not said.get("kept") else [],
         )
@@ -45,6 +46,12 @@ class Why:
         if self.changes:
             lines += ["  differs from what is kept:", *(f"    {change}" for change in self.changes)]
         return "\n".join([*lines, "  known by:", *(f"    {part}" for part in self.code)])
+
+
+def _named(name: str) -> str:
+    """Return the name that counts, and where a script has it from."""
+    script = shown_module("__main__")
+    return f"name {name}" + (f", as the script is called {script}" if name.startswith(f"{script}.") else "")
 
 
 @overload

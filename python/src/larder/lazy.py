@@ -32,6 +32,7 @@ from ._code._identity import operation as name_of
 from ._lazykeep import Kept, Method
 from ._lazynode import Handle, Node, Operation, filled, nodes_in, register
 from ._lazyrun import Evaluation
+from ._wrapper import Wrapper
 
 if TYPE_CHECKING:
     from ._lazyfile import LazyFile
@@ -351,15 +352,16 @@ def _matrix(of: LazyObject[Any], left: Any, right: Any) -> LazyObject[Any]:
 register(LazyObject)
 
 
-class LazyFunction(Generic[R]):
+class LazyFunction(Wrapper, Generic[R]):
     """A function whose calls are lazy. Made by `Lazy`."""
 
     def __init__(self, lazy: Lazy, kept: Kept, function: Callable[..., Any], keep: bool) -> None:
         functools.update_wrapper(self, function)
-        self._lazy = lazy
-        self._kept = kept
+        self._lazy, self._kept = lazy, kept
+        self._function, self._version = kept._function, kept._version
         self._static = isinstance(function, staticmethod)
         self._operation = Operation(name_of(kept._function), kept._function, kept=kept, keep=keep)
+        self._seal()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[R]:
         """Return a node; its value is the result, once that is asked for."""
@@ -376,8 +378,8 @@ class LazyFunction(Generic[R]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None or self._static else functools.partial(self, instance)
 
-    def __larder_key__(self) -> object:
-        return self._kept._function
+    def _options(self) -> tuple[Any, ...]:
+        return ("lazy", self._lazy.onplace, *self._kept._options())
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined,no-any-return]  # as functions are pickled: by their names

@@ -4,7 +4,19 @@ It is precise only where that is proved. What is not understood is refused, or c
 its content, and is never left out.
 """
 
-from ._identity import Identity, Part, identify, identify_made, identity_of
+from ._identity import Identity, Part, identify, identify_made, identity_of, of_version
+from ._library import CURES, is_in_module, is_model
 from ._walk import told
 
-__all__ = ["Identity", "Part", "identify", "identify_made", "identity_of", "told"]
+__all__ = [
+    "Identity",
+    "Part",
+    "identify",
+    "identify_made",
+    "identity_of",
+    "CURES",
+    "is_in_module",
+    "is_model",
+    "of_version",
+    "told",
+]

@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from .._keys._encoder import FIXED
+from .._wrapper import Wrapper
 from ..errors import CodeError
 from ._rules import SEEDED, words
 from ._settings import Setting
@@ -51,7 +52,7 @@ def of_values(values: Any) -> bool:
             left += value
         elif type(value) is dict:
             left += [*value, *value.values()]
-        elif isinstance(value, (type, types.FunctionType)):
+        elif isinstance(value, (type, types.FunctionType, Wrapper)):
             if _of_code(value):
                 return True
         elif not _is_numeric(value):

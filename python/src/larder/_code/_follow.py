@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._keys._encoder import Encoder, Unkeyed
+from .._wrapper import STATE, Wrapper
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._library import CURES, is_code, is_of_library, library_name, shown_module
@@ -167,6 +168,8 @@ class Follow:
         walk.guards.name(outer, name, outer[name])
         if name in _rules.BY_NAME:
             walk.any_name = True
+        if name == "type":
+            walk.names.add("__class__")
         if name in _settings.PRINTERS:
             walk.formats = True
         if name in ("vars", "dir") and not _without_arguments(use):
@@ -262,6 +265,8 @@ class Follow:
 
     def _after(self, value: Any, attributes: list[str], use: _bytecode.Use) -> None:
         """Doubt methods of a value, but for those that its own class has, which are followed."""
+        if isinstance(value, Wrapper) and attributes[0] in STATE:
+            self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", _rules.MACHINE)
         cls = value if isinstance(value, type) else type(value)
         for name in attributes:
             if library_name(cls)[1] is not None or not hasattr(cls, name):

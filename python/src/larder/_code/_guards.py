@@ -30,6 +30,7 @@ class Guards:
         self._cells: list[tuple[CellType, Any]] = []
         self._empty: list[CellType] = []
         self._classes: list[type] = []
+        self._sizes: list[tuple[Mapping[str, Any], int]] = []
         self._registers = False
 
     def name(self, space: Mapping[str, Any], name: str, value: Any) -> None:
@@ -60,6 +61,10 @@ class Guards:
         """Watch the bases of a class."""
         self._classes.append(cls)
 
+    def size(self, space: Mapping[str, Any]) -> None:
+        """Watch that a name space gets no more names and no fewer."""
+        self._sizes.append((space, len(space)))
+
     def registers(self) -> None:
         """Watch which classes are declared to be of abstract ones."""
         self._registers = True
@@ -85,6 +90,7 @@ class Guards:
         classes = tuple(self._classes)
         mros = tuple(map(_mro, classes))
 
+        sizes = tuple(self._sizes)
         token = get_cache_token() if self._registers else None
 
         def hold() -> bool:
@@ -103,6 +109,8 @@ class Guards:
                 for names, space, values, size in wholes:
                     if len(space) != size or not all(map(is_, names(space), values)):
                         return False
+                if any(len(space) != size for space, size in sizes):
+                    return False
                 if any(empty):
                     return False
                 if unset and not all(map(_is_unset, unset)):

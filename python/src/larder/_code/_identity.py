@@ -11,6 +11,7 @@ from typing import Any
 
 from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed
+from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _draws
 from ._library import shown_module
@@ -44,7 +45,20 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "digest", "draws", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
+        *(
+            "caches",
+            "digest",
+            "draws",
+            "filed",
+            "name",
+            "names",
+            "names_files",
+            "parts",
+            "live",
+            "dead",
+            "refused",
+            "threads",
+        ),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
@@ -59,6 +73,10 @@ class Identity:
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
     """The attributes that its code mentions, or None if it may be any."""
+    live: frozenset[str]
+    """Those of them that code mentions which something calls."""
+    dead: dict[str, set[str]]
+    """The others, by the names of the methods that mention them."""
     names_files: int
     """How much it may see of the names of its files, which is to be in its key (`_naming`)."""
     threads: bool
@@ -122,36 +140,34 @@ def identify_made(cls: type) -> Identity:
     What makes objects of its class counts as text, and may do what no key can tell,
     unless a method may make another one.
     """
-    try:
-        walk = Walk()
-        walk.made(cls)
-        return _identified(cls, walk)
-    except Remade:
-        return _identified(cls, Walk())
+    return _identified(cls, made=True, called=True)
 
 
-def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] | None = None) -> Identity:
+def identity_of(
+    value: Any, *, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False
+) -> Identity:
     """Return what a function or a class is known by, made anew only if it has changed.
 
     filed says that it is called with files where its parameters say so, by who watches
-    what it opens.
+    what it opens; made that it is the class of an object that is there, as of `identify_made`.
     """
-    known = _known.get((id(value), filed, allow))
+    at = id(value), filed, allow, made
+    known = _known.get(at)
     if known is not None and known.check():
         return known
-    made = _identified(value, Walk(filed, allow))
-    if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
+    found = _identified(value, filed, allow, made)
+    if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType, Wrapper)):
         with _lock:
-            _known.pop((id(value), filed, allow), None)
+            _known.pop(at, None)
             if len(_known) >= _MOST:
                 del _known[next(iter(_known))]
-            _known[id(value), filed, allow] = made
-    return made
+            _known[at] = found
+    return found
 
 
 # The newest identities, by the address of what they are of. Each one keeps what it is
 # of, so no other object can come to be there.
-_known: dict[tuple[int, bool, frozenset[str] | None], Identity] = {}
+_known: dict[tuple[int, bool, frozenset[str] | None, bool], Identity] = {}
 _MOST = 1024
 _lock = threading.Lock()
 
@@ -177,27 +193,46 @@ def _of_version(function: Any, version: str) -> Identity:
     made.caches = []
     made.filed = made.threads = made.draws = False
     made.names_files = BY_CONTENT
-    made.refused, made.known = {}, {}
-    e = Encoder(_no_code)
-    e.add(("version", made.name, *place(function), version))
-    made.digest = sha256(FORMAT + b"".join(e.out)).digest()
+    made.live, made.dead, made.refused, made.known = frozenset(), {}, {}, {}
+    made.digest = sha256(FORMAT + of_version(function, version)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
+
+
+def of_version(function: Any, version: str) -> bytes:
+    """Return what a function with a version is known by."""
+    e = Encoder(_no_code)
+    e.add(("version", operation(function), *place(function), version))
+    return b"".join(e.out)
 
 
 def _no_code(value: Any) -> bytes:
     raise TypeError(f"a version of {type(value)}")
 
 
-def _identified(value: Any, walk: Walk) -> Identity:
+def _identified(
+    value: Any, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False, called: bool = False
+) -> Identity:
+    """Follow what a function or a class reaches: objects are taken for made, unless code may make others like them."""
+    try:
+        walk = Walk(filed, allow)
+        if made:
+            walk.made(value, called)
+        return _followed(value, walk)
+    except Remade:
+        return _followed(value, Walk(filed, allow, whole=True))
+
+
+def _followed(value: Any, walk: Walk) -> Identity:
     made = Identity()
     made.name = operation(value)
     try:
         walk.run(value, made.name)
     except RecursionError:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
-    made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
+    made.names = None if walk.any_name else frozenset(walk.names.union(*walk.dead.values()))
+    made.live, made.dead = frozenset(walk.names), walk.dead
     made.refused = walk.refused
     made.filed = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._keys._encoder import fixed
 from .._keys._objects import COMPILED
+from .._wrapper import Bound, Wrapper
 from . import _owner
 
 _HEAP = 1 << 9
@@ -76,7 +77,7 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
 
 def is_bound(value: Any) -> bool:
     """Report whether a value is a method of a value, and not a function."""
-    if isinstance(value, types.MethodType):
+    if isinstance(value, (types.MethodType, Bound)):
         return True
     if not isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
         return False
@@ -113,12 +114,13 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     owner = _owner.of_module(module)
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
-    if owner is not None and cls.__flags__ & _HEAP and not _is_in(cls, module):
+    if owner is not None and cls.__flags__ & _HEAP and not is_in_module(cls, module):
         return name, None  # anybody can say of a class that it is of a library
     return name, owner
 
 
-def _is_in(cls: type, module: str) -> bool:
+def is_in_module(cls: Any, module: str) -> bool:
+    """Report whether a module has a class or a function by its name."""
     found: Any = sys.modules.get(module)
     for part in cls.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -143,9 +145,15 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
     return _of_class(cls)[1] == owner and cls.__module__ != "builtins"
 
 
+def is_model(cls: type) -> bool:
+    """Report whether objects of a class are modules of torch, which are made and then called."""
+    module = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
+    return isinstance(module, type) and issubclass(cls, module)
+
+
 def is_code(value: Any) -> bool:
     """Report whether a value is a function or a class, of exactly a type that is known here."""
-    return type(value) in _FUNCTIONS or isinstance(value, type) or is_compiled(value)
+    return type(value) in _FUNCTIONS or isinstance(value, (type, Wrapper)) or is_compiled(value)
 
 
 def shown_module(name: str) -> str:

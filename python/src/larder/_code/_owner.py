@@ -69,7 +69,7 @@ def _compiled(name: str, path: str) -> Owner | None:
 
 
 def of_file(path: str) -> Owner | None:
-    """Return who keeps a file."""
+    """Return who keeps a file or a folder."""
     return _of("", path)
 
 
@@ -123,8 +123,14 @@ def _is_installed_into(folder: str) -> bool:
 
 def _distribution(folder: str, below: str) -> Owner | None:
     """Return the distribution that a file below a folder of packages belongs to, if its version stands for it."""
-    top = below.split(os.sep)[0]
-    return _owners(folder, _stem(top)).get(below) or _owners(folder, _stem(top)).get(_top(below))
+    owners = _owners(folder, _stem(below.split(os.sep)[0]))
+    return owners.get(below) or owners.get(_top(below)) or _of_folder(owners, below)
+
+
+def _of_folder(owners: dict[str, Owner], below: str) -> Owner | None:
+    """Return who keeps a folder: the distribution that has files in it."""
+    inside = os.path.join(below, "")
+    return next((owner for file, owner in owners.items() if file.startswith(inside)), None)
 
 
 def _stem(top: str) -> str:

@@ -141,6 +141,7 @@ _ALLOWED = frozenset(
         for n in words("fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path")
     ]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
+    + [f"torch.nn.init.{n}" for n in words("zeros_ ones_ constant_ eye_ dirac_ constant eye dirac calculate_gain")]
     + ["multiprocessing.pool.ThreadPool", "traceback.format_exception_only"]
     + [f"xml.etree.ElementTree.{n}" for n in words("fromstring fromstringlist tostring tostringlist Element XML")]
     + [f"xml.etree.ElementTree.{n}" for n in words("SubElement indent dump iselement Comment QName ParseError")]
@@ -419,7 +420,11 @@ DECIDED = frozenset(["random_state", "rng", "generator"])
 
 DRAWING = frozenset(
     f"torch.{n}" for n in words("rand randn randint randperm normal bernoulli multinomial poisson")
-) | frozenset(f"torch.{n}" for n in words("rand_like randn_like randint_like"))
+) | frozenset(
+    [f"torch.{n}" for n in words("rand_like randn_like randint_like")]
+    + [f"torch.nn.init.{n}" for n in words("uniform_ normal_ trunc_normal_ orthogonal_ sparse_")]
+    + [f"torch.nn.init.{m}_{n}_" for m in ("xavier", "kaiming") for n in ("uniform", "normal")]
+)
 """What draws from the generator that it is given."""
 
 GENERATORS = frozenset(["random", "numpy.random", "torch"])

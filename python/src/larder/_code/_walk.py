@@ -30,13 +30,14 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
+from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _bytecode, _draws, _naming, _owner, _rules, _settings
 from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
 from ._guards import Guards
-from ._library import CURES, is_bound, is_code, library_name, patches, shown_module
+from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
 from ._rules import words
 
 # What a class has by itself, and not by what was written.
@@ -49,6 +50,9 @@ _OF_EVERY_CLASS = frozenset(
         "__dataclass_fields__ __slotnames__"
     )
 )
+
+# What functions of networkx have that put compiled code in place of their own once they are called.
+_COMPILES_ITSELF = "__argmap__"
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -63,11 +67,10 @@ _MAKING = frozenset(
         "_reset_parameters",
         "init_weights",
         "_init_weights",
-        "extra_repr",
-        "__repr__",
-        "train",
     ]
 )
+# What else is not called where an object is only called, by Larder.
+_UNCALLED = frozenset(["extra_repr", "__repr__", "train"])
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
 
@@ -96,11 +99,12 @@ class Walk:
     calls by their names why no key could tell what they do.
     """
 
-    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None) -> None:
+    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None, whole: bool = False) -> None:
         """Make a walk.
 
         filed says that the root is called with files where its parameters say so; allow are names
-        of what would be refused, and does not matter, or None where nobody can say so.
+        of what would be refused, and does not matter, or None where nobody can say so. A whole one also follows
+        what makes objects that are there.
         """
         self._filed = filed
         self._allow = allow
@@ -137,7 +141,8 @@ class Walk:
         self.unseen = ""
         """What of them calls functions in other processes."""
         self.texts: set[str] = set()
-        self.dead: set[str] = set()
+        self.dead: dict[str, set[str]] = {}
+        """What methods mention that nothing calls, by their names."""
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -149,12 +154,19 @@ class Walk:
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
         self._of_classes: dict[int, frozenset[str]] = {}
-        self._made: frozenset[type] = frozenset()
+        self._made: set[type] = set()
+        self._making = _MAKING
+        self._whole = whole
+        self._held_models = False
         self._root: Any = None
 
-    def made(self, cls: type) -> None:
-        """Take objects of a class for made: what makes them is followed if something calls it by its name."""
-        self._made = frozenset(c for c in cls.__mro__ if library_name(c)[1] is None)
+    def made(self, cls: type, called: bool = False) -> None:
+        """Take objects of a class for made: what makes them is followed if something calls it by its name.
+
+        called says that nothing is done with them but calling them.
+        """
+        self._making |= _UNCALLED if called else frozenset()
+        self._made.update(c for c in cls.__mro__ if library_name(c)[1] is None and id(c) not in self.numbers)
 
     def run(self, root: Any, path: str) -> None:
         """Follow all that a value reaches."""
@@ -169,6 +181,8 @@ class Walk:
         while self._follow_methods() or self._follow_settings(node):
             self._drain()
         self._check_doubts(path)
+        if self._held_models and (self.any_name or "__class__" in self.names):
+            raise Remade(path)
         if self.catches:
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
@@ -265,7 +279,7 @@ class Walk:
             self._documented = {n for n in self._documented if n < nodes}
             of.out.append(b"refused")
             of.out.extend(_bytecode.content(f.__code__) for f in _functions_of(member))
-        self.dead |= self.names
+        self.dead.setdefault(name, set()).update(self.names)
         self.names, self._doubts = names, doubts
 
     def _drain(self) -> None:
@@ -302,8 +316,6 @@ class Walk:
         elif is_code(value):
             self.sight = max(self.sight, _naming.of_value(value))
             self._edge(node, self.code(value, path, documented))
-        elif isinstance(wrapped := _memoized(value), types.FunctionType):
-            self._edge(node, self.code(wrapped, path, documented))
         elif isinstance(value, types.ModuleType):
             raise CodeError(
                 f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
@@ -335,12 +347,19 @@ class Walk:
 
         if type(value) is str:
             self._strings.add(value)
-        e = Encoder(code)
+
+        def made(cls: type) -> bytes:
+            if is_model(cls) and not self._whole:
+                self._held_models = True
+                self.made(cls)
+            return code(cls)
+
+        e = Encoder(code, made=made)
         try:
             writer(type(value))  # which may refuse it by its type
             e.add(value)
         except Unkeyed as err:
-            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; pass it as an argument, {CURES}") from None
+            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; {err.cure}, {CURES}") from None
         except RecursionError:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {CURES}") from None
         if any(name in part for part in e.out for name in _BY_NAME):
@@ -405,6 +424,9 @@ class Walk:
             self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
             node.out.append(told(value))
+        elif documented and number not in self._documented and isinstance(value, Wrapper) and value._version is None:
+            self._documented.add(number)
+            self._value(self.nodes[number], value._function, path)
         return number
 
     def _begin(self, value: Any, path: str) -> None:
@@ -425,8 +447,30 @@ class Walk:
             if self.files:
                 self.caches.append(value)
             self._queue.append(lambda: self._value(node, value.__wrapped__, path))
+        elif isinstance(value, Wrapper):
+            node = self._node(path, "options", f"options of {path.rpartition(' ')[2]}")
+            self._queue.append(lambda: self._wrapper(node, value, path))
         else:
             self._begin_builtin(value, path)
+
+    def _wrapper(self, node: Node, value: Wrapper, path: str) -> None:
+        """Follow a function of Larder's: the one of the program, its options, and what was set on it."""
+        from ._identity import of_version
+
+        if value._version is not None and not is_model(type(value._function)):  # whose weights count in any case
+            node.out.append(of_version(value._function, value._version))
+        else:
+            self._value(node, value._function, path, "", False)
+        for option in value._options():
+            if fixed(option):
+                node.out.append(f"option {option!r}".encode())
+            else:
+                self._value(node, option, f"{path} -> key")
+        self.guards.size(vars(value))
+        for name, held in value._set().items():
+            self.guards.name(vars(value), name, held)
+            node.out.append(name.encode())
+            self._value(node, held, f"{path}.{name}")
 
     def _property(self, node: Node, value: property, path: str) -> None:
         for accessor in (value.fget, value.fset, value.fdel):
@@ -504,9 +548,12 @@ class Walk:
     def _begin_library_function(self, value: types.FunctionType, owner: _owner.Owner, path: str) -> None:
         # Not by its own name, which may be that of a function that it wraps.
         name = f"{value.__globals__['__name__']}.{value.__code__.co_qualname}"
+        if _COMPILES_ITSELF in vars(value):
+            name = f"{value.__module__}.{value.__qualname__}"
+        else:
+            self.guards.function(value)
         self._refuse_named(name, owner, path)
         node = self._library_node(path, name, owner)
-        self.guards.function(value)
         self._queue.append(lambda: self._library_function(node, value, path))
 
     def _library_function(self, node: Node, value: types.FunctionType, path: str) -> None:
@@ -520,6 +567,10 @@ class Walk:
                 self._value(node, function, f"{path} for {kind.__qualname__}")
             return
         self._cells(node, value, path)
+        made = getattr(vars(value).get(_COMPILES_ITSELF), "_func", None)
+        for held in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values(), made):
+            if _is_of_program(held):
+                self._value(node, held, path)
 
     def _function(self, node: Node, value: types.FunctionType) -> None:
         code = value.__code__
@@ -611,7 +662,7 @@ class Walk:
                 continue
             for function in _functions_of(member):
                 self._of_classes[id(function)] = own
-            if made and name in _MAKING and not self._is_called(name):
+            if made and name in self._making and not self._is_called(name):
                 node.out.append(f"member {name} ".encode())
                 self._methods.append((name, member, node))
             else:
@@ -700,11 +751,6 @@ def _functions_of(member: Any) -> list[types.FunctionType]:
     return [inner] if isinstance(inner, types.FunctionType) else []
 
 
-def _memoized(value: Any) -> Any:
-    """Return the function that another one of Larder's remembers the results of."""
-    return getattr(value, "__wrapped__", None) if type(value).__module__.startswith("larder.") else None
-
-
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
@@ -715,6 +761,8 @@ def _is_of_program(value: Any) -> bool:
     inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
     if isinstance(inner, property):
         inner = inner.fget
+    if isinstance(inner, Wrapper):
+        return True
     if not isinstance(inner, (types.FunctionType, type)):
         inner = type(inner)
     return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")

@@ -7,6 +7,7 @@ from hashlib import sha256
 from types import FunctionType
 from typing import Any
 
+from .._wrapper import Wrapper
 from ..errors import ArgumentError, CodeError
 from ._encoder import BY_CONTENT, Encoder, Unkeyed
 
@@ -23,6 +24,8 @@ def digest(
     fresh: bool = False,
     names: int = BY_CONTENT,
     filed: bool = False,
+    allow: frozenset[str] | None = None,
+    version: str | None = None,
 ) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
@@ -32,9 +35,11 @@ def digest(
     that the code knows itself, by their addresses: it can tell whether a value has one of these,
     or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
     `names` says how much of the names of files counts, as in `Identity.names_files`, and `filed` says that what
-    code in it opens is watched. Raises ArgumentError for what has no key.
+    code in it opens is watched. `allow` are names of what code in it may reach, as of `identify`, and a `version`
+    stands for functions and classes of modules in it that cannot be known. Raises ArgumentError for what has no key.
     """
-    return sha256(encode(value, name=name, used=used, known=known, fresh=fresh, names=names, filed=filed)).digest()
+    options: dict[str, Any] = {"used": used, "known": known, "fresh": fresh, "names": names, "filed": filed}
+    return sha256(encode(value, name=name, allow=allow, version=version, **options)).digest()
 
 
 def encode(
@@ -46,13 +51,15 @@ def encode(
     fresh: bool = False,
     names: int = BY_CONTENT,
     filed: bool = False,
+    allow: frozenset[str] | None = None,
+    version: str | None = None,
 ) -> bytes:
     """Return what `digest` is the SHA-256 of.
 
     Of content that is large there is only the digest in it.
     """
-    classes = _Classes(name, used, known or {}, filed)
-    e = Encoder(classes.code, fresh)
+    classes = _Classes(name, used, known or {}, filed, allow, version)
+    e = Encoder(classes.code, fresh, classes.made)
     e.of_code = known or {}
     try:
         e.add(value)
@@ -73,44 +80,75 @@ def encode(
 class _Classes:
     """The functions and classes that a value has in it."""
 
-    __slots__ = ("filed", "found", "known", "name", "sight", "used")
+    __slots__ = ("allow", "filed", "found", "known", "name", "sight", "used", "version")
 
-    def __init__(self, name: str, used: frozenset[str] | None, known: Mapping[int, int], filed: bool = False):
+    def __init__(
+        self,
+        name: str,
+        used: frozenset[str] | None,
+        known: Mapping[int, int],
+        filed: bool = False,
+        allow: frozenset[str] | None = None,
+        version: str | None = None,
+    ) -> None:
         self.filed = filed
+        self.allow, self.version = allow, version
         self.name = name
         self.known = known
         self.used = used
-        self.found: list[Any] = []
+        self.found: dict[int, Any] = {}
         self.sight = BY_CONTENT
         """How much code among the values may see of the names of files."""
 
-    def code(self, value: Any) -> bytes:
-        from .._code import identity_of, told
+    def made(self, cls: type) -> bytes:
+        """Return what the class of an object is known by: of a model that is there, not by what would make another."""
+        from .._code import is_model
+
+        return self.code(cls, self.used is not None and "__class__" not in self.used and is_model(cls))
+
+    def code(self, value: Any, made: bool = False) -> bytes:
+        from .._code import CURES, identity_of, is_in_module, of_version, told
 
         try:
-            identity = identity_of(value, filed=self.filed)
+            identity = identity_of(value, filed=self.filed, allow=self.allow, made=made)
         except CodeError as err:
-            raise Unkeyed(f"code that cannot be known ({err})", "pass something else") from None
-        if identity.refused:
-            self.found.append(identity)
+            # What was made in a function may have captured what tells it from another one.
+            named = isinstance(value, (type, FunctionType)) and is_in_module(value, value.__module__)
+            if self.version is not None and named:
+                return of_version(value, self.version)
+            said = str(err) if named else str(err).replace(CURES, "or say key=")
+            raise Unkeyed(f"code that cannot be known ({said})", "pass what it is made of, or say key=") from None
+        self.found[id(identity)] = identity
         self.sight = max(self.sight, identity.names_files)
         number = self.known.get(id(value))
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
         if isinstance(value, FunctionType):
             found += told(value)
-            if self.used is None or "__module__" in self.used:
-                found += str(value.__module__).encode()
+        if isinstance(value, (FunctionType, Wrapper)) and (self.used is None or "__module__" in self.used):
+            found += str(value.__module__).encode()
         return found
 
     def check(self) -> None:
         """Refuse methods that may be called and do what no key can tell."""
-        used = self.used
-        if used is not None:
-            used = used.union(*(identity.names for identity in self.found))
-        for identity in self.found:
-            for name, why in identity.refused.items():
-                if used is None or name in used:
-                    raise ArgumentError(f"{self.name} has code in it without a key: {why}")
+        refused = {name: why for identity in self.found.values() for name, why in identity.refused.items()}
+        if not refused or self.version is not None:
+            return
+        called = self._called()
+        for name, why in refused.items():
+            if called is None or name in called:
+                raise ArgumentError(f"{self.name} has code in it without a key: {why}")
+
+    def _called(self) -> frozenset[str] | None:
+        """Return the names that something mentions which may be called, or None if they may be any."""
+        if self.used is None or any(identity.names is None for identity in self.found.values()):
+            return None
+        called = self.used.union(*(identity.live for identity in self.found.values()))
+        left = [pair for identity in self.found.values() for pair in identity.dead.items()]
+        # What is no method but a variable of a library, which has a path, may be called by that library.
+        while live := [pair for pair in left if pair[0] in called or "." in pair[0]]:
+            left = [pair for pair in left if pair not in live]
+            called = called.union(*(names for _, names in live))
+        return called
 
 
 def digest_rows(array: Any) -> list[bytes]:

@@ -55,14 +55,18 @@ Writer = Callable[["Encoder", Any], None]
 class Encoder:
     """The bytes of values one after another, in `out`.
 
-    `code` returns what a function or a class is known by. A `fresh` one leaves out what objects
-    have filled in by themselves (`functools.cached_property`). Who is done calls `name_files`.
+    `code` returns what a function or a class is known by, and `made` the class of an object, the same if not said.
+    A `fresh` one leaves out what objects have filled in by themselves (`functools.cached_property`).
+    Who is done calls `name_files`.
     """
 
-    __slots__ = ("code", "files", "fresh", "kept", "of_code", "out", "seen")
+    __slots__ = ("code", "files", "fresh", "kept", "made", "of_code", "out", "seen")
 
-    def __init__(self, code: Callable[[Any], bytes], fresh: bool = False):
+    def __init__(
+        self, code: Callable[[Any], bytes], fresh: bool = False, made: Callable[[type], bytes] | None = None
+    ) -> None:
         self.code = code
+        self.made = made or code
         self.fresh = fresh
         self.files: list[str] = []
         """The paths of the files that were met, which are known by their content so far."""
@@ -115,7 +119,7 @@ class Encoder:
     def of_class(self, letter: bytes, cls: type) -> None:
         """Append the class of an object."""
         self.out.append(letter)
-        self.out.append(self.code(cls))
+        self.out.append(self.made(cls))
 
 
 _WRITERS: dict[type, Writer] = {}
@@ -302,13 +306,13 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
     """Append what is in a set, in an order that only their own bytes decide."""
     e.out.append(b"%b%x;" % (letter, len(value)))
     if all(map(fixed, value)):
-        e.out.extend(sorted(_alone(Encoder(e.code), item) for item in value))
+        e.out.extend(sorted(_alone(Encoder(e.code, made=e.made), item) for item in value))
         return
     alone: list[tuple[bytes, list[str], Any]] = []
     plain = True
     # Code is numbered where it is met first: that must not be another place in each process.
     for item in sorted(value, key=_called):
-        own = Encoder(e.code, e.fresh)
+        own = Encoder(e.code, e.fresh, e.made)
         own.seen, own.kept, own.of_code = e.seen.copy(), e.kept.copy(), e.of_code
         alone.append((_alone(own, item), own.files, item))
         plain = plain and len(own.kept) == len(e.kept)

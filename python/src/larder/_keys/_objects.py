@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .._wrapper import Bound, Wrapper
 from ._encoder import Encoder, Unkeyed, Writer
 
 CODE = (
@@ -56,9 +57,9 @@ def find(cls: type) -> Writer:
     """Return what writes values of a class that has no special rule."""
     if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
         return _builtin
-    if cls in CODE or issubclass(cls, type) or cls.__name__ in COMPILED:
+    if cls in CODE or issubclass(cls, (type, Wrapper)) or cls.__name__ in COMPILED:
         return _code
-    if cls is types.MethodType:
+    if cls is types.MethodType or issubclass(cls, Bound):
         return _method
     if issubclass(cls, enum.Enum):
         return _member
@@ -67,7 +68,7 @@ def find(cls: type) -> Writer:
     except Unkeyed:
         if not _says_itself(cls):
             raise
-        return _reduced
+        return reduced
     return _instance
 
 
@@ -81,7 +82,7 @@ def _says_itself(cls: type) -> bool:
     return owner is not None and owner is not PYTHON and own
 
 
-def _reduced(e: Encoder, value: Any) -> None:
+def reduced(e: Encoder, value: Any) -> None:
     """Append an object by what it is copied from (PEP 307): its class, what it is made of, and its state."""
     if e.known(value):
         return
@@ -97,7 +98,8 @@ def _reduced(e: Encoder, value: Any) -> None:
 
 
 def _code(e: Encoder, value: Any) -> None:
-    e.of_class(b"C", value)
+    e.out.append(b"C")
+    e.out.append(e.code(value))
 
 
 def _builtin(e: Encoder, value: Any) -> None:
@@ -145,22 +147,23 @@ def _instance(e: Encoder, value: Any) -> None:
     if issubclass(cls, BaseException):
         e.named(b".", "args", value.args)
         e.named(b".", "__cause__", value.__cause__)
-    _attributes(e, value, cls)
+    attributes(e, value, cls)
 
 
-def _attributes(e: Encoder, value: Any, cls: type) -> None:
+def attributes(e: Encoder, value: Any, cls: type, without: frozenset[str] = frozenset()) -> None:
+    """Append the attributes of an object, without some."""
     name = ""
     try:
         for base in cls.__mro__:
             for name, slot in vars(base).items():
-                if type(slot) is types.MemberDescriptorType:
+                if type(slot) is types.MemberDescriptorType and name not in without:
                     try:
                         held = slot.__get__(value, cls)
                     except AttributeError:
                         continue
                     e.named(b"/", name, held)
         for name, held in getattr(value, "__dict__", {}).items():
-            if not (e.fresh and is_filled(cls, name)):
+            if name not in without and not (e.fresh and is_filled(cls, name)):
                 e.named(b".", str(name), held)
     except Unkeyed as err:
         raise err.step(f".{name}") from None

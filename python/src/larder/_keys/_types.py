@@ -15,6 +15,8 @@ _LIBRARIES = {
     "pandas": "_frames",
     "pyarrow": "_tables",
     "PIL": "_images",
+    "sympy": "_symbols",
+    "numba": "_jitted",
 }
 
 _CURE = "make it in the function, pass what it is made of, or give its class a method __larder_key__ that returns that"
