@@ -180,6 +180,20 @@ func TestBatchesThatAreLost(t *testing.T) {
 	}
 }
 
+// TestFilesByTheirEnd: a file is read by what it says at its end, whatever it begins with, as that
+// of Polars does.
+func TestFilesByTheirEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.arrow")
+	b := written(t, false)
+	copy(b[8:], []byte{4, 0, 0, 0, 0xf2, 0xff, 0xff, 0xff, 0x14, 0, 0, 0})
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := shown(t, arrow.Source{}, path); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestDamage: whatever byte is changed, reading ends, an error names the file, and without one
 // there are as many rows and items as before.
 func TestDamage(t *testing.T) {

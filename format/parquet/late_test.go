@@ -3,6 +3,8 @@ package parquet_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/arrow"
@@ -143,6 +146,64 @@ func TestTypesThatConflict(t *testing.T) {
 			}
 			if _, err := kept(t, as, map[string]string{"x": "json"}, ofLines(t, c.lines...)); err != nil {
 				t.Errorf("%s: as JSON: %v", as, err)
+			}
+		}
+	}
+}
+
+// TestFloatsThatJSONHasNot: in documents they come back, and go on to another table.
+func TestFloatsThatJSONHasNot(t *testing.T) {
+	object := map[string]any{"mean": math.Inf(-1), "std": math.NaN(), "text": ".nan", "whole": 1.0, "n": int64(1), "list": []any{nil, math.NaN(), 0.5}}
+	samples := []dataset.Sample{dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("yaml", object)})}
+	for _, as := range []string{"parquet", "arrow"} {
+		rows, err := kept(t, as, nil, samples)
+		if err != nil || fmt.Sprint(rows[0]["x"]) != fmt.Sprint(object) {
+			t.Errorf("%s: %v, %v", as, rows, err)
+		}
+	}
+}
+
+// TestDocumentsBesideArrays: the numbers of a document take the type of arrays beside them that
+// holds them, in whatever order they come.
+func TestDocumentsBesideArrays(t *testing.T) {
+	for _, c := range []struct {
+		of   array.DType
+		doc  string
+		want string // "" for an error
+	}{
+		{array.Int8, `[1, null, -128]`, "[1 <nil> -128]"},
+		{array.Int8, `[1, null, 128]`, ""},
+		{array.Uint8, `[255, null]`, "[255 <nil>]"},
+		{array.Uint8, `[-1, null]`, ""},
+		{array.Int64, `[1, null]`, "[1 <nil>]"},
+		{array.Int64, `[1.0, null]`, ""},
+		{array.Uint64, `[18446744073709551615, null, 1]`, "[18446744073709551615 <nil> 1]"},
+		{array.Float16, `[65504, null, -0.5, 5.960464477539063e-8]`, "[65504 <nil> -0.5 5.960464477539063e-08]"},
+		{array.Float16, `[0.1, null]`, ""},
+		{array.Float32, `[16777216, null, 0.5]`, "[1.6777216e+07 <nil> 0.5]"},
+		{array.Float32, `[16777217, null]`, ""},
+		{array.Float64, `[0.1, null, 1]`, "[0.1 <nil> 1]"},
+	} {
+		a, err := array.New(c.of, []int{1}, make([]byte, c.of.Size()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		zero := dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("npy", a)})
+		samples := []dataset.Sample{zero, ofLines(t, `{"x": `+c.doc+`}`)[0], zero}
+		for _, as := range []string{"parquet", "arrow"} {
+			for _, from := range []int{0, 1} {
+				rows, err := kept(t, as, nil, samples[from:])
+				if c.want == "" {
+					if err == nil || !strings.Contains(err.Error(), "item x: []: it is") {
+						t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)
+					}
+					continue
+				}
+				if err != nil || fmt.Sprint(rows[1-from]["x"]) != c.want {
+					t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)
+				} else if back, ok := rows[2-from]["x"].(*array.Array); !ok || back.DType != c.of {
+					t.Errorf("%s: %v beside %v: %v came back", as, c.doc, c.of, rows[2-from]["x"])
+				}
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func (f Formats) Check() error {
 }
 
 // Item is a value of a column as an item: bytes as they are, an array, or else a document. A text
-// is one, too, unless an extension was given for it. isDocument says that a text is JSON.
+// is one, too, unless an extension was given for it. A document is JSON, or YAML if a float in it is
+// infinite or no number. isDocument says that a text is JSON.
 func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error) {
 	ext, said := f[name]
 	switch v := v.(type) {
@@ -51,14 +52,38 @@ func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error
 			return dataset.CheckedBytes("json", []byte(v))
 		}
 	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) { // which documents have not
+		if !isFinite(v) { // an array, so that a table keeps it with its type
 			a, err := array.New(array.Float64, nil, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 			return dataset.NewItem("npy", a), err
 		}
 	case *array.Array:
 		return dataset.NewItem("npy", v), nil
 	}
-	return dataset.NewItem("json", v), nil
+	if isFinite(v) {
+		return dataset.NewItem("json", v), nil
+	}
+	return dataset.NewItem("yaml", v), nil // which has the floats that JSON has not
+}
+
+// isFinite reports whether no float in a document is infinite or no number.
+func isFinite(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		for _, e := range v {
+			if !isFinite(e) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if !isFinite(e) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Shape returns the shape of lists in lists that all have numbers in them, by how deep each

@@ -28,21 +28,20 @@ func kindOf(v any, sample int) (*Kind, error) {
 	case bool:
 		k.Of = "bool"
 	case int64:
-		k.Of, k.negative = "int64", v < 0
+		k.Of, k.fits = "int64", holders(v)
 	case *big.Int:
 		if !v.IsUint64() {
 			return nil, component.Unfit(fmt.Errorf("it has an integer of more than 64 bits; say types: {ITEM: json}, or make a string of it"))
 		}
-		k.Of = "uint64"
+		k.Of, k.fits = "uint64", holders(v)
 	case float64:
-		k.Of = "float64"
+		k.Of, k.fits = "float64", holders(v)
 	case string:
 		k.Of = "string"
 	case []byte:
 		k.Of = "binary"
 	case *array.Array:
 		k.Of = typeOf(v.DType)
-		k.negative = true // so that it becomes no other type
 		return listed(k, len(v.Shape)), nil
 	case []any:
 		k.Of, k.Elem = List, &Kind{Of: Null, seen: sample}
@@ -82,16 +81,11 @@ func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
 		return &Kind{Of: List, Elem: elem, seen: k.seen}, err
 	case k.Of == Struct && other.Of == Struct:
 		return k.mergeFields(other, path)
+	case k.isNumber() && other.isNumber():
+		if merged := k.mergeNumbers(other); merged != nil {
+			return merged, nil
+		}
 	case k.Of == other.Of:
-		k.negative = k.negative || other.negative
-		return k, nil
-	case k.Of == "int64" && other.Of == "float64":
-		return other, nil
-	case k.Of == "float64" && other.Of == "int64":
-		return k, nil
-	case k.Of == "int64" && other.Of == "uint64" && !k.negative:
-		return other, nil
-	case k.Of == "uint64" && other.Of == "int64" && !other.negative:
 		return k, nil
 	}
 	if path = strings.TrimPrefix(path, "."); path != "" {

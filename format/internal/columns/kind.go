@@ -16,8 +16,8 @@ type Kind struct {
 	Elem   *Kind   // of a list
 	Fields []Field // of a struct, by name
 
-	seen     int  // the first sample that has such a value
-	negative bool // of int64: whether a value is
+	seen int    // the first sample that has such a value
+	fits uint32 // of numbers of documents: the types that hold them all, a bit for each
 }
 
 // A Field is a part of a struct.

@@ -178,16 +178,23 @@ func (k *Kind) one(to []byte, v any) ([]byte, error) {
 		switch {
 		case k.Of == "float64":
 			return little.AppendUint64(to, math.Float64bits(v)), nil
-		case k.Of == "float32" && float64(float32(v)) == v:
+		case k.Of == "float32" && isSingle(v):
 			return little.AppendUint32(to, math.Float32bits(float32(v))), nil
+		case k.Of == "float16":
+			if b, ok := half(v); ok {
+				return little.AppendUint16(to, b), nil
+			}
 		}
 	}
 	return nil, k.unfit(v)
 }
 
 func (k *Kind) integer(to []byte, v *big.Int) ([]byte, error) {
-	if k.Of == "float64" && v.IsInt64() && int64(float64(v.Int64())) == v.Int64() {
-		return binary.LittleEndian.AppendUint64(to, math.Float64bits(float64(v.Int64()))), nil
+	if of := k.DType(); of == array.Float16 || of == array.Float32 || of == array.Float64 {
+		if v.IsInt64() && holders(v.Int64())&(1<<of) != 0 {
+			return k.one(to, float64(v.Int64()))
+		}
+		return nil, k.unfit(v)
 	}
 	unsigned := strings.HasPrefix(k.Of, "uint")
 	word := k.DType().Word()

@@ -1,8 +1,8 @@
 // Package ipc reads files of Arrow's format for exchange between processes: files proper, which
 // begin with ARROW1, and streams. Each row is a sample, and each column an item.
 //
-// A file is gone through once, from message to message, and where they lie is kept (package
-// indexed). A value is then read where it lies, of buffers that are not compressed no more than
+// Where the messages of a file lie is kept (package indexed): its end says it, and a stream is gone
+// through once, from message to message. A value is then read where it lies, of buffers that are not compressed no more than
 // that value, by pieces of the file that are held for those beside it. Files are not mapped into
 // memory, as one that is cut short meanwhile would end the process.
 //
@@ -52,7 +52,7 @@ type File struct {
 // Open goes through a file, or finds what l, which may be nil, has kept of that.
 func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File, error) {
 	in, err := indexed.Open(ctx, path, l, indexed.Scan{
-		Name: "index of an Arrow file", About: []any{o.Incomplete},
+		Name: "index of an Arrow file, by its end", About: []any{o.Incomplete},
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, o.Incomplete)
 		},
@@ -88,13 +88,17 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	return f, nil
 }
 
-// schema takes what the first message says.
+// schema takes the columns from the metadata that has them.
 func (f *File) schema(meta []byte) (err error) {
 	t := rootOf(slices.Clone(meta))
 	if *t.fail != nil {
 		return *t.fail
 	}
-	header, ok := t.table(2)
+	slot := 2 // of a message
+	if f.index.entry(0).number == 1 {
+		slot = 1 // of the end of a file
+	}
+	header, ok := t.table(slot)
 	if !ok {
 		return errDamaged
 	}

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,7 +14,8 @@ import (
 
 // An index says where the messages of a file lie: five numbers of 8 bytes each, little-endian:
 // what it is, where its metadata begins and how long it is, how long the body behind it, and how
-// many rows it has or which dictionary it is of.
+// many rows it has or which dictionary it is of. The first is the schema; its last number is 1 where
+// the metadata is what a file says of itself at its end, and not that of a message.
 type index []byte
 
 const (
@@ -50,13 +52,11 @@ func (x index) check() error {
 	if len(x)%entryBytes != 0 || len(x) == 0 || x.entry(0).kind != schemaMessage {
 		return errIndex
 	}
-	last := int64(0)
 	for i := range x.len() {
 		e := x.entry(i)
-		if e.at < last || e.meta < 0 || e.meta > mostMeta || e.body < 0 || e.at > 1<<60 || e.body > 1<<60 || e.number < 0 || e.number > mostRows {
+		if e.at < 0 || e.meta < 0 || e.meta > mostMeta || e.body < 0 || e.at > 1<<60 || e.body > 1<<60 || e.number < 0 || e.number > mostRows {
 			return errIndex
 		}
-		last = e.at + e.meta + e.body
 	}
 	return nil
 }
@@ -94,9 +94,10 @@ const mostRows = 1 << 40
 
 const magic = "ARROW1"
 
-// scan goes through a file from message to message, and returns the index with the schema.
+// scan finds the messages of a file by what it says at its end, those of a stream from one to the
+// next, and returns the index with the schema.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) ([]byte, error) {
-	s := &scanner{from: from, size: size}
+	s := &scanner{from: from, size: size, slot: 2}
 	x, err := s.scan(ctx)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		if incomplete && x.len() > 0 {
@@ -113,11 +114,12 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 type scanner struct {
 	from     io.ReaderAt
 	size, at int64
-	schema   []byte // the metadata of the first message
+	schema   []byte // the metadata that has the schema
+	slot     int    // where in it the schema is
 }
 
 func (s *scanner) read(n int64) ([]byte, error) {
-	if n > s.size-s.at {
+	if s.at < 0 || n > s.size-s.at {
 		return nil, io.ErrUnexpectedEOF
 	}
 	b := make([]byte, n)
@@ -127,13 +129,19 @@ func (s *scanner) read(n int64) ([]byte, error) {
 }
 
 func (s *scanner) scan(ctx context.Context) (x index, err error) {
-	isFile := false
 	head, err := s.read(8)
 	if err != nil {
 		return nil, err
 	}
-	if string(head) == magic+"\x00\x00" {
-		isFile = true
+	isFile := string(head) == magic+"\x00\x00"
+	if isFile {
+		footer, at, err := s.footer()
+		if err == nil {
+			return s.byFooter(ctx, footer, at)
+		}
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
+		}
 	} else {
 		s.at = 0
 	}
@@ -154,10 +162,9 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		x = x.add(e)
 	}
 	if isFile {
-		if err := s.footer(x); err != nil {
-			return x, err
-		}
-	} else if s.at < s.size {
+		return x, io.ErrUnexpectedEOF
+	}
+	if s.at < s.size {
 		return x, errors.New("it goes on behind its end: it is damaged here, or of several streams, which are to be files of their own")
 	}
 	if x.len() == 0 {
@@ -166,43 +173,84 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 	return x, nil
 }
 
-// footer holds what was found to what a file says of itself at its end.
-func (s *scanner) footer(x index) error {
+// footer reads what a file says of itself at its end, and where that is.
+func (s *scanner) footer() (meta []byte, at int64, err error) {
 	end := make([]byte, 4+len(magic))
 	if s.size-s.at < int64(len(end)) {
-		return io.ErrUnexpectedEOF
+		return nil, 0, io.ErrUnexpectedEOF
 	}
 	if _, err := s.from.ReadAt(end, s.size-int64(len(end))); err != nil {
-		return err
+		return nil, 0, err
 	}
 	if !bytes.Equal(end[4:], []byte(magic)) {
-		return io.ErrUnexpectedEOF
+		return nil, 0, io.ErrUnexpectedEOF
 	}
 	n := int64(binary.LittleEndian.Uint32(end))
 	if n > s.size-s.at-int64(len(end)) || n > mostMeta {
-		return errors.New("its end is damaged")
+		return nil, 0, errors.New("its end is damaged")
 	}
-	meta := make([]byte, n)
-	if _, err := s.from.ReadAt(meta, s.size-int64(len(end))-n); err != nil {
-		return err
+	meta, at = make([]byte, n), s.size-int64(len(end))-n
+	_, err = s.from.ReadAt(meta, at)
+	return meta, at, err
+}
+
+// byFooter finds the messages where the end of a file says that they are: some writers begin a file
+// with what is no message.
+func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x index, err error) {
+	t := rootOf(footer)
+	dictionaries, rows := t.structs(2, blockBytes), t.structs(3, blockBytes)
+	if *t.fail != nil {
+		return nil, errors.New("its end is damaged")
 	}
-	t := rootOf(meta)
-	said := t.structs(3, blockBytes)
-	var found []entry
-	for i := range x.len() {
-		if e := x.entry(i); e.kind == rowsMessage {
-			found = append(found, e)
+	s.size = end
+	var spans []span
+	if e, ok, err := s.message(); ok && err == nil && e.kind == schemaMessage {
+		if err := s.sameSchema(t); err != nil {
+			return nil, err
+		}
+		spans = append(spans, span{0, s.at})
+	}
+	s.schema, s.slot = footer, 1
+	x = x.add(entry{kind: schemaMessage, at: end, meta: int64(len(footer)), number: 1})
+	for blocks := slices.Concat(dictionaries, rows); len(blocks) > 0; blocks = blocks[blockBytes:] {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		s.at = int64(binary.LittleEndian.Uint64(blocks))
+		from := s.at
+		e, ok, err := s.message()
+		if !ok && err == nil || errors.Is(err, io.ErrUnexpectedEOF) || ok && (e.kind == rowsMessage) != (len(blocks) <= len(rows)) {
+			err = errors.New("its end says that a batch is here, and there is none: it is damaged")
+		}
+		if err != nil {
+			return nil, err
+		}
+		x, spans = x.add(e), append(spans, span{from, s.at})
+	}
+	return x, s.covered(spans, end)
+}
+
+// A span is where a message lies.
+type span struct{ from, to int64 }
+
+// mostPadding is less than any message takes.
+const mostPadding = 63
+
+// covered holds messages to following each other, as one between them is lost.
+func (s *scanner) covered(spans []span, end int64) error {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	spans = append(spans, span{from: end})
+	for i, next := range spans[1:] {
+		s.at = spans[i].to
+		room := int64(mostPadding)
+		if next.from == end {
+			room += 8 // what ends the messages
+		}
+		if gap := next.from - s.at; gap < 0 || gap > room {
+			return fmt.Errorf("its end says nothing of the %d bytes from here on, or twice: it is damaged", gap)
 		}
 	}
-	if n := len(said) / blockBytes; *t.fail != nil || n != len(found) {
-		return fmt.Errorf("its end says that there are %d batches of rows, and %d were found: it is damaged", n, len(found))
-	}
-	for i, e := range found {
-		if at := int64(binary.LittleEndian.Uint64(said[blockBytes*i:])); at != e.at-8 && at != e.at-4 { // behind its length
-			return fmt.Errorf("its end says that batch %d of rows is at byte %d, and it is at %d: it is damaged", i, at, e.at-8)
-		}
-	}
-	return s.sameSchema(t)
+	return nil
 }
 
 // blockBytes is what the end of a file says of a batch: where it is, and two lengths.
@@ -280,7 +328,7 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 // fits reports whether the first column of a batch, if the schema has one, has as many values as
 // there are rows.
 func (s *scanner) fits(columns []byte, rows int64) bool {
-	schema, _ := rootOf(s.schema).table(2)
+	schema, _ := rootOf(s.schema).table(s.slot)
 	if len(schema.tables(1)) == 0 {
 		return len(columns) == 0
 	}
