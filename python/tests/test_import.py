@@ -53,7 +53,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_the_program_is_found_among_the_files_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_program, "__file__", str(tmp_path / "somewhere" / "larder" / "_program.py"))
+    monkeypatch.setattr(_program, "_PACKAGE", str(tmp_path / "somewhere" / "larder"))
     monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(tmp_path / "lib")])
     assert _program._installed() is None
     listed = tmp_path / "lib" / "larder-1.0.dist-info"

@@ -65,6 +65,7 @@ def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("LARDER_BIN")
     monkeypatch.setenv("PATH", str(runtime))
     monkeypatch.setattr(_program, "_installed", lambda: None)
+    monkeypatch.setattr(_program, "_of_scripts", lambda: None)
     with pytest.raises(larder.ServerError, match="pip install"):
         _program.find()
 
@@ -90,9 +91,10 @@ def test_a_server_ends_after_its_last_client(real: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("LARDER_IDLE", "10ms")
     (real / "rows.jsonl").write_text('{"n": 1}\n')
     (real / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n")
+    before = list(_server._started)
     with larder.Loader(real / "flow.yaml", "rows") as one, larder.Loader(real / "flow.yaml", "rows") as other:
         assert len(one) == len(other) == 1
-        (server,) = [process for process in _server._started if process.poll() is None]
+        (server,) = [process for process in _server._started if process not in before]
         one.close()
         assert next(iter(other))["n"].tolist() == [1]  # it stays for this one
         assert server.poll() is None

@@ -108,10 +108,13 @@ def test_installed_by_target(place: Path, wheel: Path) -> None:
 
 
 def environment(place: Path, system_site_packages: bool = False) -> Path:
-    """An environment of its own that has what this one has."""
+    """An environment of its own that has what this one has, but for the package itself."""
     venv.create(place / "venv", symlinks=True, system_site_packages=system_site_packages)
     (packages,) = (place / "venv").glob("lib/python*/site-packages")
-    (packages / "more.pth").write_text("".join(f"{p}\n" for p in sys.path if p.endswith("-packages")))
+    for folder in [Path(p) for p in sys.path if p.endswith("-packages")]:
+        for entry in folder.iterdir():
+            if not entry.name.startswith(("larder", "_larder")) and not (packages / entry.name).exists():
+                (packages / entry.name).symlink_to(entry)
     return place / "venv" / "bin"
 
 
@@ -215,4 +218,4 @@ def test_a_program_that_lost_its_mode(place: Path, wheel: Path) -> None:
     (place / "out" / "bin").mkdir()
     script.rename(place / "out" / "bin" / "larder")
     with pytest.raises(AssertionError, match="is not executable; run `chmod"):
-        found(place, sys.executable, place / "main.py", PYTHONPATH=str(place / "out"))
+        found(place, environment(place) / "python", place / "main.py", PYTHONPATH=str(place / "out"))
