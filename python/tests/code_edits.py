@@ -2399,6 +2399,7 @@ for title, first, second, body, needs in [
     ("prefixes of XML", "pass", "E.register_namespace('zz', 'http://a')", "return E.tostring(E.XML('<a xmlns=\"http://a\"/>'))", ""),
     ("dialects of CSV", "csv.register_dialect('d', delimiter=',')", "csv.register_dialect('d', delimiter=';')", "return list(csv.reader(['a,b'], 'd'))", ""),
     ("what is called for errors", "numpy.seterrcall(print)", "numpy.seterrcall(third)", "return float(numpy.ones(1)[0] / numpy.float64(0))", "numpy"),
+    ("scikit-learn's printing", "pass", "sklearn.set_config(print_changed_only=False)", "return repr(K())", "sklearn"),
     ("scikit-learn's outputs", "pass", "sklearn.set_config(transform_output='pandas')", "return type(K().fit_transform(numpy.eye(2))).__name__", "sklearn"),
 ]:  # fmt: skip
     made = "import os, time, datetime, operator, warnings, decimal, csv\nimport xml.etree.ElementTree as E\n"

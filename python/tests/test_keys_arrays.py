@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import os
+import subprocess
+import sys
 import threading
 from hashlib import sha256
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 
 import larder
 from larder._keys import _hash, describe, digest, digest_rows
+from larder._results import decode, encode
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 
@@ -275,6 +279,47 @@ def test_frames() -> None:
     before = digest(long)
     long.loc[500, "a"] = -1
     assert digest(long) != before
+
+
+def test_dtypes_and_missing_values_of_pandas_are_told_apart_in_every_process() -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    import dtypes
+
+    cases = dtypes.cases()
+    found = [digest(value) for _, value in cases]
+    met: dict[bytes, tuple[str, Any]] = {}
+    for (holder, value), key in zip(cases, found, strict=True):
+        assert key not in met, (holder, value, met[key])
+        met[key] = holder, value
+    done = subprocess.run([sys.executable, dtypes.__file__], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [key.hex() for key in found]
+
+
+def test_results_of_pandas_come_back_with_their_dtypes() -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    import dtypes
+
+    for holder, value in dtypes.cases():
+        if holder == "dtype of categories" or "Sparse" in str(dtypes.told(value)):
+            with pytest.raises(larder.ResultError, match="cannot be kept"):
+                encode(value)
+            continue
+        kept = encode(value)
+        assert dtypes.told(decode(kept)) == dtypes.told(value), (holder, value)
+
+
+def test_arrays_of_pandas_of_classes_of_the_program_are_known_by_their_code() -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    from pandas.tests.extension.date.array import DateArray
+
+    def made(rate: int) -> Any:
+        class Own(DateArray):  # type: ignore[misc]
+            def double(self) -> int:
+                return len(self) * rate
+
+        return Own([datetime.date(2020, 1, 1)])
+
+    assert digest(made(2)) == digest(made(2)) != digest(made(3))
 
 
 def test_tables_of_classes_of_the_program() -> None:

@@ -67,8 +67,8 @@ _usual: Any = None  # the very options that were found to be the usual ones
 
 def _printing() -> Any:
     tables = options_of_pandas(("display", "styler"))
-    tensors, places = _of_torch(), _of_locale()
-    return (_of_numpy(), tables, tensors, places) if tables or tensors or places else _of_numpy()
+    others = [tables, _of_torch(), _of_locale(), _of_sklearn()]
+    return (_of_numpy(), *others) if any(others) else _of_numpy()
 
 
 def _of_torch() -> list[Any]:
@@ -78,6 +78,12 @@ def _of_torch() -> list[Any]:
 
 
 _TENSORS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+
+
+def _of_sklearn() -> list[Any]:
+    settings = asked(sys.modules.get("sklearn"), "get_config", {})
+    usual = {"print_changed_only": True, "display": "diagram"}
+    return [(name, settings[name]) for name, held in usual.items() if settings.get(name, held) != held]
 
 
 def _of_locale() -> list[str]:

@@ -96,9 +96,11 @@ def _levels(e: Encoder, value: Any) -> None:
 
 def _column(e: Encoder, value: Any) -> None:
     """Append a column as a whole, where its values lie together: one by one takes a thousand times as long."""
-    if isinstance(value, PLAIN):
+    if isinstance(value, PLAIN) and not isinstance(value.dtype, pd.StringDtype):  # texts without pyarrow are both
         value = value.to_numpy()
     e.out.append(b"PC")
+    if type(value).__module__.partition(".")[0] not in ("pandas", "numpy"):
+        _own(e, value)
     _dtype(e, value.dtype)
     e.out.append(b"%x;" % len(value))
     if isinstance(value.dtype, pd.CategoricalDtype):
@@ -122,7 +124,16 @@ def _column(e: Encoder, value: Any) -> None:
     elif isinstance(value.dtype, pd.StringDtype):
         _objects(e, value.to_numpy(dtype=object).tolist())
     else:
+        if isinstance(value.dtype, pd.SparseDtype):
+            e.add((value.kind, value.npoints))
         items(e, list(value))
+
+
+def _own(e: Encoder, value: Any) -> None:
+    """Append the code of an array that is not of pandas, and what its dtype says that it has."""
+    e.of_class(b"PX", type(value))
+    e.of_class(b"PX", type(value.dtype))
+    e.add([(name, getattr(value.dtype, name, None)) for name in value.dtype._metadata])
 
 
 _MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)
