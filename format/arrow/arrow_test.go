@@ -2,6 +2,7 @@ package arrow_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -191,6 +192,46 @@ func TestFilesByTheirEnd(t *testing.T) {
 	}
 	if got, err := shown(t, arrow.Source{}, path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestDictionariesThatAreReplaced: in a file nothing says which rows have which of them.
+func TestDictionariesThatAreReplaced(t *testing.T) {
+	kind := &goarrow.DictionaryType{IndexType: goarrow.PrimitiveTypes.Int8, ValueType: goarrow.BinaryTypes.String}
+	schema := goarrow.NewSchema([]goarrow.Field{{Name: "a", Type: kind}, {Name: "b", Type: kind}}, nil)
+	var to bytes.Buffer
+	w, err := ipc.NewFileWriter(&to, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := goarray.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for i := range 2 {
+		if err := b.Field(i).(*goarray.BinaryDictionaryBuilder).AppendString("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write(b.NewRecordBatch()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.arrow")
+	refused := false
+	for at := 0; at+8 <= to.Len(); at += 4 { // the second dictionary is number 1 somewhere
+		whole := bytes.Clone(to.Bytes())
+		if binary.LittleEndian.Uint64(whole[at:]) != 1 {
+			continue
+		}
+		whole[at] = 0
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := shown(t, arrow.Source{}, path)
+		refused = refused || err != nil && strings.Contains(err.Error(), "b.arrow: byte ") && strings.Contains(err.Error(), "replaces a dictionary")
+	}
+	if !refused {
+		t.Error("a dictionary that replaces another was read")
 	}
 }
 

@@ -198,12 +198,14 @@ func (s *scanner) footer() (meta []byte, at int64, err error) {
 // with what is no message.
 func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x index, err error) {
 	t := rootOf(footer)
-	dictionaries, rows := t.structs(2, blockBytes), t.structs(3, blockBytes)
+	rows := t.structs(3, blockBytes)
+	blocks := slices.Concat(t.structs(2, blockBytes), rows) // dictionaries come first
 	if *t.fail != nil {
 		return nil, errors.New("its end is damaged")
 	}
 	s.size = end
 	var spans []span
+	dictionaries := map[int64]bool{} // that have begun
 	if e, ok, err := s.message(); ok && err == nil && e.kind == schemaMessage {
 		if err := s.sameSchema(t); err != nil {
 			return nil, err
@@ -212,7 +214,7 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 	}
 	s.schema, s.slot = footer, 1
 	x = x.add(entry{kind: schemaMessage, at: end, meta: int64(len(footer)), number: 1})
-	for blocks := slices.Concat(dictionaries, rows); len(blocks) > 0; blocks = blocks[blockBytes:] {
+	for ; len(blocks) > 0; blocks = blocks[blockBytes:] {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -222,9 +224,13 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 		if !ok && err == nil || errors.Is(err, io.ErrUnexpectedEOF) || ok && (e.kind == rowsMessage) != (len(blocks) <= len(rows)) {
 			err = errors.New("its end says that a batch is here, and there is none: it is damaged")
 		}
+		if e.kind == dictionaryMessage && dictionaries[e.number] && err == nil {
+			s.at, err = from, errors.New("it replaces a dictionary, which a stream may and a file may not; write it as a stream (.arrows)")
+		}
 		if err != nil {
 			return nil, err
 		}
+		dictionaries[e.number] = dictionaries[e.number] || e.kind == dictionaryMessage
 		x, spans = x.add(e), append(spans, span{from, s.at})
 	}
 	return x, s.covered(spans, end)
