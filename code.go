@@ -151,7 +151,9 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 		return ids.([]identity), nil
 	}
 	ids, err := compute(ctx)
-	foundDry.Store(a.Key(), ids)
+	if err == nil {
+		foundDry.Store(a.Key(), ids)
+	}
 	return ids, err
 }
 

@@ -26,7 +26,7 @@ func endWith(fd int) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		_ = self.Signal(os.Interrupt) // nobody is left to be told of an error
+		_ = self.Signal(os.Interrupt) // no process is left that could read an error
 	}()
 	return nil
 }

@@ -32,10 +32,11 @@ func (a *app) lsCommand() *cobra.Command {
 		Long: `List what the cache holds.
 
 A NODE is the name of an operation, such as image-stats; its records are the
-results that it made. Operations of one name are told apart by what is behind it:
-a function, a command, an expression. With that, in quotes, it names one of them. A PREFIX is the beginning of a record's key. COST is the
-time that computing the records took, and that having them saves. A link notes
-that a result asked for by one key is kept under another.`,
+results that it made. What follows the name (a function, a command, an expression)
+distinguishes operations of one name; quote both to select one of them. A PREFIX
+is the beginning of a record's key. COST is the time that computing the records
+took, and that having them saves. A link notes that a result asked for by one key
+is kept under another.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.ls(c.Context(), args, f)
 		},

@@ -55,7 +55,7 @@ func fixedDraw(g *graph) (all []Warning) {
 			continue
 		}
 		all = append(all, at(n, "give it epoch: \"${epoch}\", a variable (vars: {epoch: 0}) that a loader sets",
-			"it does not know the epoch, so whoever reads it epoch by epoch gets the same draw each time"))
+			"its epoch is a fixed number, so a loader gets the same draw in each epoch"))
 	}
 	return all
 }

@@ -45,20 +45,8 @@ class Identity:
     """
 
     __slots__ = (
-        *(
-            "caches",
-            "digest",
-            "draws",
-            "filed",
-            "name",
-            "names",
-            "names_files",
-            "parts",
-            "live",
-            "dead",
-            "refused",
-            "threads",
-        ),
+        *("caches", "dead", "digest", "draws", "filed", "live", "name", "names"),
+        *("names_files", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 

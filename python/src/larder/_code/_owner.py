@@ -69,7 +69,7 @@ def _compiled(name: str, path: str) -> Owner | None:
 
 
 def of_file(path: str) -> Owner | None:
-    """Return who keeps a file or a folder."""
+    """Return the owner of a file or a directory."""
     return _of("", path)
 
 
@@ -128,7 +128,7 @@ def _distribution(folder: str, below: str) -> Owner | None:
 
 
 def _of_folder(owners: dict[str, Owner], below: str) -> Owner | None:
-    """Return who keeps a folder: the distribution that has files in it."""
+    """Return the owner of a directory: the distribution that has files in it."""
     inside = os.path.join(below, "")
     return next((owner for file, owner in owners.items() if file.startswith(inside)), None)
 
