@@ -82,9 +82,9 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 		return ipc.PlainItem(s.Formats)(f, v)
 	}}
 	return indexed.Join(ctx, env, len(parts), func(ctx context.Context, i int) (*part, error) {
-		p := parts[i]
-		p.File, err = ipc.Open(ctx, p.path, env.Larder, o)
-		return p, err
+		file, err := ipc.Open(ctx, parts[i].path, env.Larder, o)
+		parts[i].File = file
+		return parts[i], err
 	})
 }
 
