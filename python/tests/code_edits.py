@@ -2501,3 +2501,101 @@ for title, body in [
     case(
         f"libraries: {title}", f"{body}\n# end", "# end", "# the end", "same", needs="scipy" if "scipy" in body else ""
     )
+
+for title, second, body in [
+    ("the type of autocast", "torch.set_autocast_dtype('cpu', torch.float16)", "with torch.autocast('cpu'): return str((x @ x).dtype)"),
+    ("cudnn", "torch.backends.cudnn.benchmark = True", "return torch.backends.cudnn.benchmark"),
+    ("precision of oneDNN", "torch.backends.mkldnn.matmul.fp32_precision = 'bf16'", "return torch.backends.mkldnn.matmul.fp32_precision"),
+    ("precision of all", "torch.backends.fp32_precision = 'tf32'", "return torch.backends.fp32_precision"),
+    ("attention", "torch.backends.cuda.enable_flash_sdp(False)", "return torch.backends.cuda.flash_sdp_enabled()"),
+    ("the fast path of attention", "torch.backends.mha.set_fastpath_enabled(False)", "return torch.backends.mha.get_fastpath_enabled()"),
+    ("what memory is filled with", "torch.utils.deterministic.fill_uninitialized_memory = False", "return torch.utils.deterministic.fill_uninitialized_memory"),
+    ("the backend of linear algebra", "torch.backends.cuda.preferred_linalg_library('magma')", "return str(torch._C._get_linalg_preferred_backend())"),
+]:  # fmt: skip
+    text = f"import torch\nNEEDED = torch.set_autocast_dtype, torch.backends.mha\npass\ndef f(x):\n    {body}"
+    case(
+        f"setting of torch: {title}",
+        text,
+        "pass",
+        second,
+        call="m.f(m.torch.eye(2))",
+        refused=True,
+        needs="torch torch.backends.mha",
+    )
+
+for title, text, old, new, want in [
+    (
+        "as text and as a class",
+        "class C:\n    size: int = 1\ndef f(x):\n    kind = C.__annotations__['size']\n    return x if isinstance(kind, str) else kind(4)",
+        "size: int",
+        "size: 'int'",
+        "differ",
+    ),
+    (
+        "of a class that is edited",
+        "class Many:\n    def __new__(cls, x): return x * 2\nclass C:\n    size: Many\ndef f(x): return C.__annotations__['size'](x)",
+        "x * 2",
+        "x * 3",
+        "differ",
+    ),
+    (
+        "by its text",
+        "import typing\nclass Many:\n    def __new__(cls, x): return x * 2\nclass C:\n    size: 'Many'\n"
+        "def f(x): return typing.get_type_hints(C)['size'](x)",
+        "x * 2",
+        "x * 3",
+        "differ",
+    ),
+    (
+        "in data about it",
+        "import typing\nclass C:\n    size: typing.Annotated[int, {'scale': 2}]\n"
+        "def f(x): return typing.get_type_hints(C, include_extras=True)['size'].__metadata__[0]['scale'] * x",
+        "'scale': 2",
+        "'scale': 3",
+        "differ",
+    ),
+    (
+        "of a field",
+        "import dataclasses\nclass Many:\n    def __new__(cls, x): return x * 2\n@dataclasses.dataclass\nclass C:\n    size: Many\n"
+        "def f(x): return dataclasses.fields(C)[0].type(x)",
+        "x * 2",
+        "x * 3",
+        "differ",
+    ),
+    (
+        "that nothing reads",
+        "class Many:\n    def go(self): return 2\nclass C:\n    size: Many = 1\ndef f(x): return C.size",
+        "return 2",
+        "return 3",
+        "same",
+    ),
+]:
+    case(f"annotation {title}", text, old, new, want, refused=True)
+
+for title, body in [
+    ("a reader", "return models.WordLevel.read_file('v.json')['a']"),
+    ("a class", "return models.WordLevel('v.json').token_to_id('a')"),
+    ("a class by a keyword", "return models.WordLevel(vocab='v.json').token_to_id('a')"),
+    ("a path that is held", "return models.WordLevel(PATH).token_to_id('a')"),
+    ("an implementation", "return tokenizers.BertWordPieceTokenizer('v.txt').token_to_id('a')"),
+    ("training", "t = tokenizers.BertWordPieceTokenizer(); t.train('v.txt', show_progress=False); return len(t.get_vocab())"),
+]:  # fmt: skip
+    case(
+        f"file that native code reads: {title}",
+        "import tokenizers\nfrom tokenizers import models\nPATH = 'v.json'\n"
+        'with open("v.json", "w") as h: h.write(\'{"[UNK]": 0, "a": 1}\')\n'
+        "with open('v.txt', 'w') as h: h.write('[UNK]\\n[SEP]\\n[CLS]\\n[PAD]\\n[MASK]\\na\\n')\n"
+        f"def f(x):\n    {body}",
+        '"a": 1}' if "WordLevel" in body else "a\\n')",
+        '"a": 2}' if "WordLevel" in body else "b\\na\\n')",
+        refused=True,
+        needs="tokenizers",
+    )
+case(
+    "vocabulary that is given",
+    "from tokenizers import models\ndef f(x): return models.WordLevel(vocab={'a': x}, unk_token='a').token_to_id('a')\n# end",
+    "# end",
+    "# the end",
+    want="same",
+    needs="tokenizers",
+)

@@ -7,8 +7,9 @@ import locale
 import os
 import sys
 import time
+from collections.abc import Callable
 from copy import deepcopy
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from operator import itemgetter
 from typing import Any
@@ -96,7 +97,7 @@ def _encoding() -> str:
 
 _DECIMALS = (28, "ROUND_HALF_EVEN", -999999, 999999)
 
-# Settings of scikit-learn as they are at first, of those that results may depend on.
+# Settings of scikit-learn as they are at first: of its newer ones nobody knows how these are, so they always count.
 _LEARNING = {
     "assume_finite": False,
     "working_memory": 1024,
@@ -110,8 +111,12 @@ _LEARNING = {
 }
 
 
+PRINTING_OF_SKLEARN = {"print_changed_only": True, "display": "diagram"}
+"""Those of its printing, which count where code makes text."""
+
+
 def _is_unusual(name: str, held: Any) -> bool:
-    return name in _LEARNING and held != _LEARNING[name]
+    return name not in PRINTING_OF_SKLEARN and (name not in _LEARNING or held != _LEARNING[name])
 
 
 def _warning(action: str, message: Any, category: type, module: Any, line: int) -> tuple[Any, ...]:
@@ -156,13 +161,63 @@ def asked(library: Any, function: str, otherwise: Any = None, *given: Any) -> An
 
 
 def _torch(torch: Any) -> list[Any]:
-    found = []
-    for name in ("mkldnn", "cudnn"):
-        if not getattr(getattr(getattr(torch, "backends", None), name, None), "enabled", True):
-            found.append(("torch without", name))
-    if asked(torch, "are_deterministic_algorithms_enabled"):
-        found.append(("torch", "deterministic"))
-    return found
+    """Return the settings of torch's backends that are not as they are at first."""
+    names, askers, usual = _askers(torch)
+    try:
+        held = [ask() for ask in askers]
+    except RuntimeError:  # as where old and new ways to set precision were mixed
+        held = [asked(ask, "__call__", "mixed") for ask in askers]
+    if held == usual:
+        return []
+    return [("torch", *name, str(one)) for name, one, first in zip(names, held, usual, strict=True) if one != first]
+
+
+@cache
+def _askers(torch: Any) -> tuple[list[tuple[str, ...]], list[Callable[[], Any]], list[Any]]:
+    """Return the names of settings, what tells them, and what they are at first."""
+    inside, backends = getattr(torch, "_C", None), getattr(torch, "backends", None)
+    found: list[tuple[tuple[str, ...], Callable[[], Any], Any]] = []
+    for name, first, *given in _BACKENDS:
+        if (ask := getattr(inside, f"_get_{name}", None)) is not None:
+            found.append(((name, *given), partial(ask, *given) if given else ask, first))
+    backend = getattr(getattr(inside, "_LinalgBackend", None), "Default", None)
+    if backend is not None:
+        found.append((("linalg",), getattr(inside, "_get_linalg_preferred_backend", lambda: backend), backend))
+    einsum = getattr(backends, "opt_einsum", None)
+    for module, name, first in (
+        (getattr(backends, "mha", None), "_is_fastpath_enabled", True),
+        (einsum, "enabled", asked(einsum, "is_available")),
+        (einsum, "strategy", "auto" if asked(einsum, "is_available") else None),
+    ):
+        if hasattr(module, name):
+            found.append(((name,), partial(getattr, module, name), first))
+    return [one[0] for one in found], [one[1] for one in found], [one[2] for one in found]
+
+
+# What asks torch for a setting, how that is at first, and what it is asked with.
+_BACKENDS: tuple[tuple[Any, ...], ...] = (
+    ("mkldnn_enabled", True),
+    ("mkldnn_deterministic", False),
+    ("nnpack_enabled", True),
+    ("cpu_allow_fp16_reduced_precision_reduction", False),
+    ("deterministic_algorithms", False),
+    ("deterministic_fill_uninitialized_memory", True),
+    ("cudnn_enabled", True),
+    ("cudnn_benchmark", False),
+    ("cudnn_deterministic", False),
+    ("cudnn_allow_tf32", True),
+    ("cudnn_sdp_enabled", True),
+    ("cublas_allow_tf32", False),
+    ("cublas_allow_fp16_accumulation", False),
+    ("flash_sdp_enabled", True),
+    ("math_sdp_enabled", True),
+    ("mem_efficient_sdp_enabled", True),
+    ("math_sdp_allow_fp16_bf16_reduction", False),
+    ("fp32_precision_getter", "none", "generic", "all"),
+    *(("fp32_precision_getter", "none", "mkldnn", of) for of in ("all", "matmul", "conv", "rnn")),
+    *(("fp32_precision_getter", "none", "cuda", of) for of in ("all", "matmul")),
+    *(("fp32_precision_getter", "tf32", "cuda", of) for of in ("conv", "rnn")),
+)
 
 
 def modes_of_torch(grad: bool) -> list[Any]:
@@ -188,16 +243,19 @@ _FLOAT = "torch.float32"
 
 
 def autocasts() -> list[Any]:
-    """Return to which types torch casts by itself on which devices, where it does."""
+    """Return to which types torch casts by itself on which devices, where it does or would cast to unusual ones."""
     torch = sys.modules["torch"]
     found = []
-    for device, infix, name in (("cpu", "_cpu", "cpu"), ("cuda", "", "gpu")):
+    for device, infix, name, usual in (
+        ("cpu", "_cpu", "cpu", "torch.bfloat16"),
+        ("cuda", "", "gpu", "torch.float16"),
+    ):
         on = asked(torch, "is_autocast_enabled", None, device)
         if on is not None:
-            dtype = asked(torch, "get_autocast_dtype", None, device) if on else None
+            dtype = asked(torch, "get_autocast_dtype", None, device)
         else:  # an old version, which has a function for each device
             on = asked(torch, f"is_autocast{infix}_enabled")
-            dtype = asked(torch, f"get_autocast_{name}_dtype") if on else None
-        if on:
-            found.append((device, str(dtype)))
+            dtype = asked(torch, f"get_autocast_{name}_dtype")
+        if on or (dtype is not None and str(dtype) != usual):
+            found.append((device, on, str(dtype)))
     return found

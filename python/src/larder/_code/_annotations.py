@@ -8,15 +8,39 @@ import sys
 import typing
 from typing import Any
 
+from ._rules import words
+
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def hints(value: Any) -> tuple[tuple[str, str], ...]:
-    """Return the annotations of a function or a class as text, in their order.
+    """Return the annotations of a function or a class as text, in their order: those that are text in quotes."""
+    found = _annotations(value).items()
+    return tuple((str(name), repr(held) if isinstance(held, str) else _text(held, 6)) for name, held in found)
 
-    What they name is not followed: nothing runs because of it.
-    """
-    return tuple((str(name), _text(held, 6)) for name, held in _annotations(value).items())
+
+READING = frozenset(
+    words(
+        "__annotations__ __dataclass_fields__ dataclasses.fields typing.get_type_hints inspect.signature "
+        "inspect.get_annotations annotationlib.get_annotations"
+    )
+)
+"""Attributes and functions by which code gets at annotations."""
+
+
+def annotated(value: Any) -> list[Any]:
+    """Return what the annotations of a function or a class name, or are made of."""
+    module = sys.modules.get(value.__module__) if isinstance(value, type) else None
+    space = vars(module) if module else getattr(value, "__globals__", {})
+    return [one for held in _annotations(value).values() for one in _parts(held, space, 6)]
+
+
+def _parts(value: Any, space: dict[str, Any], depth: int) -> list[Any]:
+    if isinstance(value, str):
+        return [_found(name, space) for name in _NAME.findall(value)]
+    parts = (getattr(value, "__origin__", None), *getattr(value, "__args__", ()), *getattr(value, "__metadata__", ()))
+    inner = [one for part in parts if depth > 0 for one in _parts(part, space, depth - 1)]
+    return inner if any(part is not None for part in parts) else [value]
 
 
 def names_file(function: Any) -> frozenset[str]:

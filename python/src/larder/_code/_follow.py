@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import importlib
 import operator
+import os
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -304,6 +305,8 @@ class Follow:
                 self._refuse(use, name, _rules.CHANCE)
             return
         why = _rules.refusal(name, owner is _owner.PYTHON)
+        if name in _rules.MAKERS_OF_FILES and self._may_name_file(use) and not _reads_given(use, files):
+            why = _rules.FILES
         if why is not None and not (name.startswith("random.") and name.count(".") == 1 and name[7:8].islower()):
             self._refuse(use, name, why)
 
@@ -311,6 +314,18 @@ class Follow:
         """Report whether what reads a file may be given a buffer, of which nobody can say more: files are seen."""
         ops = [op for op in use.after if op.name != "CALL"][:1]
         return bool(ops) and ops[0].name in ("LOAD_FAST", "LOAD_DEREF") and ops[0].value not in self.given
+
+    def _may_name_file(self, use: _bytecode.Use) -> bool:
+        """Report whether the first argument of a call is a text or a path, as far as code says."""
+        count, named = use.call() or (0, ())
+        if not use.after or (count == len(named) and not {"vocab", "merges"}.intersection(named)):
+            return False
+        first = next((op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")), use.after[0])
+        if any(op.name in ("BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_LIST") for op in use.after):
+            return False
+        held = {"LOAD_CONST": {first.value: first.value}, "LOAD_GLOBAL": self.space, "LOAD_DEREF": self.cells}
+        value = held.get(first.name, {}).get(first.value, first.value)
+        return isinstance(value, (str, os.PathLike)) and first.name in held
 
     def _refuse(self, use: _bytecode.Use, name: str, why: _rules.Refusal) -> None:
         if not self.walk.allows(name):
@@ -392,7 +407,15 @@ def _formats(names: _bytecode.Names) -> bool:
     )
 
 
-_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT | _rules.OF_ARGUMENT | _rules.DRAWING | _rules.TRAINING
+_BY_USE = (
+    _rules.READERS
+    | _rules.SEEDED
+    | _rules.SILENT
+    | _rules.OF_ARGUMENT
+    | _rules.DRAWING
+    | _rules.TRAINING
+    | _rules.MAKERS_OF_FILES
+)
 """What is refused or not by how it is called."""
 
 _MISSING = object()

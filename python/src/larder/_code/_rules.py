@@ -225,7 +225,7 @@ _REFUSED: dict[str, Refusal] = (
         ],
         CHANCE,
     )
-    | dict.fromkeys(["torch.load", "torch.jit.load", "torch.hub.load"], FILES)
+    | dict.fromkeys(["torch.load", "torch.jit.load", "torch.hub.load", "torch.from_file"], FILES)
     | dict.fromkeys(
         [
             f"torch.{n}"
@@ -262,10 +262,11 @@ _REFUSED: dict[str, Refusal] = (
             *("numpy.rec.fromfile", "pandas.io.common.get_handle", "pandas.io.parsers.readers.TextFileReader"),
             *(f"pyarrow.fs.{n}" for n in words("LocalFileSystem FileSystem SubTreeFileSystem S3FileSystem")),
             *(f"pyarrow._fs.{n}" for n in words("LocalFileSystem FileSystem SubTreeFileSystem")),
-            "polars.read_csv",
-            "polars.read_parquet",
-            "polars.scan_parquet",
-            "polars.scan_csv",
+            *(
+                f"polars.{m}_{n}"
+                for m in ("read", "scan")
+                for n in words("csv csv_batched parquet ipc ipc_stream json ndjson avro delta excel ods lines")
+            ),
             *(
                 f"{m}.{n}"
                 for m in ("pyarrow", "pyarrow.lib")
@@ -281,6 +282,21 @@ _REFUSED: dict[str, Refusal] = (
             "pyarrow.dataset.dataset",
             *("PIL.ImageFont.truetype", "PIL.ImageFont.load", "PIL.ImageFont.load_path", "PIL.ImageFont.FreeTypeFont"),
             *("pandas.ExcelFile", "pandas.HDFStore", "pandas.io.excel._base.ExcelFile", "pandas.io.pytables.HDFStore"),
+            # what native code opens, which nobody sees while it runs
+            *(
+                f"tokenizers.models.{m}.{n}"
+                for m in words("BPE WordLevel WordPiece")
+                for n in ("read_file", "from_file")
+            ),
+            *(f"cv2.{n}" for n in words("imreadmulti imreadanimation imcount FileStorage CascadeClassifier")),
+            *(f"cv2.dnn.{n}" for n in words("readNet readNetFromONNX readNetFromCaffe readNetFromTensorflow")),
+            *(f"torchvision.io.{n}" for n in words("read_file read_video VideoReader decode_image")),
+            *(f"torchvision.io.image.{n}" for n in words("read_file read_image decode_image")),
+            *(f"duckdb.{n}" for n in words("connect sql query execute read_csv read_json read_parquet from_csv_auto")),
+            *("onnx.load", "onnxruntime.InferenceSession", "faiss.read_index", "fasttext.load_model", "lmdb.open"),
+            *("lightgbm.Booster", "sentencepiece.SentencePieceProcessor", "netCDF4.Dataset", "rasterio.open"),
+            *("nibabel.load", "pydicom.dcmread", "SimpleITK.ReadImage", "geopandas.read_file", "fiona.open", "av.open"),
+            *("trimesh.load", "decord.VideoReader", "tensorflow.io.read_file", "llama_cpp.Llama", "pyvips.Image"),
             *("numpy.lib.format.open_memmap", "numpy.lib._format_impl.open_memmap", "numpy.lib.npyio.DataSource"),
         ],
         FILES,
@@ -401,6 +417,33 @@ METHODS: dict[str, Refusal] = (
     | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
 )
 """What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
+
+METHODS_OF: dict[str, dict[str, Refusal]] = {
+    "tokenizers": dict.fromkeys(words("train read_file"), FILES),
+    "sentencepiece": dict.fromkeys(words("load Load LoadFromFile"), FILES),
+    "faiss": dict.fromkeys(words("read_index"), FILES),
+    "annoy": dict.fromkeys(words("load"), FILES),
+    "hnswlib": dict.fromkeys(words("load_index"), FILES),
+    "fasttext": dict.fromkeys(words("load_model"), FILES),
+    "xgboost": dict.fromkeys(words("load_model"), FILES),
+    "catboost": dict.fromkeys(words("load_model"), FILES),
+    "duckdb": dict.fromkeys(words("sql query execute read_csv read_json read_parquet from_csv_auto"), FILES),
+}
+"""What methods of these names do where code uses a package."""
+
+MAKERS_OF_FILES = frozenset(
+    [f"tokenizers.models.{n}" for n in words("BPE WordLevel WordPiece")]
+    + [
+        f"tokenizers.implementations.{m}.{n}"
+        for m, n in (
+            ("bert_wordpiece", "BertWordPieceTokenizer"),
+            ("byte_level_bpe", "ByteLevelBPETokenizer"),
+            ("char_level_bpe", "CharBPETokenizer"),
+            ("sentencepiece_bpe", "SentencePieceBPETokenizer"),
+        )
+    ]
+)
+"""Classes that make objects of values, or of the files that texts name."""
 
 INSIDES = frozenset(
     words(

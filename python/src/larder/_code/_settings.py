@@ -12,7 +12,7 @@ from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
-from .._surroundings import asked, local_zone, modes_of_torch, options_of_pandas
+from .._surroundings import PRINTING_OF_SKLEARN, asked, local_zone, modes_of_torch, options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -82,8 +82,7 @@ _TENSORS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, 
 
 def _of_sklearn() -> list[Any]:
     settings = asked(sys.modules.get("sklearn"), "get_config", {})
-    usual = {"print_changed_only": True, "display": "diagram"}
-    return [(name, settings[name]) for name, held in usual.items() if settings.get(name, held) != held]
+    return [(name, settings[name]) for name, held in PRINTING_OF_SKLEARN.items() if settings.get(name, held) != held]
 
 
 def _of_locale() -> list[str]:

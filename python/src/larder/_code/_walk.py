@@ -34,7 +34,7 @@ from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _bytecode, _draws, _naming, _owner, _rules, _settings
 from ._abstract import registered
-from ._annotations import hints, names_file
+from ._annotations import READING, annotated, hints, names_file
 from ._follow import Follow
 from ._guards import Guards
 from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
@@ -153,6 +153,7 @@ class Walk:
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
+        self._annotated: list[tuple[Any, Node]] = []
         self._of_classes: dict[int, frozenset[str]] = {}
         self._made: set[type] = set()
         self._making = _MAKING
@@ -178,7 +179,7 @@ class Walk:
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
-        while self._follow_methods() or self._follow_settings(node):
+        while self._follow_methods() or self._follow_annotations() or self._follow_settings(node):
             self._drain()
         self._check_doubts(path)
         if self._held_models and (self.any_name or "__class__" in self.names):
@@ -207,6 +208,18 @@ class Walk:
         for name, member, of in live:
             self._value(of, member, f"{of.path}.{name}")
         return bool(live)
+
+    def _follow_annotations(self) -> bool:
+        """Follow what annotations name if something reads them, and report whether there are any."""
+        named = self.names | self.texts if self.any_name else self.names
+        if not self._annotated or named.isdisjoint(READING):
+            return False
+        for value, node in self._annotated:
+            for one in annotated(value):
+                if isinstance(one, (dict, list, set)) or _is_of_program(one):
+                    self._value(node, one, f"{node.path} -> annotation {describe(one)}")
+        self._annotated = []
+        return True
 
     def _follow_settings(self, node: Node) -> bool:
         """Follow the settings that something has come to depend on, and report whether there are any."""
@@ -290,6 +303,9 @@ class Walk:
         if self.any_name:
             for text in sorted(self.texts & _rules.METHODS.keys()):
                 self._doubts.append((text, path, _rules.METHODS[text]))
+        for package in sorted(self.packages & _rules.METHODS_OF.keys()):
+            for name in sorted(self.names & _rules.METHODS_OF[package].keys()):
+                self._doubts.append((name, path, _rules.METHODS_OF[package][name]))
         for name, where, why in self._doubts:
             if not self.allows(f".{name}"):
                 cure = f"{why.cure}, {self.allowing(f'.{name}', why)}{CURES}"
@@ -424,6 +440,7 @@ class Walk:
             self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
             node.out.append(told(value))
+            self._annotated.append((value, node))
         elif documented and number not in self._documented and isinstance(value, Wrapper) and value._version is None:
             self._documented.add(number)
             self._value(self.nodes[number], value._function, path)
@@ -497,6 +514,7 @@ class Walk:
         """Let a node depend on the settings that what it is of a library depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
+        self.names |= READING & {name}
         self.sight = max(self.sight, _naming.of_library(name))
         self.draws = self.draws or _draws.of_library(name)
         self.captures = self.captures or name.startswith("contextlib.redirect_")
@@ -648,6 +666,7 @@ class Walk:
         e = Encoder(_no_code)
         e.add(hints(cls))
         node.out.extend(e.out)
+        self._annotated.append((cls, node))
         if issubclass(cls, enum.Enum):
             self._members_of_enum(node, cls)
         if isinstance(cls, abc.ABCMeta):
