@@ -53,6 +53,9 @@ func (s *scanner) scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
+			if s.at.size < blockBytes { // which may be anything, also where it is said to be incomplete
+				return errors.New("it is too short for an archive of tar")
+			}
 			if s.incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
 			}
