@@ -253,3 +253,26 @@ func TestDamagedNPZIsAnError(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 }
+
+// TestNamesOfNPZAreCompared: a name of an array stands twice in a file, and no checksum covers it.
+func TestNamesOfNPZAreCompared(t *testing.T) {
+	one := npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 7)
+	for what, file := range map[string][]byte{"compressed": zipped(t, "x.npy", string(one)), "stored": nil} {
+		if file == nil {
+			a, err := array.From([]uint8{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file, err = by(t, "npz").Encode(map[string]*array.Array{"x": a}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, at := range []int{bytes.Index(file, []byte("x.npy")), bytes.LastIndex(file, []byte("x.npy"))} {
+			b := bytes.Clone(file)
+			b[at] = 'z'
+			if v, err := by(t, "npz").Decode(b); err == nil || !strings.Contains(err.Error(), "another name") {
+				t.Errorf("%s, byte %d: %v, %v", what, at, v, err)
+			}
+		}
+	}
+}

@@ -53,7 +53,8 @@ var npzCodec = Codec{
 }
 
 func decodeNPZ(b []byte) (map[string]*array.Array, error) {
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	from := &followed{b: bytes.NewReader(b)}
+	z, err := zip.NewReader(from, int64(len(b)))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,11 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 			return nil, fmt.Errorf("%q: the arrays take too many bytes; %w", f.Name, moreUnpacked)
 		}
 		left -= f.UncompressedSize64
-		data, err := unpack(f, b)
+		err := from.checkName(f)
+		var data []byte
+		if err == nil {
+			data, err = unpack(f, b)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", f.Name, err)
 		}
@@ -80,6 +85,30 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 		}
 	}
 	return arrays, nil
+}
+
+// followed knows where it was read last: package zip does not tell where the header of a file is.
+type followed struct {
+	b  *bytes.Reader
+	at int64
+}
+
+func (f *followed) ReadAt(b []byte, at int64) (int, error) {
+	f.at = at
+	return f.b.ReadAt(b, at)
+}
+
+// checkName refuses a file whose header has another name than the directory at the end: one of
+// them is damaged, and no checksum covers them.
+func (f *followed) checkName(file *zip.File) error {
+	if _, err := file.DataOffset(); err != nil { // reads the header
+		return err
+	}
+	head := make([]byte, 30+len(file.Name))
+	if _, err := f.b.ReadAt(head, f.at); err != nil || int(head[26])|int(head[27])<<8 != len(file.Name) || string(head[30:]) != file.Name {
+		return errors.New("the header of the file has another name: the archive is damaged")
+	}
+	return nil
 }
 
 // unpack returns the bytes of a file in the zip file b, verified.

@@ -111,7 +111,8 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*tex
 			}
 			return x, err
 		},
-		Check: func(x []byte) error { return index(x).check() },
+		Check:  func(x []byte) error { return index(x).check() },
+		Packed: rows.Packs,
 	})
 	if err != nil {
 		return nil, err

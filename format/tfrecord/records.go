@@ -27,6 +27,11 @@ func masked(b []byte) uint32 {
 	return (sum>>15 | sum<<17) + 0xa282ead8
 }
 
+// isHead reports whether a record begins there, as the checksum of its length says.
+func isHead(b []byte) bool {
+	return len(b) >= headBytes && masked(b[:8]) == binary.LittleEndian.Uint32(b[8:])
+}
+
 // An index says where the records of a file begin, and where the last one ends: 8 bytes each.
 type index []byte
 
@@ -72,7 +77,7 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		}
 		n := binary.LittleEndian.Uint64(head[:])
 		switch {
-		case masked(head[:8]) != binary.LittleEndian.Uint32(head[8:]):
+		case !isHead(head[:]):
 			return nil, fmt.Errorf("%s: byte %d: this is no file of TFRecord, or it is damaged here: the checksum of a record's length is wrong", path, at)
 		case n > math.MaxInt64:
 			return nil, fmt.Errorf("%s: byte %d: a record of %d bytes; the file is damaged", path, at, n)

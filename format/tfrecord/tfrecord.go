@@ -88,7 +88,8 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*rec
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, s.Incomplete)
 		},
-		Check: func(x []byte) error { return index(x).check() },
+		Check:  func(x []byte) error { return index(x).check() },
+		Packed: func(head []byte) bool { return !isHead(head) && rows.Packs(head) },
 	})
 	if err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func TestPaddedNames(t *testing.T) {
 // they claim.
 func TestSparseFilesOfPax(t *testing.T) {
 	_, err := read(t, webdataset.Source{}, "testdata/sparse-pax.tar")
-	if err == nil || !strings.Contains(err.Error(), "200.bin is a sparse file") {
+	if err == nil || !strings.Contains(err.Error(), `200.bin" is a sparse file`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/larder-data/larder/format/internal/members"
+	"github.com/larder-data/larder/stream/content"
 )
 
 // A link is a member that has the content of another one.
@@ -57,6 +58,10 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 		}
 		name := clean(h.Name)
 		l, isLink := linkOf(h)
+		file, err := content.IsFile(h)
+		if err != nil {
+			return err
+		}
 		_, isWanted := wanted[name]
 		switch {
 		case isLink && h.Typeflag == tar.TypeLink && wanted[l.to] != nil:
@@ -69,7 +74,7 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 			if isWanted {
 				wanted[name] = nil
 			}
-		case isWanted && h.Typeflag == tar.TypeReg:
+		case isWanted && file:
 			wanted[name] = placeOf(at.at, h.Size)
 		}
 	}

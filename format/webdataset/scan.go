@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/format/internal/members"
+	"github.com/larder-data/larder/stream/content"
 )
 
 // scan goes through an archive and notes where its members lie. What they hold is not read.
@@ -53,22 +53,26 @@ func (s *scanner) scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
+			if s.at.size < blockBytes { // which may be anything, also where it is said to be incomplete
+				return errors.New("it is too short for an archive of tar")
+			}
 			if s.incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
 			}
 			return fmt.Errorf("byte %d: %w", s.at.at, explained(err))
 		}
-		if isSparse(h) { // whose size is not that of its bytes in the archive
-			return fmt.Errorf("%s is a sparse file, which is not read; make the archive without --sparse", h.Name)
+		file, err := content.IsFile(h)
+		if err != nil {
+			return err
 		}
-		if h.Typeflag == tar.TypeReg && h.Size > s.at.size-s.at.at { // which may be so large that no sum with it can be had
+		if file && h.Size > s.at.size-s.at.at { // which may be so large that no sum with it can be had
 			if s.incomplete {
 				return nil
 			}
 			return fmt.Errorf("the archive breaks off in %s; say incomplete: true to read what is there", h.Name)
 		}
 		s.headers++
-		if err := s.add(h); err != nil {
+		if err := s.add(h, file); err != nil {
 			return err
 		}
 	}
@@ -78,11 +82,11 @@ func (s *scanner) scan(ctx context.Context) error {
 	return nil
 }
 
-// add takes the next member.
-func (s *scanner) add(h *tar.Header) error {
+// add takes the next member, which may be a file.
+func (s *scanner) add(h *tar.Header, file bool) error {
 	l, isLink := linkOf(h)
 	switch {
-	case h.Typeflag == tar.TypeReg:
+	case file:
 		s.end = s.at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
 	case !isLink:
 		return nil // folders and devices, which are no data
@@ -111,18 +115,6 @@ func placeOf(at, size int64) []byte {
 
 func placed(place []byte) (at, size int64) {
 	return int64(binary.LittleEndian.Uint64(place)), int64(binary.LittleEndian.Uint64(place[8:]))
-}
-
-func isSparse(h *tar.Header) bool {
-	if h.Typeflag == tar.TypeGNUSparse {
-		return true
-	}
-	for name := range h.PAXRecords {
-		if strings.HasPrefix(name, "GNU.sparse.") {
-			return true
-		}
-	}
-	return false
 }
 
 // explained says in words for people what is wrong with an archive.

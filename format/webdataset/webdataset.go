@@ -83,7 +83,8 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*mem
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, s.Incomplete)
 		},
-		Check: func(x []byte) error { return members.Index(x).Check(placeBytes) },
+		Check:  func(x []byte) error { return members.Index(x).Check(placeBytes) },
+		Packed: rows.Packs,
 	})
 	if err != nil {
 		return nil, err

@@ -134,16 +134,52 @@ func TestWhatIsNoFileIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestSparseFilesAreRefused(t *testing.T) {
-	b := archive(t, file{"a.txt", "one"})
-	copy(b[156:], "S") // its type: sparse, in GNU's way
+// typed is an archive whose first member has another type.
+func typed(t *testing.T, kind byte, files ...file) []byte {
+	t.Helper()
+	b := archive(t, files...)
+	b[156] = kind
 	copy(b[257:], "ustar  \x00")
+	return summed(b)
+}
+
+// summed is an archive whose first header was changed, with its sum.
+func summed(b []byte) []byte {
 	sum := 0
 	copy(b[148:156], "        ")
 	for _, c := range b[:512] {
 		sum += int(c)
 	}
 	copy(b[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return b
+}
+
+// TestTypesOfMembers: a contiguous file is a file, as in other software, and no content is passed
+// over for a type, whether the archive is gone through or comes as a stream.
+func TestTypesOfMembers(t *testing.T) {
+	for kind, want := range map[byte]string{'7': "", '0': "", 'M': `a.txt" has content and the type 'M'`, 'Z': `a.txt" has content and the type 'Z'`} {
+		path := save(t, typed(t, kind, file{"a.txt", "one"}, file{"b.txt", "two"}))
+		whole := []string{"__key__=a txt=one", "__key__=b txt=two"}
+		for _, stream := range []bool{false, true} {
+			got, err := all(t, webdataset.Source{Stream: stream, Path: component.Path(path)})
+			if want == "" && (err != nil || !slices.Equal(got, whole)) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%c, stream %v: %q, %v", kind, stream, got, err)
+			}
+		}
+	}
+	got, err := read(t, webdataset.Source{}, save(t, typed(t, 'D', file{"a.txt", "Yb\x00"}, file{"b.txt", "two"})))
+	if err != nil || !slices.Equal(got, []string{"__key__=b txt=two"}) {
+		t.Errorf("a directory of tar --incremental: %q, %v", got, err)
+	}
+	b := archive(t, file{"a.txt_", "one"})
+	b[5] = '/'
+	if got, err := read(t, webdataset.Source{}, save(t, summed(b))); err == nil || !strings.Contains(err.Error(), "name of a directory") {
+		t.Errorf("a file that is called as a directory: %q, %v", got, err)
+	}
+}
+
+func TestSparseFilesAreRefused(t *testing.T) {
+	b := typed(t, 'S', file{"a.txt", "one"}) // in GNU's way
 	_, err := read(t, webdataset.Source{}, save(t, b))
 	if err == nil || !strings.Contains(err.Error(), "a.tar") {
 		t.Errorf("%v", err)
@@ -192,7 +228,7 @@ func TestArchivesThatBreakOff(t *testing.T) {
 			t.Errorf("%d of %d bytes are read as %q", n, len(whole), got)
 		}
 		got, err = read(t, webdataset.Source{Incomplete: true}, path)
-		if err != nil {
+		if short := 0 < n && n < 512; short != (err != nil) {
 			t.Errorf("incomplete, %d of %d bytes: %v", n, len(whole), err)
 		}
 		for i, s := range got {
@@ -474,7 +510,7 @@ func TestClaimsOfHeaders(t *testing.T) {
 	}
 	for want, content := range map[string][]byte{
 		"the archive breaks off in 0.txt":                 huge("0.txt", tar.TypeReg),
-		"the archive breaks off; say":                     huge("0", tar.TypeCont),
+		"the archive breaks off in 0; say":                huge("0", tar.TypeCont),
 		`the name "caf\xe9.txt" of a member is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
 	} {
 		path := save(t, content)

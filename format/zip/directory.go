@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 // A directory is where the list of an archive's members lies. Places in the format follow
@@ -107,7 +108,7 @@ type entry struct {
 	flags, method        uint16
 	sum                  uint32
 	at, packed, unpacked int64 // at: where its local header begins
-	file                 bool  // and no folder, link or device
+	file                 bool  // and no directory, link or device
 	link                 bool  // a symbolic one
 }
 
@@ -156,14 +157,16 @@ func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 		name:  string(b[entryBytes:][:name]),
 		flags: le.Uint16(b[8:]), method: le.Uint16(b[10:]), sum: le.Uint32(b[16:]),
 		packed: int64(le.Uint32(b[20:])), unpacked: int64(le.Uint32(b[24:])), at: int64(le.Uint32(b[42:])),
-		file: isFile(b[5], le.Uint32(b[38:])), link: isUnix(b[5]) && b[41]>>4 == 0o12,
 	}
+	kind := b[41] >> 4 // of a file of Unix
+	e.link = isUnix(b[5]) && kind == 0o12
 	if part := le.Uint16(b[34:]); part != 0 && part != math.MaxUint16 {
 		return e, 0, errNotOne
 	}
 	if err := e.widen(b[entryBytes+name:][:extra]); err != nil {
 		return e, 0, err
 	}
+	e.file = !e.link && !e.isDirectory() && (e.unpacked > 0 || !isUnix(b[5]) || !isDevice(kind))
 	_, err = r.Discard(length)
 	return e, length, err
 }
@@ -177,14 +180,12 @@ func damagedEntry(err error) error {
 
 func isUnix(system byte) bool { return system == 3 || system == 19 } // or macOS
 
-// isFile tells a file from what else there may be, by the system that made the archive.
-func isFile(system byte, attributes uint32) bool {
-	if isUnix(system) {
-		kind := attributes >> 16 & 0o170000
-		return kind == 0 || kind == 0o100000
-	}
-	return attributes&0x10 == 0 // of a folder
-}
+// isDevice reports whether a kind of file of Unix is a pipe, a device or a socket, none of which
+// has content in an archive.
+func isDevice(kind byte) bool { return kind == 0o1 || kind == 0o2 || kind == 0o6 || kind == 0o14 }
+
+// isDirectory goes by the name alone, as other software does: attributes are set at will.
+func (e *entry) isDirectory() bool { return strings.HasSuffix(e.name, "/") }
 
 // widen has the numbers of 64 bits, which stand among what else is said of a member.
 func (e *entry) widen(extra []byte) error {

@@ -83,19 +83,32 @@ func (p place) read(from io.ReaderAt, name string, b []byte) error {
 
 // start returns where the content of a member begins, behind a header that must be its own.
 func (p place) start(from io.ReaderAt, name string) (int64, error) {
-	head := make([]byte, localBytes+len(name))
-	if _, err := from.ReadAt(head, p.at); err != nil {
-		return 0, damaged(err)
+	head, err := header(from, p.at, name)
+	if err != nil {
+		return 0, err
 	}
-	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || le.Uint16(head[8:]) != p.method || le.Uint16(head[6:])&encrypted != 0 ||
-		int(le.Uint16(head[26:])) != len(name) || string(head[localBytes:]) != name {
-		return 0, errors.New("what stands before it is not what the directory says: the archive is damaged")
+	if le.Uint16(head[8:]) != p.method || le.Uint16(head[6:])&encrypted != 0 {
+		return 0, errHeader
 	}
 	length := int64(len(head)) + int64(le.Uint16(head[28:]))
 	if length > p.room-p.packed {
 		return 0, errors.New("it would lie over what comes then: the archive is damaged")
 	}
 	return p.at + length, nil
+}
+
+var errHeader = errors.New("what stands before it is not what the directory says: the archive is damaged")
+
+// header returns the header before a member up to its name, which must be this one.
+func header(from io.ReaderAt, at int64, name string) ([]byte, error) {
+	head := make([]byte, localBytes+len(name))
+	if _, err := from.ReadAt(head, at); err != nil {
+		return nil, damaged(err)
+	}
+	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || int(le.Uint16(head[26:])) != len(name) || string(head[localBytes:]) != name {
+		return nil, errHeader
+	}
+	return head, nil
 }
 
 // damaged says that what was read is no member. What cannot be read at all is said as it is.

@@ -48,6 +48,8 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 			if err := e.check(); err != nil {
 				return e.fail(err)
 			}
+		} else if err := e.checkUnused(from); err != nil {
+			return e.fail(err)
 		}
 		all = append(all, found{entry: e, member: ok})
 		return nil
@@ -103,7 +105,23 @@ const (
 // methods are what others are called.
 var methods = map[uint16]string{6: "implode", 9: "deflate64", 12: "bzip2", 14: "lzma", 95: "xz", 98: "ppmd", 99: "encryption (AES)"}
 
-const encrypted = 1<<0 | 1<<6 | 1<<13 // also names and sizes
+const (
+	masked    = 1 << 13 // names and sizes in the headers
+	encrypted = 1<<0 | 1<<6 | masked
+)
+
+// checkUnused refuses a member that is passed over and would not be by the name in its header, or
+// is a directory with content. Names of members that are read are compared when they are.
+func (e *entry) checkUnused(from io.ReaderAt) error {
+	switch {
+	case e.unpacked == 0 || e.flags&masked != 0:
+		return nil
+	case e.isDirectory():
+		return errors.New("a directory with content: the archive is damaged; make it anew")
+	}
+	_, err := header(from, e.at, e.name)
+	return err
+}
 
 // check refuses a member that cannot be read, or claims what cannot be.
 func (e *entry) check() error {

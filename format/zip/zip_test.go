@@ -240,6 +240,43 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
+// TestAttributesHideNoContent: attributes are set at will, so no member with content is passed over
+// for them, and only a name that ends with a slash is a directory's.
+func TestAttributesHideNoContent(t *testing.T) {
+	le := binary.LittleEndian
+	whole := []string{"__key__=a txt=" + strings.Repeat("a", 1000), "__key__=b txt=bbbb"}
+	for _, system := range []byte{0, 3, 10, 11, 19, 200} {
+		for kind := range uint32(16) {
+			for _, bits := range []uint32{0x10, 0x8, 0xff} {
+				got, err := read(t, save(t, edited(t, func(b []byte, e []int) {
+					b[e[0]+5] = system
+					le.PutUint32(b[e[0]+38:], kind<<28|bits)
+				})))
+				link := kind == 0o12 && (system == 3 || system == 19)
+				if link != (err != nil) || !link && !slices.Equal(got, whole) {
+					t.Errorf("system %d, kind %o, bits %x: %.50q, %v", system, kind, bits, got, err)
+				}
+			}
+		}
+	}
+	empty := archive(t, file{name: "a.txt", method: stdzip.Store, mode: fs.ModeDir | 0o755})
+	if got, err := read(t, save(t, empty)); err != nil || !slices.Equal(got, []string{"__key__=a txt="}) {
+		t.Errorf("a directory by its mode alone: %q, %v", got, err)
+	}
+}
+
+// TestUnusedNames: a member with content that is passed over for its name has that name in its
+// header, too: else a sample would be lost that was there.
+func TestUnusedNames(t *testing.T) {
+	for from, to := range map[string]string{"a.txt": "a/txt", "n.txt": "..txt", "b.txt": "b.tx/"} {
+		b := archive(t, text(from, "content"), text("c.txt", "c"))
+		copy(b[bytes.Index(b, []byte("PK\x01\x02"))+46:], to)
+		if got, err := read(t, save(t, b)); err == nil || !strings.Contains(err.Error(), to+": ") {
+			t.Errorf("%s as %s: %q, %v", from, to, got, err)
+		}
+	}
+}
+
 // TestLargeMembers: more than may be unpacked is refused before there is memory for it, and only
 // where it is read.
 func TestLargeMembers(t *testing.T) {

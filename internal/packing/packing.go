@@ -1,5 +1,5 @@
-// Package packing is about files that are compressed: by which of some ways, as their names
-// say, and how they are read and written. What is read is not trusted: memory is bounded, and
+// Package packing is about files that are compressed: by which of some ways, as their names or
+// first bytes say, and how they are read and written. What is read is not trusted: memory is bounded, and
 // what was cut off is an error.
 package packing
 
@@ -84,13 +84,19 @@ const maxWindow = 128 << 20
 // errWindow is wrapped by errors about files that need more memory than [maxWindow].
 var errWindow = fmt.Errorf("it needs more memory to be unpacked than the %d MiB that are given; compress it with a smaller window or dictionary (zstd without --ultra and --long, xz -9 or less)", maxWindow>>20)
 
-// Reader reads what was packed in a file of that name. It is to be closed. What goes wrong as
-// packed is read is told as it is.
+// Reader reads what was packed in a file, as its first bytes say, or else its name. It is to be
+// closed. What goes wrong as packed is read is told as it is.
 func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
+	how, packed, err := Begun(packed)
+	if err != nil {
+		return nil, err
+	}
+	if how == Plain {
+		how = Of(path)
+	}
 	in := &input{r: packed}
-	u := &unpacker{path: path, in: in, close: func() error { return nil }}
-	var err error
-	switch Of(path) {
+	u := &unpacker{path: path, how: how, in: in, close: func() error { return nil }}
+	switch how {
 	case Gzip:
 		var r *gzipReader
 		if r, err = newGzipReader(in); err == nil {
@@ -134,6 +140,7 @@ func (in *input) Read(b []byte) (int, error) {
 // not the end of what is in it.
 type unpacker struct {
 	path  string
+	how   Packing
 	in    *input
 	r     io.Reader
 	close func() error
@@ -156,17 +163,17 @@ func (u *unpacker) failed(err error) error {
 	if u.in.err != nil {
 		return u.in.err // it cannot be read at all
 	}
-	return damaged(u.path, err)
+	return damaged(u.path, u.how, err)
 }
 
-func damaged(path string, err error) error {
+func damaged(path string, how Packing, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		err = errWindow
 	}
 	if errors.Is(err, errWindow) || errors.Is(err, errFilter) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s; rename it if it is not compressed", path, Of(path))
+	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s; rename it if it is not compressed", path, how)
 }
 
 // Writer returns what packs what is written to it: the same bytes from the same text. done

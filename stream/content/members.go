@@ -73,13 +73,14 @@ func (m *members) Next(context.Context) (c Content, err error) {
 		if err != nil {
 			return c, m.wrong(err)
 		}
-		if sparse(h) {
-			return c, m.wrong(fmt.Errorf("%.200q is a sparse file, which is not read; make the archive without --sparse", h.Name))
+		file, err := IsFile(h)
+		if err != nil {
+			return c, m.wrong(err)
 		}
 		if h.Typeflag == tar.TypeLink || h.Typeflag == tar.TypeSymlink {
 			return c, m.wrong(fmt.Errorf("%.200q is a link to %.200q, which a stream cannot follow; make the archive with --dereference --hard-dereference", h.Name, h.Linkname))
 		}
-		if m.end = m.in.n; h.Typeflag != tar.TypeReg {
+		if m.end = m.in.n; !file {
 			continue // folders and devices, which are no data
 		}
 		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
@@ -123,6 +124,27 @@ func (m *members) ended() error {
 	}
 	return io.EOF
 }
+
+// IsFile reports whether a member of a tar archive is a file, as other software has it: a contiguous
+// one is. What has content and would be passed over, or read wrongly, is an error.
+func IsFile(h *tar.Header) (bool, error) {
+	switch {
+	case sparse(h):
+		return false, fmt.Errorf("%.200q is a sparse file, which is not read; make the archive without --sparse", h.Name)
+	case h.Size == 0 || h.Typeflag == dumpedDirectory:
+		return isRegular(h.Typeflag), nil
+	case !isRegular(h.Typeflag):
+		return false, fmt.Errorf("%.200q has content and the type %q, which is not read; make the archive of regular files", h.Name, h.Typeflag)
+	case strings.HasSuffix(h.Name, "/"):
+		return false, fmt.Errorf("%.200q is a file with the name of a directory; rename it and make the archive anew", h.Name)
+	}
+	return true, nil
+}
+
+func isRegular(kind byte) bool { return kind == tar.TypeReg || kind == tar.TypeCont }
+
+// dumpedDirectory has the names of what is in it, for tar --incremental.
+const dumpedDirectory = 'D'
 
 // sparse reports whether a member has holes, so that its bytes are not those in the archive.
 func sparse(h *tar.Header) bool {

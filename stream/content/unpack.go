@@ -9,15 +9,16 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Unpack reads what files unpack to that end with .gz, .zst, .zstd, .xz or .bz2; their names
-// lose that, and other files are as they are. A file that was cut off or damaged is an
+// Unpack reads what files unpack to that end with .gz, .zst, .zstd, .xz or .bz2, and whose names
+// lose that, or that begin as what is compressed in these ways does. Other files are as they are. A file that was cut off or damaged is an
 // error, and so is one that asks for more than 128 MiB to be unpacked in.
 func Unpack(s stream.Stream[File]) stream.Stream[File] {
 	return stream.MapAs(s, "unpack", func(_ context.Context, f File) (File, error) {
-		if packing.Of(f.Name) == packing.Plain {
-			return f, nil
+		to := File{Name: packing.Unpacked(f.Name), Live: f.Live, Open: f.unpacked}
+		if to.Name == f.Name {
+			to.path = f.path
 		}
-		return File{Name: packing.Unpacked(f.Name), Live: f.Live, Open: f.unpacked}, nil
+		return to, nil
 	})
 }
 

@@ -30,8 +30,7 @@ func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*Fi
 // is kept, as it is read again by each process.
 func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err error) {
 	if rows.PackingOf(in.Path) != rows.Plain {
-		from, done := in.far.From(ctx)
-		return errors.Join(in.unpack(ctx, io.NewSectionReader(from, 0, in.size), scan), done())
+		return in.unpackFar(ctx, scan)
 	}
 	if scan.Name == "" { // of which nothing is kept, and what is looked at is read again
 		from, done := in.far.From(ctx)
@@ -41,6 +40,13 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 	through := func(ctx context.Context) ([]byte, error) {
 		s := in.far.Stream(ctx)
 		defer s.Close()
+		packed, err := scan.packed(s)
+		if err != nil {
+			return nil, err
+		}
+		if packed {
+			return nil, rows.ErrPacked // which is not kept
+		}
 		return scan.Func(ctx, in.Path, s, in.size)
 	}
 	if l != nil && in.settled {
@@ -49,12 +55,23 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 			in.Index = x
 			return nil
 		}
+		if errors.Is(err, rows.ErrPacked) {
+			return in.unpackFar(ctx, scan)
+		}
 		if err != nil && !errors.Is(err, larder.ErrDry) {
 			return err // and not another time through the file
 		}
 	}
-	in.Index, err = through(ctx)
+	if in.Index, err = through(ctx); errors.Is(err, rows.ErrPacked) {
+		return in.unpackFar(ctx, scan)
+	}
 	return err
+}
+
+// unpackFar is unpack for a file at a URL.
+func (in *File) unpackFar(ctx context.Context, scan Scan) error {
+	from, done := in.far.From(ctx)
+	return errors.Join(in.unpack(ctx, io.NewSectionReader(from, 0, in.size), scan), done())
 }
 
 // throughFar is [File.Through] for a file at a URL.

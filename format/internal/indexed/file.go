@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"time"
@@ -34,6 +33,22 @@ type Scan struct {
 	Func  func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error)
 	// Check refuses bytes that are no index.
 	Check func(index []byte) error
+	// Packed reports whether a file that begins with head is compressed though its name does not
+	// say so: see [rows.Packs]. Without it the name counts alone.
+	Packed func(head []byte) bool
+}
+
+// packed reports whether a file is compressed.
+func (s *Scan) packed(from io.ReaderAt) (bool, error) {
+	if s.Packed == nil {
+		return false, nil
+	}
+	head := make([]byte, rows.HeadBytes)
+	n, err := from.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return s.Packed(head[:n]), nil
 }
 
 // A File is one that was gone through. It may be used by many goroutines.
@@ -54,13 +69,13 @@ type File struct {
 var now = time.Now
 
 // Open goes through a file, or finds what l, which may be nil, has kept of that. A file that
-// is compressed, as its name says, is unpacked and gone through each time. Of a file at a URL
+// is compressed, as its name or its beginning says, is unpacked and gone through each time. Of a file at a URL
 // (package place), l keeps what is read, too.
 func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
 	if place.Is(path) {
 		return openFar(ctx, path, l, scan)
 	}
-	f, err := openRegular(path)
+	f, err := rows.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,21 +92,13 @@ func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File,
 	return in, in.unchanged(f)
 }
 
-func openRegular(path string) (*os.File, error) {
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s", path)
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file: copy what comes from it into one", path)
-	}
-	return os.Open(path)
-}
-
 // find makes the index, or has it found.
 func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Scan) (err error) {
-	if rows.PackingOf(in.Path) != rows.Plain {
+	packed, err := scan.packed(f)
+	if err != nil {
+		return err
+	}
+	if packed || rows.PackingOf(in.Path) != rows.Plain {
 		return in.unpack(ctx, f, scan)
 	}
 	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }
@@ -180,7 +187,7 @@ func (in *File) Through(ctx context.Context, read func(from io.ReaderAt) error) 
 	if in.far != nil {
 		return in.throughFar(ctx, read)
 	}
-	f, err := openRegular(in.Path)
+	f, err := rows.OpenRegular(in.Path)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/place"
 )
@@ -137,14 +138,31 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 	}
 	paths = nil
 	for _, e := range entries {
-		if !e.IsDir() && ends(e.Name(), endings) {
-			paths = append(paths, filepath.Join(path, e.Name()))
+		if e.IsDir() || !ends(e.Name(), endings) {
+			continue
 		}
+		p := filepath.Join(path, e.Name())
+		if err := checkFound(p, e); err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
 	}
 	if paths == nil {
 		return nil, fmt.Errorf("%s has no file *%s", path, strings.Join(endings, ", *"))
 	}
 	return paths, checkTwice(paths, endings)
+}
+
+// checkFound refuses a pipe in a directory, which a stream would wait for. One that is named is
+// meant.
+func checkFound(path string, e fs.DirEntry) error {
+	if e.Type().IsRegular() {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil { // of what a link leads to
+		return rows.CheckRegular(path, info.Mode())
+	}
+	return nil // it is said as it is opened
 }
 
 // checkTwice refuses files of a directory whose names are the same but for their endings, as

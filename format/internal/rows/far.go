@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 	far "github.com/larder-data/larder/place/block"
@@ -54,24 +55,37 @@ func Keep(ctx context.Context, f *place.File, l *larder.Larder) (*far.File, erro
 // compressed is unpacked each time.
 func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) error) (end int64, err error) {
 	if PackingOf(in.path) != Plain {
-		from, done := in.far.From(ctx)
-		end, err = in.scan(&reader{ctx, io.NewSectionReader(from, 0, in.far.Size)}, in.far.Size, scan)
-		return end, errors.Join(err, done())
+		return in.unpackFar(ctx, scan)
 	}
 	through := func(ctx context.Context) error {
 		in.starts = nil
 		s := in.far.Stream(ctx)
 		defer s.Close()
-		return scan(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
+		how, r, err := packing.Begun(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
+		if err == nil && how != Plain {
+			err = ErrPacked // which is not kept
+		}
+		if err != nil {
+			return err
+		}
+		return scan(r)
 	}
 	if k.Larder == nil || !in.far.Firm {
-		return in.far.Size, through(ctx)
-	}
-	err = in.kept(ctx, k, through)
-	if errors.Is(err, larder.ErrDry) || errors.Is(err, errStarts) {
+		err = through(ctx)
+	} else if err = in.kept(ctx, k, through); errors.Is(err, larder.ErrDry) || errors.Is(err, errStarts) {
 		err = through(ctx)
 	}
+	if errors.Is(err, ErrPacked) {
+		return in.unpackFar(ctx, scan)
+	}
 	return in.far.Size, err
+}
+
+// unpackFar goes through what a file at a URL unpacks to.
+func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (end int64, err error) {
+	from, done := in.far.From(ctx)
+	end, err = in.scan(&reader{ctx, io.NewSectionReader(from, 0, in.far.Size)}, in.far.Size, scan)
+	return end, errors.Join(err, done())
 }
 
 var errStarts = errors.New("rows: places that are not understood")

@@ -11,8 +11,8 @@
 //
 // An index stands for the files as they were: a file that was changed since is
 // an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
-// in a row is reported by file, line and column. A file that is compressed, as its name
-// says (.gz, .zst, .xz, .bz2), is unpacked once into a temporary file without a name. A row
+// in a row is reported by file, line and column. A file that is compressed, as its beginning or its
+// name says (.gz, .zst, .xz, .bz2), is unpacked once into a temporary file without a name. A row
 // may take as many bytes as an item ([codec.MaxItem]), so that a file of something else does not take all memory. A name in a field
 // leads out of the folder of its file only where that was allowed.
 //
@@ -61,12 +61,30 @@ type file struct {
 	far    *far.File // of a file at a URL, which has no stat
 }
 
-// notAFile says what is there in place of a file with rows.
-func notAFile(path string, info fs.FileInfo) error {
-	if info.IsDir() {
-		return fmt.Errorf("%s is a folder, where a file is needed", path)
+// OpenRegular opens a file. A pipe or a device is an error, as it could be waited for without end.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", path)
 	}
-	return fmt.Errorf("%s is not a regular file: copy what comes from it into one", path)
+	if err == nil {
+		err = CheckRegular(path, info.Mode())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// CheckRegular refuses what is there in place of a regular file.
+func CheckRegular(path string, mode fs.FileMode) error {
+	switch {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a folder, where a file is needed", path)
+	case !mode.IsRegular():
+		return fmt.Errorf("%s is no regular file: copy what comes from it into one", path)
+	}
+	return nil
 }
 
 // Add goes through a file once. scan is given its content and calls add with
@@ -75,10 +93,7 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	if place.Is(path) {
 		return x.addFar(ctx, path, scan)
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no file %s", path)
-	}
+	f, err := OpenRegular(path)
 	if err != nil {
 		return err
 	}
@@ -86,9 +101,6 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	info, err := f.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return notAFile(path, info)
 	}
 	if err := x.Listing().Folder(filepath.Dir(path)); err != nil {
 		return err
@@ -117,7 +129,11 @@ func (x *Index) add(in *file, end int64) {
 // scan goes through the text of a file, and returns how long it is. What was packed is
 // unpacked.
 func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int64, error) {
-	if PackingOf(in.path) == Plain {
+	how, r, err := packing.Begun(r)
+	if err != nil {
+		return 0, err
+	}
+	if how == Plain && PackingOf(in.path) == Plain {
 		return size, scan(r)
 	}
 	unpacked, err := packing.Reader(in.path, r)
@@ -171,7 +187,7 @@ func (in *file) open(ctx context.Context) (r io.ReaderAt, done func() error, err
 		r, done = in.far.From(ctx)
 		return r, done, nil
 	}
-	f, err := os.Open(in.path)
+	f, err := OpenRegular(in.path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -267,7 +283,7 @@ func At(path string, line, column int, err error) error {
 
 // linesBefore counts the ends of lines before an offset.
 func linesBefore(path string, offset int64) (n int, err error) {
-	f, err := os.Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return 0, err
 	}

@@ -25,6 +25,16 @@ const (
 // PackingOf returns how a file of that name is compressed.
 func PackingOf(path string) Packing { return packing.Of(path) }
 
+// HeadBytes is how much of a file tells [Packs] whether it is compressed.
+const HeadBytes = packing.HeadBytes
+
+// Packs reports whether a file is compressed that begins with head.
+func Packs(head []byte) bool { return packing.ByHead(head) != Plain }
+
+// ErrPacked is wrapped by the error of a file at a URL that is compressed though its name does not
+// say so. It is unpacked then.
+var ErrPacked = errors.New("it is compressed")
+
 // Unpacked returns the name of a file without the extension of what it is compressed by.
 func Unpacked(path string) string { return packing.Unpacked(path) }
 
