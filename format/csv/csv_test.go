@@ -384,13 +384,18 @@ func TestCompressedTables(t *testing.T) {
 	}
 }
 
-// TestNumbersThatAreTooLarge: the error says so, and what to do.
-func TestNumbersThatAreTooLarge(t *testing.T) {
+// TestNumbersThatAreNone: what is too large, and what only programs write.
+func TestNumbersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ text, typ, want string }{
 		{"18446744073709551615", "int", `"18446744073709551615" is too large for int, which has 64 bits; read the column as string`},
 		{"-9223372036854775809", "int", "too large for int"},
 		{"1e999", "float", "too large for float"},
 		{"inf", "float", "is not finite"},
+		{"1_0", "float", `"1_0" is not a number`},
+		{"0x1p3", "float", `"0x1p3" is not a number`},
+		{"-0X10p0", "float", "is not a number"},
+		{"1_0", "int", "is not an integer"},
+		{"0x10", "int", "is not an integer"},
 	} {
 		ds, err := csv.Source{Types: map[string]string{"i": c.typ}}.Open(t.Context(), file(t, "i\n"+c.text+"\n"), nil)
 		if err != nil {

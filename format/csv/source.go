@@ -324,6 +324,9 @@ var parsers = map[string]func(text string) (any, error){
 		return n, wanted(text, "an integer", err)
 	},
 	"float": func(text string) (any, error) {
+		if strings.ContainsAny(text, "_xX") { // numbers as Go writes them: 1_000, 0x1p3
+			return nil, wanted(text, "a number", strconv.ErrSyntax)
+		}
 		f, err := strconv.ParseFloat(text, 64)
 		if errors.Is(err, strconv.ErrRange) {
 			return nil, fmt.Errorf("%.40q is too large for float, which has 64 bits; read the column as string", text)
