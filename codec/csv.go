@@ -28,10 +28,13 @@ func (t Table) Maps() []map[string]string {
 	return rows
 }
 
-// check reports columns of one name, and rows of another length.
+// check reports columns of one name or of none, and rows of another length.
 func (t Table) check() error {
 	seen := make(map[string]bool, len(t.Columns))
-	for _, c := range t.Columns {
+	for i, c := range t.Columns {
+		if c == "" {
+			return fmt.Errorf("csv: column %d has no name; give it one", i+1)
+		}
 		if seen[c] {
 			return fmt.Errorf("csv: there are two columns %q", c)
 		}
@@ -46,7 +49,7 @@ func (t Table) check() error {
 }
 
 // csvCodec reads comma separated values (RFC 4180, UTF-8) to a [Table]. The
-// first line names the columns. Fields keep their bytes, line breaks too. A
+// first line names the columns; one without a name is column_1, or as its place is. Fields keep their bytes, line breaks too. A
 // carriage return by itself outside of quotes is an error.
 var csvCodec = Codec{
 	Name:       "csv",
@@ -66,7 +69,7 @@ func decodeCSV(b []byte) (any, error) {
 	if errors.Is(err, io.EOF) {
 		return Table{}, nil
 	}
-	t := Table{Columns: columns}
+	t := Table{Columns: csvtext.Header(columns)}
 	for err == nil {
 		var row []string
 		if row, err = r.Read(); err == nil {

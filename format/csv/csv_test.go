@@ -59,6 +59,10 @@ func TestRead(t *testing.T) {
 		{"given columns", "x;1\ny;2\n", csv.Source{Columns: []string{"a", "b"}, Delimiter: ";"}, []string{`a="x" b="1"`, `a="y" b="2"`}},
 		{"tabs", "a\tb\nx,\t1\n", csv.Source{Delimiter: "tab"}, []string{`a="x," b="1"`}},
 		{"no rows", "a,b\n", csv.Source{}, nil},
+		{"an index without a name", ",a\n0,1\n", csv.Source{}, []string{`column_1="0" a="1"`}},
+		{"commas at the end", "a,b,,\n1,2,,\n", csv.Source{Types: map[string]string{"column_3": "int"}}, []string{`a="1" b="2" column_3=null column_4=""`}},
+		{"a name that is taken", ",column_1,column_1_\n1,2,3\n", csv.Source{}, []string{`column_1__="1" column_1="2" column_1_="3"`}},
+		{"one column without a name", "\"\"\nx\n", csv.Source{}, []string{`column_1="x"`}},
 		{"nothing, with columns", "", csv.Source{Columns: []string{"a"}}, nil},
 		{"an empty field alone", "a\n\"\"\nx\n", csv.Source{}, []string{`a=""`, `a="x"`}},
 	} {
@@ -94,8 +98,8 @@ func TestBadTables(t *testing.T) {
 		{"a,b\rx,1\r", csv.Source{}, "x.csv:1:4: a carriage return without a line feed"},
 		{"a,b\nx,\"1\r\n\"\ry,2\n", csv.Source{}, "x.csv:3:2: the row that begins in line 2: a carriage return without a line feed"},
 		{"", csv.Source{}, "the table is empty"},
-		{"a,a\n", csv.Source{}, `two columns "a"`},
-		{"a,\n", csv.Source{}, "column 2 has no name"},
+		{"a,a\n", csv.Source{}, `two columns are named "a"; rename one`},
+		{"a,\n", csv.Source{Columns: []string{"a", ""}}, "column 2 has no name"},
 		{"age,b\n", csv.Source{Types: map[string]string{"aeg": "int"}}, `there is no column "aeg"; did you mean "age"?`},
 		{"a,b\n", csv.Source{Files: map[string]string{"image": "path"}}, `there is no column "path"`},
 		{"a\n", csv.Source{Types: map[string]string{"a": "number"}}, "valid: bool, float, int, string"},
@@ -160,6 +164,11 @@ func sample(values ...any) dataset.Sample {
 	return s
 }
 
+// named has one document.
+func named(key string, value any) dataset.Sample {
+	return dataset.NewSample(dataset.Field{Key: key, Item: dataset.NewItem("json", value)})
+}
+
 func TestWrite(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -178,6 +187,12 @@ func TestWrite(t *testing.T) {
 		{"an item missing", csv.Sink{}, []dataset.Sample{sample("x", "y"), sample("x")}, "", "sample 1: there is no item for every column"},
 		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: it is a list"},
 		{"an image", csv.Sink{}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "i", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))})}, "", "sample 0: item i: it is an image"},
+		{"an item without a name", csv.Sink{Header: true}, []dataset.Sample{named("", "x")}, "", `item "" cannot name a column; rename`},
+		{"a field without a name", csv.Sink{Header: true, Files: map[string]string{"a": ""}}, []dataset.Sample{sample("x")}, "", `item "" cannot name a column`},
+		{"a name that is no text", csv.Sink{Header: true}, []dataset.Sample{named("a\x00", "x")}, "", "cannot name a column"},
+		{"a name that no header has", csv.Sink{}, []dataset.Sample{named("", "x")}, "x\n", ""},
+		{"a sample without items", csv.Sink{Header: true}, []dataset.Sample{{}}, "", "sample 0: a sample without items makes no row"},
+		{"a file whose name is no text", csv.Sink{Files: map[string]string{"f": "f"}}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "f", Item: dataset.File("a\xff.txt", nil)})}, "", `sample 0: item f: the name of file "a\xff.txt" is not UTF-8`},
 		{"two columns of a name", csv.Sink{Files: map[string]string{"a": "b"}}, []dataset.Sample{sample("x", "y")}, "", `two columns "b"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,10 +215,36 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWhatWasWrittenIsRead: whatever items are called and hold, the sink refuses them or the
+// source reads them back.
+func TestWhatWasWrittenIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	texts := rapid.OneOf(anyText, rapid.StringOf(rapid.SampledFrom([]rune{0, 'a', ','})), rapid.Just("\xff"))
+	rapid.Check(t, func(rt *rapid.T) {
+		var s dataset.Sample
+		for _, key := range rapid.SliceOfNDistinct(texts, 0, 3, rapid.ID).Draw(rt, "keys") {
+			s = s.WithItem(key, dataset.NewItem("json", texts.Draw(rt, "value")))
+		}
+		if write(t, csv.Sink{Path: component.Path(path), Overwrite: output.Replace, Header: true}, s) != nil {
+			return
+		}
+		ds, err := csv.Source{}.Open(t.Context(), path, nil)
+		if err != nil || ds.Len() != 1 {
+			rt.Fatalf("%q: %v, %v", s.Keys(), ds, err)
+		}
+		if got, err := ds.At(t.Context(), 0); err != nil || show(t, got) != show(t, s) {
+			rt.Fatalf("%v, %v", got, err)
+		}
+	})
+}
+
+// anyText has texts that need quotes often.
+var anyText = rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("a,;\"\r\n\ufeff "))))
+
 // TestWhatWasWrittenComesBack, whatever texts they are.
 func TestWhatWasWrittenComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
-	texts := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("a,;\"\r\n\ufeff "))))
+	texts := anyText
 	rapid.Check(t, func(rt *rapid.T) {
 		rows := rapid.SliceOfN(rapid.SliceOfN(texts, 2, 2), 1, 10).Draw(rt, "rows")
 		samples := make([]dataset.Sample, len(rows))
@@ -343,13 +384,18 @@ func TestCompressedTables(t *testing.T) {
 	}
 }
 
-// TestNumbersThatAreTooLarge: the error says so, and what to do.
-func TestNumbersThatAreTooLarge(t *testing.T) {
+// TestNumbersThatAreNone: what is too large, and what only programs write.
+func TestNumbersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ text, typ, want string }{
 		{"18446744073709551615", "int", `"18446744073709551615" is too large for int, which has 64 bits; read the column as string`},
 		{"-9223372036854775809", "int", "too large for int"},
 		{"1e999", "float", "too large for float"},
 		{"inf", "float", "is not finite"},
+		{"1_0", "float", `"1_0" is not a number`},
+		{"0x1p3", "float", `"0x1p3" is not a number`},
+		{"-0X10p0", "float", "is not a number"},
+		{"1_0", "int", "is not an integer"},
+		{"0x10", "int", "is not an integer"},
 	} {
 		ds, err := csv.Source{Types: map[string]string{"i": c.typ}}.Open(t.Context(), file(t, "i\n"+c.text+"\n"), nil)
 		if err != nil {

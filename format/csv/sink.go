@@ -3,6 +3,7 @@ package csv
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -112,10 +113,16 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(keys) > maxColumns {
+		return nil, nil, component.Unfit(fmt.Errorf("a sample has %d items; a table has at most %d columns", len(keys), maxColumns))
+	}
 	names := slices.Clone(keys)
 	for i, k := range keys {
 		if column, ok := s.Files[k]; ok {
 			names[i] = column
+		}
+		if s.Header && (names[i] == "" || !isText(names[i])) {
+			return nil, nil, component.Unfit(fmt.Errorf("item %q cannot name a column; rename the item", names[i]))
 		}
 		if slices.Contains(names[:i], names[i]) {
 			return nil, nil, component.Unfit(fmt.Errorf("there would be two columns %q; drop or rename the item %s before", names[i], names[i]))
@@ -145,6 +152,9 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 		if err := sameKeys(keys, sample); err != nil {
 			return nil, err
 		}
+	}
+	if len(keys) == 0 {
+		return nil, component.Unfit(errors.New("a sample without items makes no row; drop the sample, or give columns"))
 	}
 	record := make([]string, len(keys))
 	for i, k := range keys {

@@ -39,7 +39,7 @@ func init() {
 // Source names a table to read.
 type Source struct {
 	Path      component.Path    `param:"path,required" doc:"the file; also a URL: https://, s3://"`
-	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them"`
+	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them; a column that such a row leaves unnamed is called by its place, column_1"`
 	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
 	Types     map[string]string `param:"types" doc:"column to type: int, float or bool, where it is not text (string); an empty field of such a column is null"`
 	Files     map[string]string `param:"files" doc:"item to column: columns that hold the path of a file, from the folder of the table, make items of these files"`
@@ -101,14 +101,14 @@ func (s Source) checkColumns(columns []string) error {
 		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
 	}
 	for i, c := range columns {
-		if !utf8.ValidString(c) || strings.ContainsRune(c, 0) {
+		if !isText(c) {
 			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz, .zst, .xz or .bz2, and those of spreadsheets are to be exported as CSV in UTF-8")
 		}
 		if c == "" {
 			return fmt.Errorf("column %d has no name", i+1)
 		}
 		if slices.Contains(columns[:i], c) {
-			return fmt.Errorf("there are two columns %q", c)
+			return fmt.Errorf("two columns are named %q; rename one in the file, or give columns and pass over row 0 by slice", c)
 		}
 	}
 	named := slices.Sorted(maps.Keys(s.Types))
@@ -119,6 +119,9 @@ func (s Source) checkColumns(columns []string) error {
 	}
 	return nil
 }
+
+// isText reports whether a name can be that of a column.
+func isText(name string) bool { return utf8.ValidString(name) && !strings.ContainsRune(name, 0) }
 
 // maxColumns bounds the items of a sample.
 const maxColumns = 10_000
@@ -231,7 +234,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 		if err != nil {
 			return err
 		}
-		t.columns = slices.Clone(header)
+		t.columns = csvtext.Header(header)
 		if err := t.checkColumns(t.columns); err != nil {
 			return rows.At(path, 1, 1, err)
 		}
@@ -321,6 +324,9 @@ var parsers = map[string]func(text string) (any, error){
 		return n, wanted(text, "an integer", err)
 	},
 	"float": func(text string) (any, error) {
+		if strings.ContainsAny(text, "_xX") { // numbers as Go writes them: 1_000, 0x1p3
+			return nil, wanted(text, "a number", strconv.ErrSyntax)
+		}
 		f, err := strconv.ParseFloat(text, 64)
 		if errors.Is(err, strconv.ErrRange) {
 			return nil, fmt.Errorf("%.40q is too large for float, which has 64 bits; read the column as string", text)

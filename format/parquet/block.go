@@ -298,8 +298,8 @@ func (b *block) findRows() error {
 			if b.starts != nil {
 				b.starts = append(b.starts, uint32(i))
 			}
-		} else if i == 0 {
-			return errValues
+		} else if i == 0 || int(d) < b.leaf.lists[b.rep[i]-1] { // a list goes on, in which nothing is
+			return errLevels
 		}
 		if int(d) == b.leaf.maxDef {
 			value++

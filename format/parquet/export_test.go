@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
 	"sync/atomic"
 )
@@ -18,7 +19,7 @@ func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 		n.repetition, n.maxDef = optional, 1
 	}
 	if list {
-		n.repetition, n.maxDef, n.maxRep = repeated, n.maxDef+1, 1
+		n.repetition, n.maxDef, n.maxRep, n.lists = repeated, n.maxDef+1, 1, []int{n.maxDef + 1}
 	}
 	dict, err := decodePlain(n, min(values, 2), b)
 	if err != nil {
@@ -50,4 +51,31 @@ func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 		}
 	}
 	return nil
+}
+
+// Assemble makes a list of structs with the texts a and b, of the levels of both, and reports
+// whether they are found to be damaged. A page of plain values holds as many as there are, and
+// some more.
+func Assemble(defA, repA, defB, repB []byte, more int) error {
+	schema := &node{name: "schema", physical: noType, children: []*node{{name: "l", physical: noType, repetition: repeated, maxDef: 1, maxRep: 1, leaves: 2}}}
+	l := schema.children[0]
+	levels := [][2][]byte{{defA, repA}, {defB, repB}}
+	cs := make([]cursor, len(levels))
+	for k, name := range []string{"a", "b"} {
+		n := &node{name: name, physical: physInt32, width: 4, repetition: optional, maxDef: 2, maxRep: 1, lists: []int{1}, leaf: k, leaves: 1}
+		l.children = append(l.children, n)
+		b := &block{leaf: n, rows: 1, def: levels[k][0], rep: levels[k][1]}
+		there := bytes.Count(b.def, []byte{2})
+		v, err := decodePlain(n, there, make([]byte, 4*(there+more)))
+		if err != nil {
+			return err
+		}
+		b.parts, b.ends = []*vector{v}, []int{there}
+		if err := b.findRows(); err != nil {
+			return err
+		}
+		cs[k] = cursorAt(b, 0)
+	}
+	_, err := whole(l, cs)
+	return err
 }

@@ -119,6 +119,9 @@ func (p *page) unpack(codec int, b []byte) ([]byte, error) {
 	if codec == 0 || !p.isPacked {
 		return b, nil
 	}
+	if len(b) == levels && p.unpacked == levels { // nothing, which need not be packed
+		return b, nil
+	}
 	content, err := unpacked(codec, b[levels:], p.unpacked-levels)
 	if err == nil && len(content) != p.unpacked-levels {
 		err = errUnpack

@@ -195,7 +195,7 @@ func (f *file) item(ctx context.Context, n *node, g, row int) (*dataset.Item, er
 	if a, err := arrayOf(n, cs); a != nil || err != nil {
 		return dataset.NewItem("npy", a), err
 	}
-	v, err := assemble(n, cs)
+	v, err := whole(n, cs)
 	if err != nil {
 		return nil, err
 	}

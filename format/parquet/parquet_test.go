@@ -288,6 +288,40 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestLevelsThatDoNotFit: levels that say another number of values than there are, or that
+// columns of a list disagree in, are an error and no other value.
+func TestLevelsThatDoNotFit(t *testing.T) {
+	for name, c := range map[string]struct {
+		defA, repA, defB, repB []byte
+		more                   int
+		damaged                bool
+	}{
+		"right":                       {[]byte{2, 1}, []byte{0, 1}, []byte{1, 2}, []byte{0, 1}, 0, false},
+		"an empty list":               {[]byte{0}, []byte{0}, []byte{0}, []byte{0}, 0, false},
+		"an empty list that goes on":  {[]byte{2, 0}, []byte{0, 1}, []byte{2, 0}, []byte{0, 1}, 0, true},
+		"nothing, and then something": {[]byte{0, 2}, []byte{0, 1}, []byte{0, 2}, []byte{0, 1}, 0, true},
+		"one is longer":               {[]byte{2}, []byte{0}, []byte{2, 2}, []byte{0, 1}, 0, true},
+		"one is shorter":              {[]byte{2, 2}, []byte{0, 1}, []byte{2}, []byte{0}, 0, true},
+		"one is empty":                {[]byte{2}, []byte{0}, []byte{0}, []byte{0}, 0, true},
+		"the other is empty":          {[]byte{0}, []byte{0}, []byte{2}, []byte{0}, 0, true},
+		"a value too many":            {[]byte{2, 1}, []byte{0, 1}, []byte{1, 2}, []byte{0, 1}, 1, true},
+	} {
+		if err := parquet.Assemble(c.defA, c.repA, c.defB, c.repB, c.more); (err != nil) != c.damaged {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := shown(t, "testdata/levels-changed.parquet"); err == nil || !strings.Contains(err.Error(), "column l of row 80 in ") || !strings.Contains(err.Error(), "levels-changed.parquet: its levels do not fit") {
+		t.Errorf("%d rows, %v", len(got), err)
+	}
+}
+
+// TestPagesOfNothing, which Spark says are packed: they have a null.
+func TestPagesOfNothing(t *testing.T) {
+	if got, err := shown(t, "testdata/empty-page.parquet"); err != nil || !slices.Equal(got, []string{"value=<nil>(<nil>)"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestListsComeBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	value := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[ab]{0,2}"), 0, 3), 0, 3), func(in [][]string) any {

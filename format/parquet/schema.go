@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -61,8 +62,9 @@ type node struct {
 	scale    int // of decimals
 
 	maxDef, maxRep int
-	leaf           int // which column it is; of a group, the first one below it
-	leaves         int // how many are below
+	lists          []int // the maxDef of each repeated field down to here
+	leaf           int   // which column it is; of a group, the first one below it
+	leaves         int   // how many are below
 }
 
 func (n *node) isLeaf() bool { return n.physical != noType }
@@ -213,12 +215,13 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 	n := &e.node
 	n.leaf = b.leaves
 	if above != nil {
-		n.maxDef, n.maxRep = above.maxDef, above.maxRep
+		n.maxDef, n.maxRep, n.lists = above.maxDef, above.maxRep, above.lists
 		if n.repetition != required {
 			n.maxDef++
 		}
 		if n.repetition == repeated {
 			n.maxRep++
+			n.lists = append(slices.Clip(n.lists), n.maxDef)
 		}
 	}
 	if n.isLeaf() {

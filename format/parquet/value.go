@@ -49,36 +49,65 @@ func (c *cursor) continues(rep int) bool {
 
 var errLevels = errors.New("its levels do not fit: the file is damaged")
 
-// assemble makes the value of a node, of the columns below it.
+// whole makes the value of a row, of all that its columns have of it.
+func whole(n *node, cs []cursor) (any, error) {
+	v, err := assemble(n, cs)
+	for _, c := range cs {
+		if err == nil && c.at != c.end {
+			err = errLevels
+		}
+	}
+	return v, err
+}
+
+// assemble makes the value of a node, of the columns below it, which must say the same of it.
 func assemble(n *node, cs []cursor) (any, error) {
 	if len(cs) == 0 || cs[0].at >= cs[0].end {
 		return nil, errLevels
 	}
-	if n.repetition == required || cs[0].def() >= n.maxDef {
+	there := cs[0].def() >= n.maxDef
+	for k := range cs {
+		if cs[k].at >= cs[k].end || (cs[k].def() >= n.maxDef) != there {
+			return nil, errLevels
+		}
+	}
+	if there {
 		if n.repetition != repeated {
 			return inside(n, cs)
 		}
-		list := []any{}
-		for {
-			v, err := inside(n, cs)
-			if err != nil {
-				return nil, err
-			}
-			if list = append(list, v); !cs[0].continues(n.maxRep) {
-				return list, nil
-			}
-		}
+		return elements(n, cs)
 	}
-	for k := range cs { // each says that there is nothing
-		if cs[k].def() >= n.maxDef || cs[k].at >= cs[k].end {
-			return nil, errLevels
-		}
+	if n.repetition == required {
+		return nil, errLevels
+	}
+	for k := range cs {
 		cs[k].at++
 	}
 	if n.repetition == repeated {
 		return []any{}, nil
 	}
 	return nil, nil //nolint:nilnil // null is a value
+}
+
+// elements makes the list of the values of a repeated field.
+func elements(n *node, cs []cursor) (any, error) {
+	list := []any{}
+	for {
+		v, err := inside(n, cs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		more := cs[0].continues(n.maxRep)
+		for k := range cs {
+			if cs[k].continues(n.maxRep) != more || more && cs[k].def() < n.maxDef {
+				return nil, errLevels
+			}
+		}
+		if !more {
+			return list, nil
+		}
+	}
 }
 
 // inside makes a value that is there.

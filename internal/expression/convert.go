@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -84,6 +85,9 @@ func toFloat(v any) any {
 	s, ok := v.(string)
 	if !ok {
 		return floatOf(v)
+	}
+	if strings.ContainsAny(s, "_xX") { // as Go writes numbers: 1_000, 0x1p3
+		fail("%q is no number", short(s))
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && math.IsInf(f, 0) {

@@ -34,6 +34,8 @@ func TestWords(t *testing.T) {
 		"int(null_)":                   "int needs a text, a number or a duration, not null",
 		`int("x")`:                     `"x" is no whole number`,
 		`float("x")`:                   `"x" is no number`,
+		`float("1_0")`:                 `"1_0" is no number`,
+		`float("0x1p3")`:               `"0x1p3" is no number`,
 		"split(text_, 1)":              "split needs a text as its second value, not a whole number; string(...) makes a text of it",
 		"take(list_, half)":            "take needs a whole number as its second value, not a number; int(...) makes a whole number of it",
 		"take(list_, -1)":              "take needs a number of elements that is not negative, not -1",

@@ -169,6 +169,10 @@ func TestParsing(t *testing.T) {
 			return shown(t, content.CSV(files("f", "a,b\n1,2,3\n"), content.Rows{Header: true}))
 		},
 			err: "csv: element 0: f: parse error on line 2"},
+		"columns without a name": {of: func() ([]string, error) {
+			return shown(t, content.CSV(files("f", ",column_3,,\n1,2,3,4\n"), content.Rows{Header: true}))
+		},
+			want: []string{"{Name:f Columns:[column_1 column_3 column_3_ column_4] Fields:[1 2 3 4]}"}},
 		"columns of one name": {of: func() ([]string, error) {
 			return shown(t, content.CSV(files("f", "a,a\n1,2\n"), content.Rows{Header: true}))
 		},

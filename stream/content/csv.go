@@ -11,7 +11,8 @@ import (
 // Rows says how files of comma separated values are read.
 type Rows struct {
 	Comma rune // between fields; 0 stands for a comma
-	// Header says that the first row of each file has the names of the columns.
+	// Header says that the first row of each file has the names of the columns. One without a
+	// name is called by its place, column_1.
 	Header bool
 	// Longest is how many bytes a row may have, 16 MiB if it is 0.
 	Longest int
@@ -49,6 +50,7 @@ func CSV(s stream.Stream[File], o Rows) stream.Stream[Row] {
 				if err := distinct(columns); err != nil {
 					return row, err
 				}
+				columns = csvtext.Header(columns)
 			}
 			row = Row{Name: f.Name, Columns: columns}
 			row.Fields, err = r.Read()
@@ -60,7 +62,7 @@ func CSV(s stream.Stream[File], o Rows) stream.Stream[Row] {
 func distinct(columns []string) error {
 	sorted := slices.Sorted(slices.Values(columns))
 	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
+		if sorted[i] == sorted[i-1] && sorted[i] != "" {
 			return fmt.Errorf("two columns are called %.80q; rename one of them", sorted[i])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -127,6 +128,9 @@ func Name(path string, it *dataset.Item) (string, error) {
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	if !ok {
 		return "", component.Unfit(fmt.Errorf("it lies in no file, so none can be named; write it to a folder first"))
+	}
+	if !utf8.ValidString(file.Path()) {
+		return "", component.Unfit(fmt.Errorf("the name of file %q is not UTF-8, as text must be; rename the file", file.Path()))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

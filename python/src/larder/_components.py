@@ -159,7 +159,7 @@ def csv(
 
     Args:
         path: the file; also a URL: https://, s3://
-        columns: the names of the columns of a file that does not begin with a row of them
+        columns: the names of the columns of a file that does not begin with a row of them; a column that such a row leaves unnamed is called by its place, column_1
         delimiter: what separates fields: one character, or tab
         types: column to type: int, float or bool, where it is not text (string); an empty field of such a column is null
         files: item to column: columns that hold the path of a file, from the folder of the table, make items of these files
