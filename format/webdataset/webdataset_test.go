@@ -167,6 +167,14 @@ func TestTypesOfMembers(t *testing.T) {
 			}
 		}
 	}
+	for _, kind := range []byte("3456") { // which other software gives a size, and no content
+		b := typed(t, kind, file{"a.txt", ""}, file{"b.txt", "two"})
+		copy(b[124:], "00000000144")
+		got, err := read(t, webdataset.Source{}, save(t, summed(b)))
+		if err != nil || !slices.Equal(got, []string{"__key__=b txt=two"}) {
+			t.Errorf("%c: %q, %v", kind, got, err)
+		}
+	}
 	got, err := read(t, webdataset.Source{}, save(t, typed(t, 'D', file{"a.txt", "Yb\x00"}, file{"b.txt", "two"})))
 	if err != nil || !slices.Equal(got, []string{"__key__=b txt=two"}) {
 		t.Errorf("a directory of tar --incremental: %q, %v", got, err)

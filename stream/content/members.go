@@ -131,7 +131,7 @@ func IsFile(h *tar.Header) (bool, error) {
 	switch {
 	case sparse(h):
 		return false, fmt.Errorf("%.200q is a sparse file, which is not read; make the archive without --sparse", h.Name)
-	case h.Size == 0 || h.Typeflag == dumpedDirectory:
+	case h.Size == 0 || strings.ContainsRune(headersOnly, rune(h.Typeflag)):
 		return isRegular(h.Typeflag), nil
 	case !isRegular(h.Typeflag):
 		return false, fmt.Errorf("%.200q has content and the type %q, which is not read; make the archive of regular files", h.Name, h.Typeflag)
@@ -143,8 +143,9 @@ func IsFile(h *tar.Header) (bool, error) {
 
 func isRegular(kind byte) bool { return kind == tar.TypeReg || kind == tar.TypeCont }
 
-// dumpedDirectory has the names of what is in it, for tar --incremental.
-const dumpedDirectory = 'D'
+// headersOnly has the types of links, devices, directories and pipes, which have no content whatever
+// size they say, and of directories with the names of what is in them (tar --incremental).
+const headersOnly = "123456D"
 
 // sparse reports whether a member has holes, so that its bytes are not those in the archive.
 func sparse(h *tar.Header) bool {
