@@ -242,3 +242,32 @@ func TestSamplesAreMadeOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestNullsOfDocuments: null is a null of a column of JSON, and not the text null.
+func TestNullsOfDocuments(t *testing.T) {
+	samples := ofLines(t, `{"a": {"x": 1}}`, `{"a": null}`)
+	for _, as := range []string{"parquet", "arrow"} {
+		path := filepath.Join(t.TempDir(), "a."+as)
+		in := component.Data{Parts: []component.Samples{dataset.List(samples...)}}
+		var ds component.Samples
+		var err error
+		types, text := map[string]string{"a": "json"}, map[string]string{"a": "txt"}
+		if as == "parquet" {
+			if err = (parquet.Sink{Path: component.Path(path), Types: types}).Write(t.Context(), env(), in); err == nil {
+				ds, err = parquet.Source{Formats: text}.Open(t.Context(), path, env())
+			}
+		} else if err = (arrow.Sink{Path: component.Path(path), Types: types}).Write(t.Context(), env(), in); err == nil {
+			ds, err = arrow.Source{Formats: text}.Open(t.Context(), path, env())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ds.At(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.Value(t.Context(), "a"); v != nil || err != nil {
+			t.Errorf("%s: %v, %v", as, v, err)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (v *values) value(ctx context.Context, f dataset.Field) (any, error) {
 		return value, err
 	case k.Of == "binary" && value != nil:
 		return f.Item.Bytes(ctx)
-	case k.Of == "json":
+	case k.Of == "json" && value != nil: // null is a null of the column
 		if a, ok := value.(*array.Array); ok {
 			value = Lists(a) // a document has its numbers
 		}
