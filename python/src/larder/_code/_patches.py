@@ -13,6 +13,7 @@ from typing import Any
 
 from .._keys._encoder import fixed
 from .._wrapper import Wrapper
+from . import _owner
 from ._library import is_code, library_name
 from ._rules import words
 
@@ -108,9 +109,9 @@ class Package:
         listed = [cls for path in self._listed if isinstance(cls := _loaded(path), type)]
         every = dict.fromkeys(listed)
         for cls in listed:
-            todo = [cls]
+            todo: list[type] = [cls]
             while todo:
-                new = [one for one in type.__subclasses__(todo.pop()) if one not in every]
+                new: list[type] = [one for one in type.__subclasses__(todo.pop()) if one not in every]
                 every.update(dict.fromkeys(new))
                 todo += new
         every.update(dict.fromkeys(base for cls in list(every) for base in cls.__mro__))
@@ -156,11 +157,16 @@ def of_program(value: Any, package: str, depth: int = _DEPTH) -> list[Any]:
     """Return the functions, classes and objects of the program in what a package holds, and constants beside them."""
     if _is_of_package(value, package) or fixed(value):
         return []
-    if is_of_program(value):
+    if is_of_program(value) and (depth == _DEPTH or not _is_hidden(value)):
         return [value]
     inside = _inside(value) if depth else []
     found = [part for one in inside for part in of_program(one, package, depth - 1)]
     return found + [one for one in inside if fixed(one)] if found else []
+
+
+def _is_hidden(value: Any) -> bool:
+    """Report whether an object inside is of a library, by a class that its module does not show (`_json.Scanner`)."""
+    return not is_code(value) and _owner.of_module(type(value).__module__) is not None
 
 
 def _inside(value: Any) -> list[Any]:
