@@ -111,7 +111,7 @@ class Package:
         for cls in listed:
             todo: list[type] = [cls]
             while todo:
-                new: list[type] = [one for one in type.__subclasses__(todo.pop()) if one not in every]
+                new: list[type] = [one for one in todo.pop().__subclasses__() if one not in every]
                 every.update(dict.fromkeys(new))
                 todo += new
         every.update(dict.fromkeys(base for cls in list(every) for base in cls.__mro__))
