@@ -111,9 +111,9 @@ class Package:
         for cls in listed:
             todo: list[type] = [cls]
             while todo:
-                new: list[type] = [one for one in todo.pop().__subclasses__() if one not in every]
-                every.update(dict.fromkeys(new))
-                todo += new
+                below: list[type] = type.__subclasses__(todo.pop())
+                todo += set(below) - every.keys()
+                every.update(dict.fromkeys(below))
         every.update(dict.fromkeys(base for cls in list(every) for base in cls.__mro__))
         before = set(self._classes)
         self._classes = [cls for cls in every if cls in before or _is_of_library(cls)]
@@ -133,7 +133,7 @@ class Package:
                 known = self._known[at] = Patch(cls, name, value, parts)
             if known.parts:
                 found.append(known)
-        return found
+        return sorted(found, key=lambda patch: patch.path)  # whatever was loaded first
 
 
 def _is_of_library(cls: type) -> bool:
