@@ -119,6 +119,83 @@ _HELD = {
     ),
 }
 
+_PATCHED = {
+    "a method": ("pandas", "import pandas\ndef f(self): return V\npandas.DataFrame.mine = f", "x.mine()"),
+    "an accessor": (
+        "pandas",
+        "import pandas\n@pandas.api.extensions.register_dataframe_accessor('mine')\nclass A:\n"
+        "    def __init__(self, s): pass\n    def total(self): return V",
+        "x.mine.total()",
+    ),
+    "a replaced method": ("pandas", "import pandas\npandas.Series.clip = lambda self, *a: V", "x.clip(0)"),
+    "a method of a class that is based on others": (
+        "pandas",
+        "import pandas\npandas.core.groupby.DataFrameGroupBy.mine = lambda self: V",
+        "x.groupby('a').mine()",
+    ),
+    "an operator": ("pandas", "import pandas\npandas.DataFrame.__add__ = lambda self, o: V", "x + 1"),
+    "a method by a name that only data has": (
+        "pandas",
+        "import pandas\npandas.DataFrame.mine = lambda self: V",
+        "getattr(x, x)()",
+    ),
+    "a property of paths": ("", "import pathlib\npathlib.PurePath.mine = property(lambda self: V)", "x.mine"),
+    "a method of tensors": ("torch", "import torch\ntorch.Tensor.mine = lambda self: V", "x.mine()"),
+    "what calls of a module call": (
+        "torch",
+        "import torch\nold = torch.nn.Linear.forward\n"
+        "torch.nn.Linear.forward = lambda self, given: old(self, given) * V",
+        "x(1)",
+    ),
+}
+
+_REGISTERED = {
+    "constructors of YAML": (
+        "yaml",
+        "import yaml\nyaml.SafeLoader.add_constructor('!x', lambda loader, node: V)",
+        "yaml.load('!x a', Loader=yaml.SafeLoader)",
+    ),
+    "tags of YAML": (
+        "yaml",
+        "import yaml\nyaml.SafeLoader.add_constructor(f'!{V}', lambda loader, node: 1)",
+        "yaml.load('!1 a', Loader=yaml.SafeLoader)",
+    ),
+    "patterns of YAML": (
+        "yaml",
+        "import re, yaml\nyaml.SafeLoader.add_implicit_resolver('!x', re.compile(f'{V}'), ['1', '2'])",
+        "yaml.safe_load('1')",
+    ),
+    "representers of YAML": (
+        "yaml",
+        "import yaml\nclass Q: pass\nyaml.SafeDumper.add_representer(Q, lambda d, o: d.represent_scalar('!q', str(V)))",
+        "yaml.safe_dump(x)",
+    ),
+    "divergences": (
+        "torch",
+        "import torch\nclass D(torch.distributions.Normal): pass\n"
+        "@torch.distributions.register_kl(D, D)\ndef kl(p, q): return V",
+        "torch.distributions.kl_divergence(x, x)",
+    ),
+    "trees": (
+        "torch",
+        "import torch\nclass Q: pass\n"
+        "torch.utils._pytree.register_pytree_node(Q, lambda n: ([V], None), lambda c, _: Q())",
+        "torch.utils._pytree.tree_leaves(x)",
+    ),
+    "names of levels": ("", "import logging\nlogging.addLevelName(35, str(V))", "logging.getLevelName(x)"),
+    "how objects are copied": (
+        "",
+        "import copy, copyreg\nclass Q: pass\ncopyreg.pickle(Q, lambda q: (str, (V,)))",
+        "copy.copy(x)",
+    ),
+    "types of pandas": (
+        "pandas",
+        "import pandas\n@pandas.api.extensions.register_extension_dtype\n"
+        "class T(pandas.api.extensions.ExtensionDtype):\n    name = 'mine'\n    type = (int, int, float)[V]",
+        "pandas.array([1], dtype='mine')",
+    ),
+}
+
 _KEY = """
 import larder
 @larder.memo
@@ -128,20 +205,41 @@ print(g._key(known, (1,), {{}}).hex(), known.identity.digest.hex())
 """
 
 
-@pytest.mark.parametrize("name", _HELD)
+@pytest.mark.parametrize("name", [*_HELD, *_PATCHED, *_REGISTERED])
 def test_what_libraries_hold_is_part_of_keys(name: str, tmp_path: Path) -> None:
-    needs, made, expression = _HELD[name]
+    needs, made, expression = {**_HELD, **_PATCHED, **_REGISTERED}[name]
     if needs:
         pytest.importorskip(needs)
     if "zone" in name and not Path("/usr/share/zoneinfo/Europe/Paris").exists():
         pytest.skip("the machine has no time zones")
+    keys = [_key_of(tmp_path, v, made, expression) for v in (1, 1, 2)]
+    assert keys[0] == keys[1] != keys[2]
 
-    def key(v: int) -> str:
-        program = tmp_path / "program.py"
-        program.write_text(f"V = {v}\n{made}\n" + _KEY.format(expression=expression))
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
-    assert key(1) == key(1) != key(2)
+@pytest.mark.parametrize("name", [one for one in _PATCHED if one not in ("an operator", "what calls of a module call")])
+def test_what_a_program_puts_into_classes_changes_no_key_of_code_that_names_it_not(name: str, tmp_path: Path) -> None:
+    needs, made, _ = _PATCHED[name]
+    if needs:
+        pytest.importorskip(needs)
+    keys = {_key_of(tmp_path, v, made, "x.other(1) + 1") for v in (1, 2)}
+    keys.add(_key_of(tmp_path, 1, "", "x.other(1) + 1"))
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("name", _REGISTERED)
+def test_what_a_program_registers_changes_no_key_of_code_without_the_library(name: str, tmp_path: Path) -> None:
+    needs, made, _ = _REGISTERED[name]
+    if needs:
+        pytest.importorskip(needs)
+    keys = [_key_of(tmp_path, v, made, "x * 3") for v in (1, 2)]
+    keys.append(_key_of(tmp_path, 1, "", "x * 3"))
+    assert len(set(keys)) == 1
+
+
+def _key_of(folder: Path, v: int, made: str, expression: str) -> str:
+    program = folder / "program.py"
+    program.write_text(f"V = {v}\n{made}\n" + _KEY.format(expression=expression))
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

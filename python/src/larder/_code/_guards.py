@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import get_cache_token
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from operator import attrgetter, is_, itemgetter
 from types import CellType, FunctionType
 from typing import Any
@@ -30,7 +30,8 @@ class Guards:
         self._cells: list[tuple[CellType, Any]] = []
         self._empty: list[CellType] = []
         self._classes: list[type] = []
-        self._sizes: list[tuple[Mapping[str, Any], int]] = []
+        self._sizes: list[tuple[Sized, int]] = []
+        self._attributes: list[tuple[Any, str, Any]] = []
         self._registers = False
 
     def name(self, space: Mapping[str, Any], name: str, value: Any) -> None:
@@ -61,8 +62,12 @@ class Guards:
         """Watch the bases of a class."""
         self._classes.append(cls)
 
-    def size(self, space: Mapping[str, Any]) -> None:
-        """Watch that a name space gets no more names and no fewer."""
+    def attribute(self, holder: Any, name: str, value: Any) -> None:
+        """Watch an attribute of a module, a class or an object."""
+        self._attributes.append((holder, name, value))
+
+    def size(self, space: Sized) -> None:
+        """Watch that a name space or a list gets no more entries and no fewer."""
         self._sizes.append((space, len(space)))
 
     def registers(self) -> None:
@@ -91,6 +96,7 @@ class Guards:
         mros = tuple(map(_mro, classes))
 
         sizes = tuple(self._sizes)
+        holders, attributes, had = tuple(zip(*self._attributes, strict=True)) if self._attributes else ((), (), ())
         token = get_cache_token() if self._registers else None
 
         def hold() -> bool:
@@ -111,6 +117,8 @@ class Guards:
                         return False
                 if any(len(space) != size for space, size in sizes):
                     return False
+                if holders and not all(map(is_, map(getattr, holders, attributes), had)):
+                    return False
                 if any(empty):
                     return False
                 if unset and not all(map(_is_unset, unset)):
@@ -118,7 +126,7 @@ class Guards:
                 if cells and not all(map(is_, map(_contents, cells), held)):
                     return False
                 return not classes or all(map(is_, map(_mro, classes), mros))
-            except (KeyError, ValueError):
+            except (AttributeError, KeyError, ValueError):
                 return False
 
         return hold

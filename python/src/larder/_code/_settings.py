@@ -13,6 +13,7 @@ from typing import Any
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
 from .._surroundings import PRINTING_OF_SKLEARN, asked, local_zone, modes_of_torch, options_of_pandas
+from ._guards import Guards
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -146,31 +147,66 @@ OF_PACKAGES = {
 """Settings of packages of Python, for who uses these."""
 
 
+def _of_yaml() -> tuple[str, ...]:
+    classes = [f"{kind}{base}" for base in ("Loader", "Dumper") for kind in ("", "Base", "Safe", "CBase", "CSafe", "C")]
+    tables = {
+        "Loader": ("constructors", "multi_constructors", "implicit_resolvers", "path_resolvers"),
+        "Dumper": ("representers", "multi_representers", "implicit_resolvers", "path_resolvers"),
+    }
+    return tuple(
+        f"yaml.{cls}.yaml_{table}"
+        for cls in (*classes, "FullLoader", "CFullLoader", "UnsafeLoader", "CUnsafeLoader")
+        for table in tables[cls[-6:]]
+    )
+
+
+_COPIED = ("copyreg.dispatch_table",)
+
 HELD = {
     "": (
         *("warnings.showwarning", "warnings.formatwarning"),
         *("logging._logRecordFactory", "logging._loggerClass"),
     ),
+    **dict.fromkeys(("copyreg", "pickle", "_pickle"), _COPIED),
+    "copy": (*_COPIED, "copy._copy_dispatch", "copy._deepcopy_dispatch"),
+    "datasets": ("datasets.formatting._FORMAT_TYPES", "datasets.features.features._FEATURE_TYPES"),
+    "jinja2": ("jinja2.filters.FILTERS", "jinja2.tests.TESTS", "jinja2.defaults.DEFAULT_NAMESPACE"),
     "json": ("json._default_encoder", "json._default_decoder"),
-    "sqlite3": ("sqlite3.adapters", "sqlite3.converters"),
-    "PIL": ("PIL.Image.OPEN", "PIL.Image.SAVE", "PIL.Image.DECODERS", "PIL.Image.ENCODERS"),
-    "matplotlib": ("matplotlib.units.registry",),
-    "torch": tuple(
-        f"torch.nn.modules.module._global_{name}_hooks"
-        for name in (
-            *("forward", "forward_pre", "backward", "backward_pre"),
-            *("parameter_registration", "module_registration", "buffer_registration"),
-        )
+    "logging": ("logging._levelToName", "logging._nameToLevel"),
+    "pandas": (
+        *("pandas.core.dtypes.base._registry.dtypes", "pandas.io.excel._util._writers"),
+        *("pandas.plotting._core._backends",),
     ),
+    "pprint": ("pprint.PrettyPrinter._dispatch",),
+    "sklearn": ("sklearn.metrics._scorer._SCORERS",),
+    "sqlite3": ("sqlite3.adapters", "sqlite3.converters"),
+    "PIL": ("PIL.Image.OPEN", "PIL.Image.SAVE", "PIL.Image.SAVE_ALL", "PIL.Image.DECODERS", "PIL.Image.ENCODERS"),
+    "matplotlib": (
+        *("matplotlib.units.registry", "matplotlib.scale._scale_mapping"),
+        *("matplotlib.projections.projection_registry._all_projection_types",),
+    ),
+    "torch": (
+        *(
+            f"torch.nn.modules.module._global_{name}_hooks"
+            for name in (
+                *("forward", "forward_pre", "backward", "backward_pre"),
+                *("parameter_registration", "module_registration", "buffer_registration"),
+            )
+        ),
+        "torch.distributions.kl._KL_REGISTRY",
+        "torch.distributions.constraint_registry.biject_to._registry",
+        "torch.distributions.constraint_registry.transform_to._registry",
+        *("torch.utils._pytree.SUPPORTED_NODES", "torch.utils.data._utils.collate.default_collate_fn_map"),
+        *("torch.utils.data.IterDataPipe.functions", "torch.utils.data.MapDataPipe.functions"),
+        "torch.serialization._package_registry",
+    ),
+    "webdataset": ("webdataset.autodecode.decoders", "webdataset.writer.default_handlers"),
+    "yaml": _of_yaml(),
 }
-"""Where packages hold functions of the program that they call: those of "" for everybody."""
+"""Where packages hold functions of the program that they call, and settings: those of "" for every function."""
 
-PATCHED = {
-    "json": ("json.encoder.JSONEncoder", "json.decoder.JSONDecoder"),
-    "pandas": ("pandas.DataFrame", "pandas.Series", "pandas.Index"),
-    "torch": ("torch.Tensor", "torch.nn.Module"),
-}
-"""Classes that programs give methods and accessors of their own, which are called by their names."""
+WHOLE = ("yaml.", "logging._levelToName", "logging._nameToLevel")
+"""Of these every entry counts, as a program registers more than functions."""
 
 SIDE = ("warnings", "logging", "torch")
 """Packages whose functions often only report: they may do what they like, and an edit of them counts."""
@@ -179,11 +215,21 @@ ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getde
 """What codecs are looked up for, by names in texts."""
 
 
-def held(path: str) -> tuple[dict[str, Any], str, Any] | None:
-    """Return what has a name of a module that is loaded: the names of the module, its own, and the value."""
-    module, _, name = path.rpartition(".")
-    space = vars(sys.modules[module]) if module in sys.modules else {}
-    return (space, name, space[name]) if name in space else None
+def held(path: str, guards: Guards) -> Any:
+    """Return what has a name in a module that is loaded, or in a class or an object there; None if nothing has."""
+    module = path
+    while module not in sys.modules:
+        module = module.rpartition(".")[0]
+        if not module:
+            return None
+    value: Any = sys.modules[module]
+    for name in path[len(module) + 1 :].split("."):
+        spaces = value.__mro__ if isinstance(value, type) else (value,)
+        if not any(name in getattr(space, "__dict__", {}) for space in spaces):
+            return None
+        holder, value = value, getattr(value, name)
+        guards.attribute(holder, name, value)
+    return value
 
 
 def codecs_of(texts: set[str], looked_up: bool) -> list[Setting]:

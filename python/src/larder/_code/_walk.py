@@ -12,7 +12,6 @@ the state, which is looked at in every call.
 from __future__ import annotations
 
 import abc
-import copyreg
 import enum
 import functools
 import operator
@@ -23,6 +22,7 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -32,7 +32,7 @@ from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, write
 from .._keys._objects import OF_MEMBERS
 from .._wrapper import Wrapper
 from ..errors import CodeError
-from . import _bytecode, _draws, _naming, _owner, _rules, _settings
+from . import _bytecode, _draws, _naming, _owner, _patches, _rules, _settings
 from ._abstract import registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import Follow
@@ -53,6 +53,9 @@ _OF_EVERY_CLASS = frozenset(
 
 # What functions of networkx have that put compiled code in place of their own once they are called.
 _COMPILES_ITSELF = "__argmap__"
+
+_WATCHED = 16
+"""Of registries that are larger, what libraries put there is only counted, as that is fast."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -197,6 +200,7 @@ class Walk:
             self.sight = BY_NAME
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
+        self._patches_beside(node)
         left, self._methods = [*self._methods, *self._beside], []
         for name, member, of in left:
             self._dead(name, member, of)
@@ -216,14 +220,14 @@ class Walk:
             return False
         for value, node in self._annotated:
             for one in annotated(value):
-                if isinstance(one, (dict, list, set)) or _is_of_program(one):
+                if isinstance(one, (dict, list, set)) or _patches.is_of_program(one):
                     self._value(node, one, f"{node.path} -> annotation {describe(one)}")
         self._annotated = []
         return True
 
     def _follow_settings(self, node: Node) -> bool:
         """Follow the settings that something has come to depend on, and report whether there are any."""
-        before = len(self.nodes), len(self._methods)
+        before = len(self.nodes), len(self._methods), len(node.edges)
         wanted = [_settings.PRINTING] if self.formats else []
         wanted += [_settings.ZONE] if self.zoned else []
         wanted += [_settings.FILTERS] if self.warns else []
@@ -238,36 +242,55 @@ class Walk:
             self._held.add(package)
             for path in _settings.HELD.get(package, ()):
                 self._follow_held(node, package, path)
-        for package in sorted(self.packages & _settings.PATCHED.keys()):
-            for path in _settings.PATCHED[package]:
-                self._follow_patches(node, path)
-        return (len(self.nodes), len(self._methods)) != before
+        self._follow_patches(node)
+        return (len(self.nodes), len(self._methods), len(node.edges)) != before
 
     def _follow_held(self, node: Node, package: str, path: str) -> None:
-        """Follow the functions of the program that a variable of a library holds, by itself or in a mapping."""
-        if (found := _settings.held(path)) is None:
-            return
-        space, name, value = found
-        self.guards.name(space, name, value)
-        if isinstance(value, dict):
+        """Follow what the program registered in a variable of a library, which is that or a list or a mapping."""
+        value = _settings.held(path, self.guards)
+        if isinstance(value, dict) and len(value) <= _WATCHED:
             self.guards.watch_mapping(value)
-        for key, one in value.items() if isinstance(value, dict) else ((name, value),):
-            if _is_of_program(one):
+        elif isinstance(value, (dict, list)):
+            self.guards.size(value)
+        listed = value if isinstance(value, list) else [value]
+        for key, one in value.items() if isinstance(value, dict) else [("", one) for one in listed]:
+            parts = _patches.of_program(one, package)
+            if parts or path.startswith(_settings.WHOLE):
+                node.out.append(f"{path} {_patches.text(key)} {_patches.text(one)}".encode())
+            if parts and isinstance(value, dict):
+                self.guards.name(value, key, one)
+            if isinstance(one, list):
+                self.guards.size(one)
+            for part in parts:
                 if path.startswith(_settings.SIDE):
-                    self._beside.append((f"{path}.{key}", one, node))
+                    self._beside.append((f"{path}.{_patches.text(key)}", part, node))
                 else:
-                    self._value(node, one, f"{path}[{describe(key)}]" if one is not value else path)
+                    self._value(node, part, f"{path}[{describe(key)}]" if one is not value else path)
 
-    def _follow_patches(self, node: Node, path: str) -> None:
-        """Follow what the program put into a class of a library by a name that is used."""
-        found = _settings.held(path)
-        if found is None or not isinstance(found[2], type):
-            return
-        for name, one in vars(found[2]).items():
-            one = getattr(one, "_accessor", one)  # that of pandas holds the class
-            if _is_of_program(one) and self._is_called(name) and id(one) not in self.numbers:
-                self.guards.name(vars(found[2]), name, vars(found[2])[name])
-                self._value(node, one, f"{path}.{name}")
+    def _follow_patches(self, node: Node) -> None:
+        """Follow what the program put into classes of libraries by names that are used."""
+        for name, package in _patches.loaded():
+            names: AbstractSet[str] | None = self.names
+            if name in self.packages:
+                names = None if self.any_name else self.names | _rules.CALLED
+            for patch in self._new(node, package.patches(names)):
+                for part in patch.parts:
+                    self._value(node, part, patch.path)
+
+    def _patches_beside(self, node: Node) -> None:
+        """Add what operators, or names that only data has, may call: it may do what it likes, and an edit counts."""
+        for _, package in _patches.loaded():
+            for patch in self._new(node, package.unnamed() + (package.patches(None) if self.any_name else [])):
+                self._beside += [(patch.path, part, node) for part in patch.parts]
+
+    def _new(self, node: Node, patches: list[_patches.Patch]) -> list[_patches.Patch]:
+        """Return the patches that are new here, and note which they are."""
+        found = [patch for patch in patches if patch.path not in self._held]
+        for patch in found:
+            self._held.add(patch.path)
+            self.guards.name(vars(patch.cls), patch.name, patch.value)
+            node.out.append(patch.path.encode())
+        return found
 
     def _is_called(self, name: str) -> bool:
         return self.any_name or name in self.names or name in _rules.CALLED
@@ -521,8 +544,6 @@ class Walk:
         if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
             self.unseen = name
         self.warns = self.warns or name == "warnings.catch_warnings"
-        if package in ("copy", "copyreg", "pickle", "_pickle"):
-            self._copied(node)
         if package in ("decimal", "_decimal", "_pydecimal"):
             self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
         if name.rpartition(".")[2] in _settings.METHODS or name.startswith(_settings.OPTIONS):
@@ -531,13 +552,6 @@ class Walk:
             self._state(node, _settings.OF_PACKAGES[package], _settings.OF_PACKAGES[package].name, "")
         if package == "torch" and "torch" in sys.modules:
             self._state(node, _settings.TORCH, _settings.TORCH.name, "")
-
-    def _copied(self, node: Node) -> None:
-        """Follow how objects of the program are copied, where it says so."""
-        self.guards.watch_mapping(copyreg.dispatch_table)
-        for kind, function in copyreg.dispatch_table.items():
-            if library_name(kind)[1] is None:
-                self._value(node, function, f"copyreg.dispatch_table[{kind.__qualname__}]")
 
     def _refuse_named(self, name: str, owner: _owner.Owner, path: str) -> None:
         why = _rules.refusal(name, owner is _owner.PYTHON)
@@ -587,7 +601,7 @@ class Walk:
         self._cells(node, value, path)
         made = getattr(vars(value).get(_COMPILES_ITSELF), "_func", None)
         for held in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values(), made):
-            if _is_of_program(held):
+            if _patches.is_of_program(held):
                 self._value(node, held, path)
 
     def _function(self, node: Node, value: types.FunctionType) -> None:
@@ -773,18 +787,6 @@ def _functions_of(member: Any) -> list[types.FunctionType]:
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
-
-
-def _is_of_program(value: Any) -> bool:
-    """Report whether something that a library holds is a function, a class or an object of the program."""
-    inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
-    if isinstance(inner, property):
-        inner = inner.fget
-    if isinstance(inner, Wrapper):
-        return True
-    if not isinstance(inner, (types.FunctionType, type)):
-        inner = type(inner)
-    return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")
 
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
