@@ -108,7 +108,7 @@ func (s Source) checkColumns(columns []string) error {
 			return fmt.Errorf("column %d has no name", i+1)
 		}
 		if slices.Contains(columns[:i], c) {
-			return fmt.Errorf("two columns are named %q; rename one in the file, or give columns and pass over row 0 by slice", c)
+			return fmt.Errorf("two columns are named %q; rename one in the file", c)
 		}
 	}
 	named := slices.Sorted(maps.Keys(s.Types))
