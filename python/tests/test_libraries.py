@@ -179,7 +179,9 @@ _REGISTERED = {
     "trees": (
         "torch",
         "import torch\nclass Q: pass\n"
-        "torch.utils._pytree.register_pytree_node(Q, lambda n: ([V], None), lambda c, _: Q())",
+        "trees = vars(torch.utils._pytree)\n"  # in old versions under another name
+        "register = trees.get('register_pytree_node') or trees['_register_pytree_node']\n"
+        "register(Q, lambda n: ([V], None), lambda c, _: Q())",
         "torch.utils._pytree.tree_leaves(x)",
     ),
     "names of levels": ("", "import logging\nlogging.addLevelName(35, str(V))", "logging.getLevelName(x)"),
