@@ -182,7 +182,7 @@ _REGISTERED = {
         "trees = vars(torch.utils._pytree)\n"  # in old versions under another name
         "register = trees.get('register_pytree_node') or trees['_register_pytree_node']\n"
         "register(Q, lambda n: ([V], None), lambda c, _: Q())",
-        "torch.utils._pytree.tree_leaves(x)",
+        "torch.utils._pytree.tree_flatten(x)[0]",
     ),
     "names of levels": ("", "import logging\nlogging.addLevelName(35, str(V))", "logging.getLevelName(x)"),
     "how objects are copied": (
