@@ -99,7 +99,7 @@ func decode(leaf *node, encoding, n int, b []byte, dict *vector) (*vector, error
 func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
 	switch {
 	case leaf.physical == physBool:
-		if len(b) < (n+7)/8 || len(b) > n/8+1 { // fastparquet writes a byte more after each eighth value
+		if len(b) < (n+7)/8 {
 			return nil, errValues
 		}
 		data := make([]byte, n)
@@ -108,10 +108,10 @@ func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
 		}
 		return &vector{width: 1, data: data}, nil
 	case leaf.width > 0:
-		if len(b) != n*leaf.width {
+		if len(b)/leaf.width < n {
 			return nil, errValues
 		}
-		return &vector{width: leaf.width, data: b}, nil
+		return &vector{width: leaf.width, data: b[:n*leaf.width]}, nil
 	}
 	v := &vector{ends: make([]uint32, n), data: make([]byte, 0, max(0, len(b)-4*n))}
 	for i := range n {
@@ -124,9 +124,6 @@ func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
 		}
 		v.data, b = append(v.data, b[:size]...), b[size:]
 		v.ends[i] = uint32(len(v.data))
-	}
-	if len(b) > 0 {
-		return nil, errValues
 	}
 	return v, nil
 }

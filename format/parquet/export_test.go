@@ -54,9 +54,8 @@ func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 }
 
 // Assemble makes a list of structs with the texts a and b, of the levels of both, and reports
-// whether they are found to be damaged. A page of plain values holds as many as there are, and
-// some more.
-func Assemble(defA, repA, defB, repB []byte, more int) error {
+// whether they are found to be damaged.
+func Assemble(defA, repA, defB, repB []byte) error {
 	schema := &node{name: "schema", physical: noType, children: []*node{{name: "l", physical: noType, repetition: repeated, maxDef: 1, maxRep: 1, leaves: 2}}}
 	l := schema.children[0]
 	levels := [][2][]byte{{defA, repA}, {defB, repB}}
@@ -66,7 +65,7 @@ func Assemble(defA, repA, defB, repB []byte, more int) error {
 		l.children = append(l.children, n)
 		b := &block{leaf: n, rows: 1, def: levels[k][0], rep: levels[k][1]}
 		there := bytes.Count(b.def, []byte{2})
-		v, err := decodePlain(n, there, make([]byte, 4*(there+more)))
+		v, err := decodePlain(n, there, make([]byte, 4*there))
 		if err != nil {
 			return err
 		}

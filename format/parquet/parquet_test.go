@@ -288,30 +288,36 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestLevelsThatDoNotFit: levels that say another number of values than there are, or that
+// TestLevelsThatDoNotFit: levels that go on in a list of nothing, or that
 // columns of a list disagree in, are an error and no other value.
 func TestLevelsThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		defA, repA, defB, repB []byte
-		more                   int
 		damaged                bool
 	}{
-		"right":                       {[]byte{2, 1}, []byte{0, 1}, []byte{1, 2}, []byte{0, 1}, 0, false},
-		"an empty list":               {[]byte{0}, []byte{0}, []byte{0}, []byte{0}, 0, false},
-		"an empty list that goes on":  {[]byte{2, 0}, []byte{0, 1}, []byte{2, 0}, []byte{0, 1}, 0, true},
-		"nothing, and then something": {[]byte{0, 2}, []byte{0, 1}, []byte{0, 2}, []byte{0, 1}, 0, true},
-		"one is longer":               {[]byte{2}, []byte{0}, []byte{2, 2}, []byte{0, 1}, 0, true},
-		"one is shorter":              {[]byte{2, 2}, []byte{0, 1}, []byte{2}, []byte{0}, 0, true},
-		"one is empty":                {[]byte{2}, []byte{0}, []byte{0}, []byte{0}, 0, true},
-		"the other is empty":          {[]byte{0}, []byte{0}, []byte{2}, []byte{0}, 0, true},
-		"a value too many":            {[]byte{2, 1}, []byte{0, 1}, []byte{1, 2}, []byte{0, 1}, 1, true},
+		"right":                       {[]byte{2, 1}, []byte{0, 1}, []byte{1, 2}, []byte{0, 1}, false},
+		"an empty list":               {[]byte{0}, []byte{0}, []byte{0}, []byte{0}, false},
+		"an empty list that goes on":  {[]byte{2, 0}, []byte{0, 1}, []byte{2, 0}, []byte{0, 1}, true},
+		"nothing, and then something": {[]byte{0, 2}, []byte{0, 1}, []byte{0, 2}, []byte{0, 1}, true},
+		"one is longer":               {[]byte{2}, []byte{0}, []byte{2, 2}, []byte{0, 1}, true},
+		"one is shorter":              {[]byte{2, 2}, []byte{0, 1}, []byte{2}, []byte{0}, true},
+		"one is empty":                {[]byte{2}, []byte{0}, []byte{0}, []byte{0}, true},
+		"the other is empty":          {[]byte{0}, []byte{0}, []byte{2}, []byte{0}, true},
 	} {
-		if err := parquet.Assemble(c.defA, c.repA, c.defB, c.repB, c.more); (err != nil) != c.damaged {
+		if err := parquet.Assemble(c.defA, c.repA, c.defB, c.repB); (err != nil) != c.damaged {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if got, err := shown(t, "testdata/levels-changed.parquet"); err == nil || !strings.Contains(err.Error(), "column l of row 80 in ") || !strings.Contains(err.Error(), "levels-changed.parquet: its levels do not fit") {
 		t.Errorf("%d rows, %v", len(got), err)
+	}
+}
+
+// TestPagesOfFastparquet: a page of plain values may have bytes behind them.
+func TestPagesOfFastparquet(t *testing.T) {
+	want := []string{"b=bool(true) i=int64(1) f=float64(0.5) s=string(x)", "b=bool(false) i=int64(2) f=float64(1.5) s=string(y)", "b=bool(true) i=int64(3) f=float64(2.5) s=string(z)"}
+	if got, err := shown(t, "testdata/fastparquet.parquet"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
