@@ -32,10 +32,17 @@ const (
 
 var errExample = errors.New("this is no tensorflow.Example")
 
+// errSequence is of a message whose context lies where an Example has its features, so that it
+// would be read without its lists.
+var errSequence = errors.New("this is a tensorflow.SequenceExample, whose lists of features are not read; write Examples")
+
 // parseExample reads a tensorflow.Example: features (1) of features (1), a map from names (1) to
 // features (2). What it returns shares the bytes.
 func parseExample(b []byte) (all []feature, err error) {
 	err = fields(b, func(number protowire.Number, features []byte) error {
+		if number == 2 {
+			return errSequence
+		}
 		if number != 1 {
 			return nil
 		}

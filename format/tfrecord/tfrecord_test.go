@@ -112,6 +112,13 @@ func TestWhatNoExampleCanHave(t *testing.T) {
 	}
 }
 
+// TestSequencesAreRefused: a SequenceExample would be read as an Example without its lists.
+func TestSequencesAreRefused(t *testing.T) {
+	if got, err := shown(t, tfrecord.Source{}, "testdata/sequence.tfrecord"); err == nil || !strings.Contains(err.Error(), "SequenceExample") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // three writes a file of three records, and returns it.
 func three(t testing.TB) []byte {
 	t.Helper()
