@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -130,6 +131,24 @@ func TestFolderOfFiles(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(dir, "none"), file(t, "x.jsonl.gz", "")} {
 		if _, err := (jsonl.Source{}).Open(t.Context(), path, nil); err == nil {
 			t.Errorf("%s was opened", path)
+		}
+	}
+}
+
+// TestPipesAreRefused: a pipe that nobody writes to, in place of a file, would be waited for.
+func TestPipesAreRefused(t *testing.T) {
+	dir := filepath.Dir(file(t, "a.jsonl", "{\"a\":1}\n"))
+	pipe := filepath.Join(dir, "b.jsonl")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path   string
+		stream bool
+	}{{pipe, false}, {dir, false}, {dir, true}} {
+		_, err := jsonl.Source{Stream: c.stream}.Open(t.Context(), c.path, nil)
+		if err == nil || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

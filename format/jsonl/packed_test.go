@@ -101,6 +101,17 @@ func TestCompressedLines(t *testing.T) {
 				t.Errorf("line %d is %v, %v", i, v, err)
 			}
 		}
+		packed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unnamed := filepath.Join(dir, "y.jsonl") // which only its first bytes tell
+		if err := os.WriteFile(unnamed, packed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if ds, err := (jsonl.Source{}).Open(t.Context(), unnamed, nil); err != nil || ds.Len() != 5000 {
+			t.Errorf("%s under another name: %v", path, err)
+		}
 		of, err := jsonl.Source{}.Open(t.Context(), plain, nil)
 		if err != nil {
 			t.Fatal(err)
