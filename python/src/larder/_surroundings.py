@@ -97,7 +97,7 @@ def _encoding() -> str:
 
 _DECIMALS = (28, "ROUND_HALF_EVEN", -999999, 999999)
 
-# Settings of scikit-learn as they are at first: of its newer ones nobody knows how these are, so they always count.
+# Defaults of scikit-learn's settings. A setting that is not listed always counts, as its default is not known.
 _LEARNING = {
     "assume_finite": False,
     "working_memory": 1024,
@@ -112,7 +112,7 @@ _LEARNING = {
 
 
 PRINTING_OF_SKLEARN = {"print_changed_only": True, "display": "diagram"}
-"""Those of its printing, which count where code makes text."""
+"""Defaults of its print settings, which count only where code formats values."""
 
 
 def _is_unusual(name: str, held: Any) -> bool:
@@ -161,7 +161,7 @@ def asked(library: Any, function: str, otherwise: Any = None, *given: Any) -> An
 
 
 def _torch(torch: Any) -> list[Any]:
-    """Return the settings of torch's backends that are not as they are at first."""
+    """Return the settings of torch's backends that differ from their defaults."""
     names, askers, usual = _askers(torch)
     try:
         held = [ask() for ask in askers]
@@ -174,15 +174,15 @@ def _torch(torch: Any) -> list[Any]:
 
 @cache
 def _askers(torch: Any) -> tuple[list[tuple[str, ...]], list[Callable[[], Any]], list[Any]]:
-    """Return the names of settings, what tells them, and what they are at first."""
+    """Return the names of torch's settings, the functions that read them, and their defaults."""
     inside, backends = getattr(torch, "_C", None), getattr(torch, "backends", None)
     found: list[tuple[tuple[str, ...], Callable[[], Any], Any]] = []
     for name, first, *given in _BACKENDS:
         if (ask := getattr(inside, f"_get_{name}", None)) is not None:
             found.append(((name, *given), partial(ask, *given) if given else ask, first))
-    backend = getattr(getattr(inside, "_LinalgBackend", None), "Default", None)
-    if backend is not None:
-        found.append((("linalg",), getattr(inside, "_get_linalg_preferred_backend", lambda: backend), backend))
+    linalg = getattr(inside, "_get_linalg_preferred_backend", None)
+    if linalg is not None:  # whose default is no constant of Python
+        found.append((("linalg",), linalg, getattr(getattr(inside, "_LinalgBackend", None), "Default", None)))
     einsum = getattr(backends, "opt_einsum", None)
     for module, name, first in (
         (getattr(backends, "mha", None), "_is_fastpath_enabled", True),
@@ -194,7 +194,7 @@ def _askers(torch: Any) -> tuple[list[tuple[str, ...]], list[Callable[[], Any]],
     return [one[0] for one in found], [one[1] for one in found], [one[2] for one in found]
 
 
-# What asks torch for a setting, how that is at first, and what it is asked with.
+# Getters of torch._C without their prefix _get_, the default, and the arguments of the getter.
 _BACKENDS: tuple[tuple[Any, ...], ...] = (
     ("mkldnn_enabled", True),
     ("mkldnn_deterministic", False),
@@ -243,7 +243,7 @@ _FLOAT = "torch.float32"
 
 
 def autocasts() -> list[Any]:
-    """Return to which types torch casts by itself on which devices, where it does or would cast to unusual ones."""
+    """Return the devices on which autocast is on, or its type is not the default one, with that type."""
     torch = sys.modules["torch"]
     found = []
     for device, infix, name, usual in (

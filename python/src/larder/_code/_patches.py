@@ -109,10 +109,10 @@ class Package:
         listed = [cls for path in self._listed if isinstance(cls := _loaded(path), type)]
         every = dict.fromkeys(listed)
         for cls in listed:
-            todo: list[type] = [cls]
-            while todo:
-                below: list[type] = type.__subclasses__(todo.pop())
-                todo += set(below) - every.keys()
+            pending: list[type] = [cls]
+            while pending:
+                below: list[type] = type.__subclasses__(pending.pop())
+                pending += set(below) - every.keys()
                 every.update(dict.fromkeys(below))
         every.update(dict.fromkeys(base for cls in list(every) for base in cls.__mro__))
         before = set(self._classes)
