@@ -108,9 +108,12 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 	for name, another := range map[string]bool{"the folder": false, "another folder": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
-			said := "old"
-			ds := dataset.Func(2, func(_ context.Context, i int) (dataset.Sample, error) {
-				if i == 0 || said == "old" {
+			said, samples := "old", 2
+			if another {
+				samples = 1 // one that is compared while the folder moves would be another file to write
+			}
+			ds := dataset.Func(samples, func(_ context.Context, i int) (dataset.Sample, error) {
+				if i < samples-1 || said == "old" {
 					return dataset.NewSample(text("a", "old", false)), nil
 				}
 				if another {
