@@ -77,7 +77,9 @@ func decodeNPY(b []byte) (*array.Array, error) {
 		return nil, err
 	}
 	if h.fortran {
-		data = transpose(data, h.shape, dtype.Size())
+		if data, err = array.InOrder(data, h.shape, firstFastest(h.shape), dtype.Size()); err != nil {
+			return nil, err
+		}
 	}
 	if bigEndian {
 		if !h.fortran {
@@ -86,6 +88,16 @@ func decodeNPY(b []byte) (*array.Array, error) {
 		array.SwapBytes(data, dtype.Word())
 	}
 	return array.New(dtype, h.shape, data)
+}
+
+// firstFastest returns the strides, in elements, of an array in Fortran order.
+func firstFastest(shape []int) []int {
+	strides, stride := make([]int, len(shape)), 1
+	for i, n := range shape {
+		strides[i] = stride
+		stride *= n
+	}
+	return strides
 }
 
 // splitNPY returns the text of the header, and what follows it.
@@ -162,30 +174,6 @@ func npyDescr(d array.DType) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("npy: NumPy has no %v; convert to float32", d)
-}
-
-// transpose returns elements in C order of those in Fortran order (the first
-// index varies fastest).
-func transpose(src []byte, shape []int, size int) []byte {
-	dst := make([]byte, 0, len(src))
-	strides, index := make([]int, len(shape)), make([]int, len(shape))
-	stride := size
-	for i, n := range shape {
-		strides[i] = stride
-		stride *= n
-	}
-	for at := 0; len(dst) < len(src); {
-		dst = append(dst, src[at:at+size]...)
-		for i := len(shape) - 1; i >= 0; i-- {
-			at += strides[i]
-			if index[i]++; index[i] < shape[i] {
-				break
-			}
-			at -= strides[i] * shape[i]
-			index[i] = 0
-		}
-	}
-	return dst
 }
 
 // encodeNPY writes format version 1.

@@ -92,6 +92,8 @@ func TestBadLines(t *testing.T) {
 		{`{"a":1`, "x.jsonl:3:6: "},
 		{`{"a":1} {"a":2}`, "x.jsonl:3:9: "},
 		{"{\"a\":\"\xff\"}", "x.jsonl:3:7: this is not UTF-8"},
+		{`{"a":NaN}`, "x.jsonl:3:6: 'N' where a value should be: JSON has no NaN, Infinity or None; write null"},
+		{`{"a":-Infinity}`, "x.jsonl:3:7: 'I' where a value should be: JSON has no NaN"},
 		{`[1]`, "x.jsonl:3:1: an object is needed"},
 		{`{"a":1,"a":2}`, `x.jsonl:3:1: there are two fields "a"`},
 		{strings.Repeat("[", 20000), "x.jsonl:3:"},

@@ -20,7 +20,8 @@ type shard struct {
 	Encodings []string `json:"column_encodings"`
 	Sizes     []*int64 `json:"column_sizes"` // null of those that have no fixed one
 	Raw       fileInfo `json:"raw_data"`
-	Packed    fileInfo `json:"zip_data"` // without a name if there is none
+	Packed    fileInfo `json:"zip_data"`    // without a name if there is none
+	Packing   string   `json:"compression"` // of Packed: a name, and a level behind a colon
 }
 
 type fileInfo struct {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
@@ -76,6 +77,9 @@ func (s Source) open(ctx context.Context, dir string, of *shard, env *component.
 	path := filepath.Join(dir, of.Raw.Basename)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && of.Packed.Basename != "" {
 		path = filepath.Join(dir, of.Packed.Basename)
+		if how, _, _ := strings.Cut(of.Packing, ":"); how == "br" || how == "snappy" {
+			return nil, fmt.Errorf("%s: the compression %s is not read; write the dataset with compression='zstd', or unpack its shards beside it", path, how)
+		}
 	}
 	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
 		Name: "index of a shard", About: []any{of.Samples, of.Raw.Bytes},

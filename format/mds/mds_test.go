@@ -130,6 +130,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"lists":          {strings.Replace(good, `[null, 8]`, `[null]`, 1), "other numbers"},
 		"two of a name":  {strings.Replace(good, `"text", "n"`, `"n", "n"`, 1), "two columns"},
 		"a missing file": {strings.Replace(good, `"a.mds"`, `"b.mds"`, 1), "there is no file"},
+		"brotli":         {strings.Replace(indexOf(1, len(b), `, "compression": "br:11", "zip_data": {"basename": "a.mds.br", "bytes": 1}`), `"a.mds"`, `"b.mds"`, 1), "a.mds.br: the compression br is not read"},
 		"pickle":         {strings.Replace(good, `"str"`, `"pkl"`, 1), "could run any code"},
 	} {
 		if got, err := shown(t, folder(t, c.index, map[string][]byte{"a.mds": b})); err == nil || !strings.Contains(err.Error(), c.says) {

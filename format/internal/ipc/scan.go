@@ -133,6 +133,9 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if string(head[:4]) == "FEA1" {
+		return nil, errors.New("this is Feather of version 1; write it with version=2, which is an Arrow file")
+	}
 	isFile := string(head) == magic+"\x00\x00"
 	if isFile {
 		footer, at, err := s.footer()

@@ -1,8 +1,11 @@
 package ipc
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/array"
@@ -42,8 +45,9 @@ type Field struct {
 
 	kind     int
 	children []*Field
-	width    int // bytes of a value of fixed size
-	size     int // of lists of fixed size
+	width    int     // bytes of a value of fixed size
+	size     int     // of lists of fixed size
+	tensor   *tensor // that such a list is; nil for others
 	unsigned bool
 	scale    int
 	unit     int // digits behind the second
@@ -82,9 +86,13 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 		if !utf8.ValidString(f.Name) {
 			return nil, fmt.Errorf("the name %q of a column is not UTF-8: the schema is damaged", f.Name)
 		}
+		parameters := ""
 		for _, kv := range t.tables(6) {
-			if kv.text(0) == "ARROW:extension:name" {
+			switch kv.text(0) {
+			case "ARROW:extension:name":
 				f.Kind = kv.text(1)
+			case "ARROW:extension:metadata":
+				parameters = kv.text(1)
 			}
 		}
 		if f.children, err = readFields(t.tables(5), depth+1, left); err != nil {
@@ -93,6 +101,11 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 		kind, _ := t.table(3)
 		if err := f.read(kind); err != nil {
 			return nil, fmt.Errorf("column %s: %w", called.Name(f.Name), err)
+		}
+		if f.Kind == "arrow.fixed_shape_tensor" && f.kind == isFixedList {
+			if f.tensor, err = tensorOf(parameters, f.size); err != nil {
+				return nil, fmt.Errorf("column %s: %w", called.Name(f.Name), err)
+			}
 		}
 		if d, ok := t.table(4); ok {
 			f = &Field{Name: f.Name, Kind: f.Kind, dict: f, dictID: d.int(0, 8, 0), kind: isInt, width: 4}
@@ -105,6 +118,63 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// A tensor is how a list of fixed size is an array: Arrow's canonical extension
+// arrow.fixed_shape_tensor.
+type tensor struct {
+	shape   []int // as the values have it, with the permutation applied
+	strides []int // elements from one index to the next one; nil in C order
+}
+
+// tensorOf reads the parameters of the extension, for lists of size elements.
+func tensorOf(parameters string, size int) (*tensor, error) {
+	var said struct{ Shape, Permutation []int }
+	if err := json.Unmarshal([]byte(parameters), &said); err != nil || said.Shape == nil {
+		return nil, fmt.Errorf("the shape of its tensors cannot be read (%q): the schema is damaged", parameters)
+	}
+	dims := len(said.Shape)
+	strides, n := make([]int, dims), 1
+	for i, dim := range slices.Backward(said.Shape) {
+		strides[i] = n
+		if n *= dim; dim < 0 || dim > math.MaxInt32 || n > math.MaxInt32 {
+			return nil, errDamaged
+		}
+	}
+	if n != size {
+		return nil, fmt.Errorf("its tensors have the shape %v and %d elements: the schema is damaged", said.Shape, size)
+	}
+	if said.Permutation == nil {
+		return &tensor{said.Shape, nil}, nil
+	}
+	if sorted := slices.Sorted(slices.Values(said.Permutation)); !slices.Equal(sorted, indices(dims)) {
+		return nil, fmt.Errorf("%v is no permutation of the %d dimensions of its tensors: the schema is damaged", said.Permutation, dims)
+	}
+	t := &tensor{make([]int, dims), make([]int, dims)}
+	for i, from := range said.Permutation {
+		t.shape[i], t.strides[i] = said.Shape[from], strides[from]
+	}
+	return t, nil
+}
+
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// read says an array of one dimension as the tensor that it is.
+func (t *tensor) read(a *array.Array) (*array.Array, error) {
+	if t.strides == nil {
+		return array.New(a.DType, t.shape, a.Data)
+	}
+	data, err := array.InOrder(a.Data, t.shape, t.strides, a.DType.Size())
+	if err != nil {
+		return nil, err
+	}
+	return array.New(a.DType, t.shape, data)
 }
 
 // read reads what a type says beside its name.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -163,7 +164,13 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 		return nil, errDamaged
 	}
 	if c.kind != isMap {
-		if a, err := r.array(ctx, child, ends[0], ends[1], nil); a != nil || err != nil {
+		a, err := r.array(ctx, child, ends[0], ends[1], nil)
+		switch {
+		case err == nil && c.tensor != nil && a == nil:
+			return nil, errors.New("elements of a tensor are null, or no numbers, which an array cannot hold; write the column as lists")
+		case err == nil && c.tensor != nil:
+			return c.tensor.read(a)
+		case a != nil || err != nil:
 			return a, err
 		}
 	}
