@@ -415,6 +415,7 @@ class Memo(Wrapper, Generic[P, R]):
             self._allow or frozenset(),
             identity.caches,
             lambda: identity.draws or _draws.of_values((args, kwargs)),
+            identity.follows,
         )
 
     def _count(self) -> None:

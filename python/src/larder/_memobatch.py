@@ -175,7 +175,7 @@ class MemoBatch(Wrapper):
         def may_draw() -> bool:
             return identity.draws or _draws.of_values(bound.arguments.values())
 
-        return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw)
+        return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw, identity.follows)
 
     def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""

@@ -41,7 +41,8 @@ class Watch:
     `files` are those that it may open; None says that it opens none, by its code. With
     `threads`, files that threads open count, of whomever they are. `allow` are names of what
     does not matter. `caches` may have what was read before, and are emptied. `may_draw` says whether
-    the function can draw random numbers, for who finds that somebody did.
+    the function can draw random numbers, for who finds that somebody did; `follows` whether the code
+    of a function or a class is in its key.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class Watch:
         allow: frozenset[str] = frozenset(),
         caches: Iterable[Any] = (),
         may_draw: Callable[[], bool] = lambda: True,
+        follows: Callable[[object], bool] = lambda _: False,
     ) -> None:
-        self._caches, self._may_draw = caches, may_draw
+        self._caches, self._may_draw, self._follows = caches, may_draw, follows
         self._draws = not allow.isdisjoint(GENERATORS)
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
@@ -62,6 +64,8 @@ class Watch:
         """The first file that was opened to be written only, from its start."""
         self.program = ""
         """The first program that was run."""
+        self.unpickled: dict[tuple[str, str], None] = {}
+        """Functions and classes of the program that were found by their names: their modules, and these."""
         self.drawn = ""
         """What random numbers were drawn from."""
         self._by = ""
@@ -109,6 +113,12 @@ class Watch:
             return f"it wrote {self.written}, and a hit would not write it again; return the content instead"
         if self.program:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
+        for module, name in self.unpickled:
+            if not self._follows(_named(module, name)):
+                return (
+                    f"it unpickled {module}.{name}, whose code is not in its key; "
+                    "name that in the function, or unpickle it outside and pass it as an argument"
+                )
         if self.drawn:
             return (
                 f"{self._by} drew random numbers from {self.drawn}, so another call may return something else; "
@@ -159,6 +169,11 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
                 watch.stranger = watch.stranger or f"from {args[1][0]}"
         return
     watching = _watching()
+    if event == "pickle.find_class":
+        if watching and _owner.of_module(str(args[0])) is None:
+            for watch in watching:
+                watch.unpickled[str(args[0]), str(args[1])] = None
+        return
     if event == "subprocess.Popen":
         if watching and not _is_of_library(""):
             for watch in watching:
@@ -171,8 +186,17 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
                 watch.opened(name, args[2] if event == "open" and isinstance(args[2], int) else os.O_RDONLY)
 
 
-_EVENTS = frozenset(["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen"])
+_EVENTS = frozenset(
+    ["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen", "pickle.find_class"]
+)
 """What is told of: a file or a folder, if nothing else is meant, by the first argument."""
+
+
+def _named(module: str, name: str) -> object:
+    value: object = sys.modules.get(module)
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value
 
 
 def _is_of_library(path: str) -> bool:

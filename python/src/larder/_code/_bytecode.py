@@ -182,6 +182,15 @@ class Use:
     at: int
     """Which of the instructions of the code has it on the stack."""
 
+    @classmethod
+    def in_text(cls, name: str, attributes: tuple[str, ...], code: CodeType) -> Use:
+        """Return the use of a global that a text names: in some way, and at no instruction."""
+        return cls(name, "global", attributes, None, False, False, (), (), code, len(instructions(code)))
+
+    def names(self, which: frozenset[str]) -> bool:
+        """Report whether the last name of it is one of these."""
+        return (self.attributes[-1] if self.attributes else getattr(self.root, "name", self.root)) in which
+
     def call(self) -> tuple[int, tuple[str, ...]] | None:
         """Return how many arguments it is called with, and the names of those that have one, if that is known."""
         called = _call(self.code, self.at)

@@ -7,7 +7,9 @@ import contextlib
 import importlib
 import operator
 import os
+import re
 import sys
+import threading
 import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .._keys._encoder import Encoder, Unkeyed
 from .._wrapper import STATE, Wrapper
 from ..errors import CodeError
-from . import _bytecode, _owner, _rules, _settings
+from . import _bytecode, _expressions, _owner, _rules, _settings
 from ._library import CURES, is_code, is_of_library, library_name, shown_module
 from ._naming import Sight
 
@@ -83,11 +85,22 @@ class Follow:
         self.opened = set()
         for use in names.uses():
             self._use(use, files)
+            if use.names(_rules.EVALUATING) and use.call() != (0, ()):
+                self._expressions(names, _expressions.VARIABLE if use.names(_rules.QUERYING) else _expressions.NAME)
         sight = Sight(names, files, self.space, self.opened)
         self.walk.sight = max(self.walk.sight, sight.level())
         self.walk.prints = self.walk.prints or sight.prints
         for inner in names.nested():
             self.all(inner, files & frozenset(inner.code.co_freevars))
+
+    def _expressions(self, names: _bytecode.Names, named: re.Pattern[str]) -> None:
+        """Follow what texts name that a library evaluates with the variables of the code that calls it."""
+        code = names.code
+        own = code.co_consts[_bytecode.documented(code) :]
+        texts = [*own, *(self.space.get(name, self.cells.get(name)) for name in (*code.co_names, *code.co_freevars))]
+        for first, *rest in _expressions.names_in(texts, named):
+            if first in self.space and (rest or not isinstance(self.space[first], types.ModuleType)):
+                self._global(_bytecode.Use.in_text(first, tuple(rest), code), first, frozenset())
 
     def _may_be_unbound(self, caught: tuple[str | None, ...]) -> bool:
         """Report whether an error that is caught may say that a variable has no value, and how that is called."""
@@ -244,6 +257,8 @@ class Follow:
             self._refuse_in(holder, last, value, path, use, files)
             if value is _MISSING:
                 return
+        if _is_guard(value, use.code):
+            return
         if use.written and not attributes[1:]:
             raise CodeError(
                 f"{self._where(use.line)}: an attribute of {path.rpartition(' ')[2]} is set, which outlives the call; "
@@ -421,6 +436,11 @@ _BY_USE = (
 _MISSING = object()
 
 _OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
+
+
+def _is_guard(value: Any, code: types.CodeType) -> bool:
+    """Report whether a value keeps the methods that attrs makes for a class from calling themselves for ever."""
+    return isinstance(value, threading.local) and code.co_filename.startswith("<attrs generated ")
 
 
 def _is_users(value: Any) -> bool:

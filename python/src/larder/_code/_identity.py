@@ -81,6 +81,10 @@ class Identity:
     _changing: bool
     _state: bytes | None
 
+    def follows(self, value: object) -> bool:
+        """Report whether it reaches a function, a class or a value."""
+        return id(value) in self.known
+
     def check(self, *, fresh: bool = False) -> bool:
         """Report whether nothing has changed since: no function, variable or value that it reaches.
 

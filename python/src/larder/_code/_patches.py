@@ -140,6 +140,9 @@ def _is_of_library(cls: type) -> bool:
     return bool(cls.__flags__ & _HEAP) and library_name(cls)[1] is not None
 
 
+LISTED = frozenset(["numpy", "scipy", *_CLASSES])
+"""Packages of which it is known where they hold functions of the program."""
+
 _PACKAGES = {package: Package(package) for package in _CLASSES}
 
 
@@ -155,9 +158,9 @@ def _loaded(path: str) -> Any:
 
 def of_program(value: Any, package: str, depth: int = _DEPTH) -> list[Any]:
     """Return the functions, classes and objects of the program in what a package holds, and constants beside them."""
-    if _is_of_package(value, package) or fixed(value):
+    if fixed(value) or (_is_of_package(value, package) and not getattr(value, "__closure__", None)):
         return []
-    if is_of_program(value) and (depth == _DEPTH or not _is_hidden(value)):
+    if not _is_of_package(value, package) and is_of_program(value) and (depth == _DEPTH or not _is_hidden(value)):
         return [value]
     inside = _inside(value) if depth else []
     found = [part for one in inside for part in of_program(one, package, depth - 1)]

@@ -140,6 +140,7 @@ _ALLOWED = frozenset(
         f"os.{n}"
         for n in words("fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path")
     ]
+    + ["builtins.wrapper_descriptor", "builtins.method_descriptor", "builtins.method-wrapper"]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
     + [f"torch.nn.init.{n}" for n in words("zeros_ ones_ constant_ eye_ dirac_ constant eye dirac calculate_gain")]
     + ["multiprocessing.pool.ThreadPool", "traceback.format_exception_only"]
@@ -155,6 +156,21 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(["bz2.BZ2File", "lzma.LZMAFile", "zipfile.is_zipfile", "tarfile.is_tarfile"], FILES)
     | dict.fromkeys(["wave.open"], FILES)
     | dict.fromkeys([f"{m}.{n}" for m in ("pickle", "_pickle") for n in words("load loads Unpickler")], DYNAMIC)
+    | dict.fromkeys([f"yaml.{n}" for n in words("unsafe_load unsafe_load_all UnsafeLoader CUnsafeLoader")], DYNAMIC)
+    | dict.fromkeys(
+        [
+            "yaml.Loader",
+            "yaml.CLoader",
+            "yaml.loader.Loader",
+            "yaml.loader.UnsafeLoader",
+            "yaml.cyaml.CLoader",
+            "jsonpickle.decode",
+            "jsonpickle.unpickler.decode",
+        ],
+        DYNAMIC,
+    )
+    | dict.fromkeys([f"hydra.utils.{n}" for n in words("instantiate call get_class get_method get_object")], DYNAMIC)
+    | dict.fromkeys(["pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC)
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)
     | dict.fromkeys(["pathlib.Path.owner", "pathlib.Path.group"], FILES)
@@ -401,6 +417,18 @@ UNSEEN = {
 
 THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio _asyncio joblib"))
 """Packages that call functions in other threads."""
+
+QUERYING = frozenset(["query"])
+"""Methods that evaluate a text in which a variable has @ before its name."""
+
+EVALUATING = QUERYING | frozenset(
+    words(
+        "eval evaluate re_evaluate sql sqldf from_formula dmatrix dmatrices model_matrix Formula lm anova_lm ols wls "
+        "gls glsar glm gee nominal_gee ordinal_gee logit probit poisson mnlogit negativebinomial mixedlm rlm quantreg "
+        "phreg conditional_logit conditional_poisson"
+    )
+)
+"""Functions and methods that evaluate a text with the variables of who calls them: pandas, numexpr, statsmodels."""
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)

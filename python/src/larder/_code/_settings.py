@@ -162,6 +162,56 @@ def _of_yaml() -> tuple[str, ...]:
 
 _COPIED = ("copyreg.dispatch_table",)
 
+_OPTIONS = {
+    "dask": ("dask.config.config",),
+    "geopandas": ("geopandas.options._options",),
+    "mpmath": ("mpmath.mp._prec_rounding",),
+    "networkx": ("networkx.config",),
+    "PIL": ("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL.Image.MAX_IMAGE_PIXELS", "PIL.TiffImagePlugin.READ_LIBTIFF"),
+    "plotly": ("plotly.io.templates._default", "plotly.io.renderers._default_renderers"),
+    "sympy": ("sympy.core.parameters.global_parameters",),
+    "tabulate": ("tabulate.PRESERVE_WHITESPACE", "tabulate.WIDE_CHARS_MODE", "tabulate.MIN_PADDING"),
+    "xarray": ("xarray.core.options.OPTIONS",),
+}
+
+
+def _options(paths: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return variables of libraries that hold options, as text."""
+    found = []
+    for path in paths:
+        held = _at(path)
+        found.append((path, repr(getattr(held, "__dict__", None) or held)))
+    return found
+
+
+def _at(path: str) -> Any:
+    """Return what has a path in a module that is loaded, or None."""
+    module, _, name = path.rpartition(".")
+    while module and module not in sys.modules:
+        module, _, more = module.rpartition(".")
+        name = f"{more}.{name}"
+    value: Any = sys.modules.get(module)
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+OF_PACKAGES.update(
+    (package, Setting(f"the options of {package}", partial(_options, paths))) for package, paths in _OPTIONS.items()
+)
+
+
+def _of_polars() -> str:
+    return repr(asked(getattr(sys.modules["polars"], "Config", None), "state", {}))
+
+
+def _of_xgboost() -> list[Any]:
+    return sorted(asked(sys.modules["xgboost"], "get_config", {}).items())
+
+
+OF_PACKAGES["polars"] = Setting("the options of polars", _of_polars)
+OF_PACKAGES["xgboost"] = Setting("the options of xgboost", _of_xgboost)
+
 HELD = {
     "": (
         *("warnings.showwarning", "warnings.formatwarning"),
@@ -270,7 +320,7 @@ def _matplotlib() -> Any:
     return [(name, repr(now[name])) for name in sorted(now) if name not in usual or now[name] != usual[name]]
 
 
-OF_PACKAGES["matplotlib"] = Setting("the parameters of matplotlib", _matplotlib)
+OF_PACKAGES["matplotlib"] = OF_PACKAGES["seaborn"] = Setting("the parameters of matplotlib", _matplotlib)
 
 
 def _gradients() -> Any:

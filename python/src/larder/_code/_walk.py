@@ -32,7 +32,7 @@ from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, write
 from .._keys._objects import OF_MEMBERS
 from .._wrapper import Wrapper
 from ..errors import CodeError
-from . import _bytecode, _draws, _naming, _owner, _patches, _rules, _settings
+from . import _bytecode, _draws, _naming, _owner, _patches, _registries, _rules, _settings
 from ._abstract import registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import Follow
@@ -47,7 +47,9 @@ _OF_EVERY_CLASS = frozenset(
         "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ "
         "__type_params__ __classdictcell__ _member_map_ _value2member_map_ _unhashable_values_ "
         "_hashable_values_ _unhashable_values_map_ __protocol_attrs__ __non_callable_proto_members__ "
-        "__dataclass_fields__ __slotnames__"
+        "__dataclass_fields__ __slotnames__ "
+        # pydantic makes these of the fields and the decorators of a class, with addresses in them
+        "__pydantic_core_schema__ __pydantic_validator__ __pydantic_serializer__ __pydantic_setattr_handlers__"
     )
 )
 
@@ -240,7 +242,10 @@ class Walk:
                 self._state(node, setting, setting.name, "")
         for package in sorted({"", *self.packages} - self._held):
             self._held.add(package)
-            for path in _settings.HELD.get(package, ()):
+            listed = _settings.HELD.get(package)
+            if listed is None and package not in _patches.LISTED:
+                listed = tuple(_registries.of_package(package))
+            for path in listed or ():
                 self._follow_held(node, package, path)
         self._follow_patches(node)
         return (len(self.nodes), len(self._methods), len(node.edges)) != before

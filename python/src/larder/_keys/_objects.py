@@ -178,7 +178,7 @@ def is_filled(cls: type, name: str) -> bool:
 def refuse_hidden(cls: type) -> None:
     """Refuse objects of classes made in C, as nobody can tell what is in them."""
     for base in cls.__mro__:
-        if base is object or base in CONTENT or issubclass(BaseException, base):
+        if base in CONTENT or base in BaseException.__mro__:
             continue
         if issubclass(base, BaseException) and not base.__flags__ & _HEAP:
             continue

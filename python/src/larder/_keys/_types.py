@@ -15,6 +15,8 @@ _LIBRARIES = {
     "pandas": "_frames",
     "pyarrow": "_tables",
     "PIL": "_images",
+    "omegaconf": "_omegaconf",
+    "pydantic": "_pydantic",
     "sympy": "_symbols",
     "numba": "_jitted",
 }

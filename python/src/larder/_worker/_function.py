@@ -59,6 +59,7 @@ class Function:
         self._files = [file.path for file in given.values() if isinstance(file, File)]
         self._caches = [cache for identity in self._identities for cache in identity.caches]
         self._threads = any(identity.threads for identity in self._identities)
+        self._follows = lambda value: any(identity.follows(value) for identity in self._identities)
         self._first: list[Any] = []
 
     def known(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class Function:
         if not self._checked:  # a version stands for it
             yield
             return
-        with Watch(self._files, self._threads, self._allow, self._caches) as watch:
+        with Watch(self._files, self._threads, self._allow, self._caches, follows=self._follows) as watch:
             yield
         if watch.reason():
             raise CodeError(watch.reason())

@@ -92,7 +92,8 @@ class Generator(Function):
     def _begun(self) -> Iterator[Any]:
         """Call the function. From then on it is watched, to its end: what it draws and opens may be in any piece."""
         if self._checked:
-            self._watch = self._watching.enter_context(Watch(self._files, self._threads, self._allow, self._caches))
+            watch = Watch(self._files, self._threads, self._allow, self._caches, follows=self._follows)
+            self._watch = self._watching.enter_context(watch)
         made = self._call(*self._first, **self._given)
         if isinstance(made, (str, bytes, bytearray, Mapping, Set)) or not hasattr(type(made), "__iter__"):
             raise TypeError(

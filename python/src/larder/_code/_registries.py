@@ -1,0 +1,84 @@
+"""Where libraries of which nothing else is known hold functions of the program that they call."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from . import _owner, _patches
+
+_MOST = 4096  # entries of one container: more are data
+
+
+class Registries:
+    """The containers of the modules and classes of a package that may hold functions."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._loaded = 0
+        self._seen: set[str] = set()
+        self._containers: dict[str, Any] = {}
+
+    def used(self) -> list[str]:
+        """Return the paths of those that hold functions, classes or objects of the program."""
+        if self._loaded != len(sys.modules):
+            self._loaded = len(sys.modules)
+            self._find()
+        return [path for path, held in self._containers.items() if self._is_used(held)]
+
+    def _is_used(self, held: Any) -> bool:
+        entries = held.values() if isinstance(held, dict) else held
+        return any(_patches.of_program(one, self._package) for one in list(entries))
+
+    def _find(self) -> None:
+        prefix = f"{self._package}."
+        names = [name for name in sys.modules if name == self._package or name.startswith(prefix)]
+        for name in names:
+            module = sys.modules.get(name)
+            if name not in self._seen and isinstance(module, types.ModuleType):
+                self._seen.add(name)
+                for path, held in _containers(module, self._package):
+                    if not any(held is other for other in self._containers.values()):
+                        self._containers[path] = held
+
+
+def _containers(module: types.ModuleType, package: str) -> Iterator[tuple[str, Any]]:
+    """Yield the lists and mappings of a module, of its classes and of its objects, by their paths."""
+    for name, value in list(vars(module).items()):
+        path = f"{module.__name__}.{name}"
+        if name.startswith("__"):
+            continue
+        if _may_register(value):
+            yield path, value
+            continue
+        cls = value if isinstance(value, type) else type(value)
+        if getattr(cls, "__module__", "").partition(".")[0] != package or (
+            cls is value and cls.__module__ != module.__name__
+        ):
+            continue
+        for inner, held in list(getattr(value, "__dict__", {}).items()):
+            if not inner.startswith("__") and _may_register(held):
+                yield f"{path}.{inner}", held
+
+
+def _may_register(value: Any) -> bool:
+    """Report whether a value is a list or a mapping of functions, classes or objects, or is still empty."""
+    if not isinstance(value, (dict, list)) or len(value) > _MOST:
+        return False
+    if not value:
+        return True
+    last = next(reversed(value.values())) if isinstance(value, dict) else value[-1]
+    return not isinstance(last, (str, bytes, int, float, type(None), types.ModuleType))
+
+
+_known: dict[str, Registries] = {}
+
+
+def of_package(package: str) -> list[str]:
+    """Return the paths of what a package of another distribution holds of the program, where it is not listed."""
+    module = sys.modules.get(package)
+    if module is None or _owner.of_module(package) in (None, _owner.PYTHON, _owner.LARDER):
+        return []
+    return _known.setdefault(package, Registries(package)).used()
