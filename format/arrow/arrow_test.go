@@ -299,3 +299,18 @@ func FuzzFiles(f *testing.F) {
 		_, _ = shown(t, arrow.Source{}, path)
 	})
 }
+
+// TestFilesOfOthers: of polars and pyarrow.
+func TestFilesOfOthers(t *testing.T) {
+	for name, want := range map[string]string{
+		"int128.arrow":     "column i: it has integers of 128 bits, which are not read",
+		"two-fields.arrow": "column a: two of its fields are called x",
+	} {
+		if got, err := shown(t, arrow.Source{}, "testdata/"+name); err == nil || !strings.Contains(err.Error(), name+": "+want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got, err := shown(t, arrow.Source{}, "testdata/no-bytes.arrow"); err != nil || !slices.Equal(got, []string{"a=[]", "a=<nil>"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

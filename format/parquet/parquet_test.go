@@ -321,6 +321,20 @@ func TestPagesOfFastparquet(t *testing.T) {
 	}
 }
 
+// TestPagesOfDuckDB: the last run of levels may go on behind the values of its page.
+func TestPagesOfDuckDB(t *testing.T) {
+	want := []string{"l=int32[3]010000000200000003000000 t=string(x) s=map[string]interface {}(map[a:[[true] []]])"}
+	if got, err := shown(t, "testdata/duckdb.parquet"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestTwoFieldsOfOneName(t *testing.T) {
+	if got, err := shown(t, "testdata/two-fields.parquet"); err == nil || !strings.Contains(err.Error(), "column a: two of its fields are called x") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestPagesOfNothing, which Spark says are packed: they have a null.
 func TestPagesOfNothing(t *testing.T) {
 	if got, err := shown(t, "testdata/empty-page.parquet"); err != nil || !slices.Equal(got, []string{"value=<nil>(<nil>)"}) {

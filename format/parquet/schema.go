@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
 // Repetition of a field.
@@ -233,11 +235,16 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 		return nil, fmt.Errorf("its schema is damaged: the group %q has %d fields", n.name, e.below)
 	}
 	b.depth++
+	names := map[string]bool{}
 	for range e.below {
 		c, err := b.next(n)
 		if err != nil {
 			return nil, err
 		}
+		if names[c.name] && above != nil { // columns are looked at where they are chosen
+			return nil, fmt.Errorf("column %s: two of its fields are called %s; write it with other names", called.Name(n.name), called.Name(c.name))
+		}
+		names[c.name] = true
 		n.children = append(n.children, c)
 	}
 	b.depth--

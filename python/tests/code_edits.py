@@ -2599,3 +2599,175 @@ case(
     want="same",
     needs="tokenizers",
 )
+
+_TABLE = "import pandas\nclass C:\n    low = 2\nlow = 2\nWHERE = 'v > @low'\nNESTED = {'a': ['v < @C.low']}\ndef g(x): return x + 1\n"
+for title, body, old, new, want in [
+    ("of query", "return pandas.DataFrame({'v': [1, x]}).query('v >= @low').v.tolist()", "low = 2\nW", "low = 4\nW", "differ"),
+    ("in a variable", "return pandas.DataFrame({'v': [1, x]}).query(WHERE).v.tolist()", "low = 2\nW", "low = 0\nW", "differ"),
+    ("in a list", "return pandas.DataFrame({'v': [1, x]}).query(NESTED['a'][0]).v.tolist()", "C:\n    low = 2", "C:\n    low = 4", "differ"),
+    ("of eval", "return pandas.eval('low + 1') + x", "low = 2\nW", "low = 4\nW", "differ"),
+    ("with attributes", "return pandas.DataFrame({'v': [1, x]}).eval('v + @C.low').tolist()", "C:\n    low = 2", "C:\n    low = 4", "differ"),
+    ("of a column only", "return pandas.DataFrame({'low': [1, x]}).query('low > 1').low.tolist()", "low = 2\nW", "low = 4\nW", "same"),
+    ("of no expression", "return pandas.Series(['low']).tolist()", "low = 2\nW", "low = 4\nW", "same"),
+]:  # fmt: skip
+    case(f"names in a text {title}", f"{_TABLE}def f(x):\n    {body}", old, new, want, needs="pandas")
+for title, body, want in [
+    ("a formula", "return M.ols('y ~ g(x)')", "differ"),
+    ("a mode", "return M.eval() and 'g' * x", "same"),
+]:
+    text = (
+        "def g(x): return x + 1\nclass M:\n    def eval(): return 'g(x)'\n"
+        f"    def ols(text): return len(text) + g(2)\ndef f(x):\n    {body}"
+    )
+    if want == "same":
+        text = text.replace("len(text) + g(2)", "len(text)")
+    case(f"names in a text: {title}", text, "x + 1", "x + 2", want)
+
+for title, text in [
+    ("by a reader", "import io, joblib\ndef g(): return 1\ndef f(x):\n    return joblib.load(io.BytesIO(b'cm\\ng\\n(tR.'))"),
+    ("by a loader of YAML", "import yaml\ndef g(): return 1\ndef f(x):\n    return yaml.unsafe_load('!!python/object/apply:m.g []')"),
+]:  # fmt: skip
+    case(
+        f"code that data names, {title}",
+        text,
+        "return 1",
+        "return 2",
+        refused=True,
+        needs="joblib" if "joblib" in text else "yaml",
+    )
+case(
+    "code that data names, and the function",
+    "import io, joblib\nclass C:\n    v = 1\ndef f(x):\n"
+    "    made = joblib.load(io.BytesIO(b'cm\\nC\\n(tR.'))\n    return made.v if isinstance(made, C) else 0",
+    "v = 1",
+    "v = 2",
+    needs="joblib",
+)
+
+_ATTRS = """
+import attrs
+def conv(v): return int(v) + CONV
+CONV = 0
+def valid(i, a, v):
+    if v > MOST: raise ValueError("large")
+MOST = 100
+def rep(v): return "r%d" % REP
+REP = 1
+def fac(): return FAC
+FAC = 4
+def setter(i, a, v): return v + SET
+SET = 0
+def eqk(v): return v * EQ
+EQ = 1
+POST = 0
+@attrs.define
+class A:
+    c: int = attrs.field(default=1, converter=conv)
+    v: int = attrs.field(default=5, validator=valid)
+    r: int = attrs.field(default=5, repr=rep)
+    d: int = attrs.field(factory=fac)
+    s: int = attrs.field(default=5, on_setattr=setter)
+    e: int = attrs.field(default=5, eq=eqk)
+    def __attrs_post_init__(self): self.d += POST
+    def go(self): return self.c + 1
+@attrs.frozen
+class B:
+    x: int = 1
+def f(n):
+    a = A(n)
+    a.s = 7
+    b = A(n)
+    b.s, b.e = 7, 6
+    return [repr(a), a.go(), a == a, a == b, attrs.asdict(a), attrs.evolve(a, v=6).v, B(n).x]
+# end
+"""
+for old, new in [
+    *(("CONV = 0", "CONV = 1"), ("MOST = 100", "MOST = 1"), ("REP = 1", "REP = 2"), ("FAC = 4", "FAC = 9")),
+    *(("SET = 0", "SET = 3"), ("EQ = 1", "EQ = 0"), ("POST = 0", "POST = 2"), ("self.c + 1", "self.c + 2")),
+    *(("int = 1", "int = 2"), ("# end", "# the end")),
+]:
+    want = {"int = 1": "may", "# end": "same"}.get(old, "differ")
+    case(f"a class of attrs: {old}", _ATTRS, old, new, want, needs="attrs")
+case(
+    "an object of attrs",
+    _ATTRS + "\ndef h(a): return a.go()",
+    "self.c + 1",
+    "self.c + 2",
+    call="m.h(m.A(1))",
+    needs="attrs",
+)
+
+_PYDANTIC = """
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import computed_field, field_serializer, field_validator, model_validator
+from typing import Annotated
+def after(v): return v + AFTER
+AFTER = 0
+class In(BaseModel):
+    q: Annotated[int, AfterValidator(after)] = 3
+    z: int = Field(default=2, le=50)
+class S(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True)
+    a: int = 1
+    s: str = " x "
+    i: In = Field(default_factory=lambda: In(q=FACT))
+    @field_validator("a")
+    @classmethod
+    def va(cls, v): return v + VAL
+    @model_validator(mode="after")
+    def mv(self):
+        self.__dict__["a"] += MOD
+        return self
+    @computed_field
+    @property
+    def comp(self) -> int: return self.a * COMP
+    @field_serializer("s", when_used="always")
+    def ser(self, v): return v + SER
+VAL = MOD = 0
+COMP = 2
+SER = "!"
+FACT = 5
+TA = TypeAdapter(list[In])
+def f(n): return S(a=n, s=" k ").model_dump()
+def h(m): return m.model_dump_json()
+def j(n): return [i.q for i in TA.validate_python([{"q": n}])]
+# end
+"""
+for old, new in [
+    *(("AFTER = 0", "AFTER = 1"), ("VAL = MOD = 0", "VAL = MOD = 1"), ("COMP = 2", "COMP = 3"), ('"!"', '"?"')),
+    *(("FACT = 5", "FACT = 6"), ("default=2", "default=3"), ("le=50", "le=1"), ("space=True", "space=False")),
+    *(("a: int = 1", "a: float = 1"), ('"always"', '"json"'), ("# end", "# the end")),
+]:
+    want = {"# end": "same", "le=50": "may"}.get(old, "differ")
+    case(f"a model of pydantic: {old}", _PYDANTIC, old, new, want, needs="pydantic")
+for call in ("m.h(m.S(a=1))", "m.j(3)"):
+    for old, new in [("AFTER = 0", "AFTER = 1"), ("# end", "# the end")]:
+        want = "same" if old == "# end" else "differ"
+        case(f"{call} of pydantic: {old}", _PYDANTIC, old, new, want, call=call, needs="pydantic")
+
+_CONFIG = """
+from omegaconf import OmegaConf
+def mul(a, b): return a * b
+OmegaConf.register_new_resolver("mul", mul)
+CFG = OmegaConf.create({"a": 2, "b": "${mul:${a},3}", "c": {"d": "${a}"}})
+def f(n): return [CFG.b + n, CFG.c.d, OmegaConf.to_yaml(CFG)]
+def g(c): return c.b
+# end
+"""
+for call in ("m.f(1)", "m.g(m.CFG)"):
+    for old, new in [("a * b", "a + b"), ('"a": 2', '"a": 3'), ("},3}", "},4}"), ("# end", "# the end")]:
+        want = "same" if old == "# end" else "differ"
+        case(f"{call} of OmegaConf: {old}", _CONFIG, old, new, want, call=call, needs="omegaconf")
+
+for title, options, second, body, needs in [
+    ("xarray", "xarray.set_options(keep_attrs=True)", "xarray.set_options(keep_attrs=False)", "return (xarray.DataArray([x], attrs={'u': 1}) + 1).attrs", "xarray"),
+    ("polars", "polars.Config.set_float_precision(2)", "polars.Config.set_float_precision(3)", "return str(polars.DataFrame({'v': [1.23456]}))", "polars"),
+    ("images that are cut short", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = False", "return PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL"),
+]:  # fmt: skip
+    case(
+        f"options of libraries: {title}",
+        f"import {needs}{', PIL.ImageFile' if needs == 'PIL' else ''}\n{options}\ndef f(x):\n    {body}",
+        options,
+        second,
+        needs=needs,
+    )

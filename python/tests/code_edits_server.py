@@ -51,7 +51,9 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
-    watch = Watch(paths_in(args), identity.threads, caches=identity.caches) if "digest" in found else None
+    watch = None
+    if "digest" in found:
+        watch = Watch(paths_in(args), identity.threads, caches=identity.caches, follows=identity.follows)
     try:
         with watch or contextlib.nullcontext():
             found["result"] = repr(function(*args))

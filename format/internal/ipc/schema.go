@@ -183,7 +183,9 @@ func (f *Field) read(t table) error {
 	switch f.kind {
 	case isNull, isBinary, isText, isBigBinary, isBigText, isBinaryView, isTextView, isBool:
 	case isInt:
-		f.width, f.unsigned = int(t.int(0, 4, 0))/8, !t.bool(1)
+		if f.width, f.unsigned = int(t.int(0, 4, 0))/8, !t.bool(1); f.width > 8 {
+			return fmt.Errorf("it has integers of %d bits, which are not read; make decimals or text of them", 8*f.width)
+		}
 	case isFloat:
 		f.width = 2 << t.int(0, 2, 0)
 	case isDecimal:
@@ -207,6 +209,13 @@ func (f *Field) read(t table) error {
 		f.size, children = int(t.int(0, 4, 0)), 1
 	case isStruct:
 		children = len(f.children)
+		names := map[string]bool{}
+		for _, c := range f.children {
+			if names[c.Name] {
+				return fmt.Errorf("two of its fields are called %s; write it with other names", called.Name(c.Name))
+			}
+			names[c.Name] = true
+		}
 	default:
 		return fmt.Errorf("it has type %d of Arrow, which is not read: unions, intervals, runs, views of lists; write it as another type", f.kind)
 	}
@@ -229,8 +238,6 @@ func (f *Field) widthFits() bool {
 		return f.width == 4 || f.width == 8 || f.width == 16 || f.width == 32
 	case isTime:
 		return f.width == 4 || f.width == 8
-	case isFixed:
-		return f.width > 0
 	}
 	return true
 }

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ._walk import Node, Walk
 
 
+ATTRS = "<attrs generated "
+"""How the names of files begin of which attrs says that its methods are."""
+
+
 class Follow:
     """Follows what the code of one function names."""
 
@@ -440,7 +444,7 @@ _OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
 
 def _is_guard(value: Any, code: types.CodeType) -> bool:
     """Report whether a value keeps the methods that attrs makes for a class from calling themselves for ever."""
-    return isinstance(value, threading.local) and code.co_filename.startswith("<attrs generated ")
+    return isinstance(value, threading.local) and code.co_filename.startswith(ATTRS)
 
 
 def _is_users(value: Any) -> bool:

@@ -35,7 +35,7 @@ from ..errors import CodeError
 from . import _bytecode, _draws, _naming, _owner, _patches, _registries, _rules, _settings
 from ._abstract import registered
 from ._annotations import READING, annotated, hints, names_file
-from ._follow import Follow
+from ._follow import ATTRS, Follow
 from ._guards import Guards
 from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
 from ._rules import words
@@ -615,6 +615,8 @@ class Walk:
         plain = code
         if _bytecode.documented(code):
             plain = code.replace(co_consts=(None, *code.co_consts[1:]))
+        if code.co_name == "__hash__" and code.co_filename.startswith(ATTRS):  # it has a hash of this process
+            plain = code.replace(co_consts=tuple(None if type(held) is int else held for held in code.co_consts))
         node.out.append(_bytecode.content(plain))
         for i, default in enumerate(value.__defaults__ or ()):
             name = code.co_varnames[code.co_argcount - len(value.__defaults__ or ()) + i]
