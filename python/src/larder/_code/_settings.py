@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 import sys
 import types
@@ -201,8 +202,13 @@ OF_PACKAGES.update(
 )
 
 
-def _of_polars() -> str:
-    return repr(asked(getattr(sys.modules["polars"], "Config", None), "state", {}))
+def _of_polars() -> list[Any]:
+    config = sys.modules.get("polars.config")
+    names = getattr(config, "_POLARS_CFG_ENV_VARS", None) or getattr(config, "POLARS_CFG_ENV_VARS", ())
+    direct = getattr(config, "_POLARS_CFG_DIRECT_VARS", {})
+    printing = sorted(name for name in names if name.startswith("POLARS_FMT"))  # others say how it computes
+    found: list[Any] = [(name, os.environ[name]) for name in printing if name in os.environ]
+    return found + [(name, str(read())) for name, read in direct.items()]
 
 
 def _of_xgboost() -> list[Any]:
