@@ -2,6 +2,7 @@ package webdataset
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -76,10 +77,21 @@ func (s *scanner) scan(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.at.at < s.end+blockBytes && !s.incomplete {
+	if !s.incomplete && !s.ended() {
 		return errors.New("the end of the archive is missing, so some of it may be; say incomplete: true to read what is there")
 	}
 	return nil
+}
+
+// ended reports whether a block of zeros follows the last member: the header of one that is cut off
+// may be long, too.
+func (s *scanner) ended() bool {
+	b := make([]byte, blockBytes)
+	if s.at.at < s.end+blockBytes {
+		return false
+	}
+	_, err := s.at.from.ReadAt(b, s.at.at-blockBytes)
+	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(b, make([]byte, blockBytes))
 }
 
 // add takes the next member, which may be a file.

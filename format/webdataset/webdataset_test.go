@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ulikunitz/xz"
 	"pgregory.net/rapid"
@@ -23,6 +24,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/webdataset"
+	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -32,10 +34,18 @@ type file struct{ name, content string }
 // archive is an archive of files.
 func archive(t testing.TB, files ...file) []byte {
 	t.Helper()
+	return archiveOf(t, tar.Header{}, files...)
+}
+
+// archiveOf is an archive whose headers have what a model has: long ones take blocks of their own.
+func archiveOf(t testing.TB, model tar.Header, files ...file) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: int64(len(f.content)), Mode: 0o600})
+		h := model
+		h.Typeflag, h.Name, h.Size, h.Mode = tar.TypeReg, model.Name+f.name, int64(len(f.content)), 0o600
+		err := w.WriteHeader(&h)
 		if err == nil {
 			_, err = w.Write([]byte(f.content))
 		}
@@ -214,7 +224,17 @@ func TestNamesThatClash(t *testing.T) {
 // TestArchivesThatBreakOff: an archive that was cut short anywhere is an error, or is read as far
 // as it goes where that was asked for; and no sample of it is another one.
 func TestArchivesThatBreakOff(t *testing.T) {
-	whole := archive(t, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", strings.Repeat("one", 300)}, file{"2.txt", ""})
+	for name, model := range map[string]tar.Header{
+		"ustar": {Format: tar.FormatUSTAR},
+		"pax":   {Format: tar.FormatPAX, ModTime: time.Unix(1, 5)},
+		"gnu":   {Format: tar.FormatGNU, Name: strings.Repeat("long", 40) + "/"},
+	} {
+		t.Run(name, func(t *testing.T) { breaksOff(t, model) })
+	}
+}
+
+func breaksOff(t *testing.T, model tar.Header) {
+	whole := archiveOf(t, model, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", strings.Repeat("one", 300)}, file{"2.txt", ""})
 	all, err := read(t, webdataset.Source{}, save(t, whole))
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +242,9 @@ func TestArchivesThatBreakOff(t *testing.T) {
 	content := len(whole) - 1024
 	dir := t.TempDir()
 	for n := range len(whole) {
+		if n%512 > 1 && n%19 != 0 && !trial.All() {
+			continue // like those beside it
+		}
 		path := filepath.Join(dir, "a.tar")
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)

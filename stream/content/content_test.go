@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -244,6 +245,31 @@ func TestHostileArchives(t *testing.T) {
 	got, err := stream.Collect(t.Context(), content.Members(files("x.tar", string(archive(t, others...))), 0))
 	if err != nil || len(got) != 1 || got[0].Name != "d/a" || got[0].Archive != "x.tar" {
 		t.Errorf("of a folder and a file %v, %v", got, err)
+	}
+}
+
+// TestArchivesThatBreakOff: an archive cut short anywhere is an error, in front of its end.
+func TestArchivesThatBreakOff(t *testing.T) {
+	for name, model := range map[string]tar.Header{
+		"ustar": {Format: tar.FormatUSTAR},
+		"pax":   {Format: tar.FormatPAX, ModTime: time.Unix(1, 5)},
+		"gnu":   {Format: tar.FormatGNU, Name: strings.Repeat("long", 40) + "/"},
+	} {
+		var headers []tar.Header
+		for _, member := range []string{"a", "b", "c"} {
+			h := model
+			h.Typeflag, h.Name = tar.TypeReg, model.Name+member
+			headers = append(headers, h)
+		}
+		whole := archive(t, headers...)
+		for n := range len(whole) - 1024 {
+			if got, err := shown(t, content.Members(files("x.tar", string(whole[:n])), 0)); err == nil {
+				t.Errorf("%s: %d of %d bytes are read as %q", name, n, len(whole), got)
+			}
+		}
+		if got, err := shown(t, content.Members(files("x.tar", string(whole)), 0)); err != nil || len(got) != 3 {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }
 

@@ -38,15 +38,24 @@ func MembersBy(s stream.Stream[File], most int64, begin func() func(name string)
 	})
 }
 
-// counted knows how many bytes were read.
+// counted knows how many bytes were read, and how many of the last ones are zero, up to a block.
 type counted struct {
-	from io.Reader
-	n    int64
+	from  io.Reader
+	n     int64
+	zeros int
 }
 
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.from.Read(b)
 	c.n += int64(n)
+	zeros := 0
+	for zeros < min(n, blockBytes) && b[n-1-zeros] == 0 {
+		zeros++
+	}
+	if zeros == n {
+		zeros += c.zeros
+	}
+	c.zeros = min(zeros, blockBytes)
 	return n, err
 }
 
@@ -116,7 +125,7 @@ func (m *members) wrong(err error) error {
 // ended reads what is behind the archive's end, as a checksum of what it is packed in comes
 // last. An archive without an end may have been cut off between two members.
 func (m *members) ended() error {
-	if m.in.n < m.end+blockBytes {
+	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes { // the header of a member that is cut off is longer, too
 		return fmt.Errorf("%s: the end of the archive is missing, so some of it may be", m.name)
 	}
 	if _, err := io.Copy(io.Discard, m.in); err != nil {

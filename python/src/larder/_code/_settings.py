@@ -204,9 +204,9 @@ OF_PACKAGES.update(
 
 def _of_polars() -> list[Any]:
     config = sys.modules.get("polars.config")
-    names = getattr(config, "_POLARS_CFG_ENV_VARS", None) or getattr(config, "POLARS_CFG_ENV_VARS", ())
+    names: Any = getattr(config, "_POLARS_CFG_ENV_VARS", None) or getattr(config, "POLARS_CFG_ENV_VARS", None)
     direct = getattr(config, "_POLARS_CFG_DIRECT_VARS", {})
-    printing = sorted(name for name in names if name.startswith("POLARS_FMT"))  # others say how it computes
+    printing = sorted(name for name in names or () if name.startswith("POLARS_FMT"))  # others say how it computes
     found: list[Any] = [(name, os.environ[name]) for name in printing if name in os.environ]
     return found + [(name, str(read())) for name, read in direct.items()]
 
