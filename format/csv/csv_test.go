@@ -98,6 +98,9 @@ func TestBadTables(t *testing.T) {
 		{"a,b\rx,1\r", csv.Source{}, "x.csv:1:4: a carriage return without a line feed"},
 		{"a,b\nx,\"1\r\n\"\ry,2\n", csv.Source{}, "x.csv:3:2: the row that begins in line 2: a carriage return without a line feed"},
 		{"", csv.Source{}, "the table is empty"},
+		{"sep=;\na;b\n", csv.Source{Delimiter: ";"}, "x.csv:1:1: the first line (sep=) tells Excel the delimiter"},
+		{"sep=;\na;b\n", csv.Source{}, "x.csv:1:1: the first line (sep=) tells Excel the delimiter"},
+		{"\xff\xfea\x00,\x00b\x00\r\x00\n\x00", csv.Source{}, "x.csv:1:1: this is UTF-16"},
 		{"a,a\n", csv.Source{}, `two columns are named "a"; rename one`},
 		{"a,\n", csv.Source{Columns: []string{"a", ""}}, "column 2 has no name"},
 		{"age,b\n", csv.Source{Types: map[string]string{"aeg": "int"}}, `there is no column "aeg"; did you mean "age"?`},
@@ -122,7 +125,7 @@ func TestBadFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", `x.csv:5:4: column n: "x" is not an integer`, `x.csv:6:5: column f: "NaN" is not finite`, `x.csv:7:7: column b: "maybe" is not true or false`, "x.csv:8:1: column t: this is not UTF-8"} {
+	for i, want := range []string{"", `x.csv:5:4: column n: "x" is not an integer`, `x.csv:6:5: column f: "NaN" is not finite`, `x.csv:7:7: column b: "maybe" is not true or false`, "x.csv:8:1: column t: this is not UTF-8; save the file as UTF-8"} {
 		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("sample %d: the error is %v, want %q", i, err, want)
 		}

@@ -100,6 +100,9 @@ func (s Source) checkColumns(columns []string) error {
 	if len(columns) > maxColumns {
 		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
 	}
+	if c := strings.Join(columns[:min(1, len(columns))], ""); c == "sep=" && len(columns) == 2 || strings.HasPrefix(c, "sep=") && len(c) == 5 && len(columns) == 1 {
+		return errors.New("the first line (sep=) tells Excel the delimiter: remove it, and say delimiter")
+	}
 	for i, c := range columns {
 		if !isText(c) {
 			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz, .zst, .xz or .bz2, and those of spreadsheets are to be exported as CSV in UTF-8")
@@ -222,6 +225,9 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
+	if begin := string(head[:min(n, 2)]); begin == "\xff\xfe" || begin == "\xfe\xff" {
+		return rows.At(path, 1, 1, errors.New("this is UTF-16; save the file as UTF-8, as iconv -f UTF-16 -t UTF-8 does"))
+	}
 	if string(head[:n]) == rows.ByteOrderMark {
 		base, n = int64(n), 0
 	}
@@ -301,7 +307,7 @@ func (t *table) sample(r rows.Row) (dataset.Sample, error) {
 // value reads a field as its column's type says.
 func (t *table) value(column, text string) (any, error) {
 	if !utf8.ValidString(text) {
-		return nil, errors.New("this is not UTF-8")
+		return nil, rows.ErrEncoding
 	}
 	typ := t.Types[column]
 	if typ == "" {

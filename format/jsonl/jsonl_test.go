@@ -94,7 +94,8 @@ func TestBadLines(t *testing.T) {
 		{"{\"a\":\"\xff\"}", "x.jsonl:3:7: this is not UTF-8"},
 		{`{"a":NaN}`, "x.jsonl:3:6: 'N' where a value should be: JSON has no NaN, Infinity or None; write null"},
 		{`{"a":-Infinity}`, "x.jsonl:3:7: 'I' where a value should be: JSON has no NaN"},
-		{`[1]`, "x.jsonl:3:1: an object is needed"},
+		{`[1]`, "x.jsonl:3:1: an object is needed, and not a list"},
+		{`1`, "x.jsonl:3:1: an object is needed, such as"},
 		{`{"a":1,"a":2}`, `x.jsonl:3:1: there are two fields "a"`},
 		{strings.Repeat("[", 20000), "x.jsonl:3:"},
 	} {

@@ -227,6 +227,9 @@ func (at *room) sample(text []byte) (s dataset.Sample, err error) {
 	defer func() { clear(at.members); clear(at.values) }() // which refer to the text
 	var ok bool
 	if at.members, ok = jsontext.AppendMembers(at.members[:0], text); !ok {
+		if first := bytes.TrimLeft(text, blanks); len(first) > 0 && first[0] == '[' {
+			return s, errors.New("an object is needed, and not a list: write each element on a line of its own, as jq -c '.[]' does, or say items: record to take a line as one item")
+		}
 		return s, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
 	}
 	if len(at.members) > maxFields {
@@ -267,7 +270,7 @@ func (at *room) name() error {
 // check reports where text stops being a JSON value.
 func check(text []byte) (at int, err error) {
 	if !utf8.Valid(text) {
-		return invalidAt(text), errors.New("this is not UTF-8")
+		return invalidAt(text), rows.ErrEncoding
 	}
 	if json.Valid(text) {
 		return 0, nil

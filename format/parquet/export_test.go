@@ -53,6 +53,9 @@ func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 	return nil
 }
 
+// UnpackedLZ4 unpacks what the old codec LZ4 has packed.
+var UnpackedLZ4 = unpackedLZ4
+
 // Assemble makes a list of structs with the texts a and b, of the levels of both, and reports
 // whether they are found to be damaged.
 func Assemble(defA, repA, defB, repB []byte) error {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -152,6 +153,8 @@ func unpacked(codec int, b []byte, size int) ([]byte, error) {
 			return nil, errUnpack
 		}
 		return readSize(r, size)
+	case 5:
+		return unpackedLZ4(b, size)
 	case 6:
 		r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
@@ -166,8 +169,36 @@ func unpacked(codec int, b []byte, size int) ([]byte, error) {
 		}
 		return out, err
 	}
-	names := map[int]string{3: "LZO", 4: "Brotli", 5: "LZ4 in frames of Hadoop"}
+	names := map[int]string{3: "LZO", 4: "Brotli"}
 	return nil, fmt.Errorf("it is compressed by %s, which is not read; write it by zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
+}
+
+// unpackedLZ4 unpacks what other software writes under the old name of LZ4: blocks with both sizes
+// before each, as Hadoop has them, or one block.
+func unpackedLZ4(b []byte, size int) ([]byte, error) {
+	var out []byte
+	for rest := b; ; {
+		if len(rest) == 0 && len(out) == size {
+			return out, nil
+		}
+		if len(rest) < 8 {
+			break
+		}
+		unpacked, packed := uint64(binary.BigEndian.Uint32(rest)), uint64(binary.BigEndian.Uint32(rest[4:]))
+		if rest = rest[8:]; packed > uint64(len(rest)) || unpacked > uint64(size-len(out)) {
+			break
+		}
+		block, err := columns.UnpackLZ4(nil, rest[:packed], int(unpacked))
+		if err != nil || len(block) != int(unpacked) {
+			break
+		}
+		out, rest = append(out, block...), rest[packed:]
+	}
+	out, err := columns.UnpackLZ4(nil, b, size)
+	if err != nil {
+		err = errUnpack
+	}
+	return out, err
 }
 
 func cmpName(name string, codec int) string {

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -326,6 +327,33 @@ func TestPagesOfDuckDB(t *testing.T) {
 	want := []string{"l=int32[3]010000000200000003000000 t=string(x) s=map[string]interface {}(map[a:[[true] []]])"}
 	if got, err := shown(t, "testdata/duckdb.parquet"); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestOldLZ4: one block, or blocks in frames of Hadoop.
+func TestOldLZ4(t *testing.T) {
+	block := func(text string) string { return string(rune(len(text)<<4)) + text }
+	frame := func(text string) string {
+		sizes := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(text))), uint32(len(text)+1))
+		return string(sizes) + block(text)
+	}
+	for b, want := range map[string]string{
+		block("abcde"):                     "abcde",
+		frame("ab") + frame("cde"):         "abcde",
+		frame("abcde"):                     "abcde",
+		frame("abcde") + frame("f"):        "",
+		frame("ab"):                        "",
+		frame("abcde")[:10]:                "",
+		frame("abcde") + "\x00":            "",
+		"\xff\xff\xff\xff\x00\x00\x00\x01": "",
+	} {
+		got, err := parquet.UnpackedLZ4([]byte(b), 5)
+		if len(got) != 5 {
+			got = nil // the page says so
+		}
+		if string(got) != want || want != "" && err != nil {
+			t.Errorf("%q: %q, %v", b, got, err)
+		}
 	}
 }
 

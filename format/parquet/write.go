@@ -262,18 +262,50 @@ func (w *writer) chunk(to *writing, k int, c chunk, unpacked int64) {
 	to.i64(9, c.at)
 }
 
-// appendRuns writes levels up to one as runs.
+// appendRuns writes levels up to one: runs of one level, and what lies between these packed by eight.
 func appendRuns(to, levels []byte, most int) []byte {
-	if levelBits(most) == 0 {
+	width := levelBits(most)
+	if width == 0 {
 		return to
 	}
 	for i := 0; i < len(levels); {
-		end := i + 1
-		for end < len(levels) && levels[end] == levels[i] {
-			end++
+		if n := runAt(levels, i); n >= packed || i+n == len(levels) {
+			to = append(binary.AppendUvarint(to, uint64(n)<<1), levels[i])
+			i += n
+			continue
 		}
-		to = append(binary.AppendUvarint(to, uint64(end-i)<<1), levels[i])
-		i = end
+		end := i + packed
+		for end < len(levels) && runAt(levels, end) < packed {
+			end += packed
+		}
+		groups := (end - i) / packed
+		to = binary.AppendUvarint(to, uint64(groups)<<1|1)
+		at := len(to)
+		to = append(to, make([]byte, groups*width)...)
+		for k, l := range levels[i:min(end, len(levels))] {
+			putBits(to[at:], k*width, l)
+		}
+		i = min(end, len(levels))
 	}
 	return to
+}
+
+const packed = 8 // levels that are packed together
+
+// runAt returns how many levels from one on are equal.
+func runAt(levels []byte, i int) int {
+	n := 1
+	for i+n < len(levels) && levels[i+n] == levels[i] {
+		n++
+	}
+	return n
+}
+
+// putBits sets the bits of a level, from some bit on.
+func putBits(b []byte, at int, level byte) {
+	bits := uint16(level) << (at % 8)
+	b[at/8] |= byte(bits)
+	if high := byte(bits >> 8); high != 0 {
+		b[at/8+1] |= high
+	}
 }

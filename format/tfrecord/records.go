@@ -77,6 +77,8 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		}
 		n := binary.LittleEndian.Uint64(head[:])
 		switch {
+		case !isHead(head[:]) && at == 0 && head[0] == 0x78 && binary.BigEndian.Uint16(head[:])%31 == 0:
+			return nil, fmt.Errorf("%s: it is compressed by zlib, which is not read; write it with compression GZIP, or unpack it", path)
 		case !isHead(head[:]):
 			return nil, fmt.Errorf("%s: byte %d: this is no file of TFRecord, or it is damaged here: the checksum of a record's length is wrong", path, at)
 		case n > math.MaxInt64:

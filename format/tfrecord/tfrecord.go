@@ -170,7 +170,7 @@ func listItem(texts [][]byte) (*dataset.Item, error) {
 	list := make([]any, len(texts))
 	for i, t := range texts {
 		if !utf8.Valid(t) {
-			return nil, fmt.Errorf("it has %d values of bytes, and only one of them, or texts in UTF-8, can be an item", len(texts))
+			return nil, fmt.Errorf("it has %d values of bytes, and only one of them, or texts in UTF-8, can be an item; write each into a feature of its own", len(texts))
 		}
 		list[i] = string(t)
 	}

@@ -2,6 +2,7 @@ package tfrecord_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -165,6 +166,24 @@ func TestFilesThatBreakOff(t *testing.T) {
 
 // TestEveryByteIsVerified: a byte that was changed anywhere is an error of its record or of the
 // file, and never another value.
+func TestZlibIsNamed(t *testing.T) {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	if _, err := w.Write(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (tfrecord.Source{}).Open(t.Context(), path, env()); err == nil || !strings.Contains(err.Error(), "x.tfrecord: it is compressed by zlib") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestEveryByteIsVerified(t *testing.T) {
 	whole, path := three(t), filepath.Join(t.TempDir(), "b.tfrecord")
 	for n := range whole {

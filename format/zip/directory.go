@@ -69,10 +69,14 @@ func findDirectory(from io.ReaderAt, size int64) (d directory, err error) {
 	return d, nil
 }
 
-// endIn returns where the end of an archive begins in what ends with it, or -1.
+// endIn returns where the end of an archive begins in what ends with it, or with zeros behind it as
+// bsdtar fills up its last block, or -1.
 func endIn(tail []byte) int {
 	for at := len(tail) - endBytes; at >= 0; at-- {
-		if bytes.HasPrefix(tail[at:], []byte("PK\x05\x06")) && int(le.Uint16(tail[at+20:])) == len(tail)-at-endBytes {
+		if !bytes.HasPrefix(tail[at:], []byte("PK\x05\x06")) {
+			continue
+		}
+		if end := at + endBytes + int(le.Uint16(tail[at+20:])); end <= len(tail) && len(bytes.TrimLeft(tail[end:], "\x00")) == 0 {
 			return at
 		}
 	}

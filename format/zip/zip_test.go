@@ -155,6 +155,16 @@ func TestCutOff(t *testing.T) {
 	}
 	refused("a byte before", append([]byte{'x'}, whole...))
 	refused("a byte behind", append(slices.Clone(whole), 'x'))
+	refused("zeros and a byte behind", append(append(slices.Clone(whole), 0, 0), 'x'))
+	refused("zeros behind a member", append(slices.Clone(whole[:bytes.Index(whole, []byte("1.txt"))]), make([]byte, 512)...))
+	for _, n := range []int{1, 512, 9000} { // bsdtar fills up its last block
+		if err := os.WriteFile(path, append(slices.Clone(whole), make([]byte, n)...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(t, path); err != nil || len(got) != 2 {
+			t.Errorf("%d zeros behind: %q, %v", n, got, err)
+		}
+	}
 }
 
 // TestDamage: with any byte of an archive changed, what is read is what was there under its

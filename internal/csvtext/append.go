@@ -15,7 +15,7 @@ func Append(dst []byte, row []string, comma rune) []byte {
 		if i > 0 {
 			dst = utf8.AppendRune(dst, comma)
 		}
-		if !needsQuotes(field, comma) && (field != "" || len(row) > 1) { // an empty line would be passed over
+		if !needsQuotes(field, comma) && (field != "" || len(row) > 1) { // an empty line may be passed over
 			dst = append(dst, field...)
 			continue
 		}

@@ -38,6 +38,7 @@ func TestFieldsKeepTheirBytes(t *testing.T) {
 		"a,b\r\n\"x\r\ny\",\"\r\"\r\n":  {{"a", "b"}, {"x\r\ny", "\r"}},
 		"a\n\"x\n\n\r\n\"\n":            {{"a"}, {"x\n\n\r\n"}},
 		"a,b\n\n\r\nc,":                 {{"a", "b"}, {"c", ""}},
+		"\na\n\nb\r\n\r\n":              {{"a"}, {""}, {"b"}, {""}},
 		"\"a\"\"\",\"\"\n\" b \", c \n": {{`a"`, ""}, {" b ", " c "}},
 		"a\n\"x\r\"":                    {{"a"}, {"x\r"}},
 		strings.Repeat("x", 9000) + "\n\"" + strings.Repeat("y\r\n", 9000) + "\"\n": {{strings.Repeat("x", 9000)}, {strings.Repeat("y\r\n", 9000)}},

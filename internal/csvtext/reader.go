@@ -2,8 +2,9 @@
 // so that a field keeps its bytes: a line break within quotes is what it was,
 // which encoding/csv makes a line feed.
 //
-// A row ends with a line feed, or with a carriage return and a line feed; empty
-// lines are passed over. A carriage return by itself outside of quotes is an
+// A row ends with a line feed, or with a carriage return and a line feed. Empty
+// lines are passed over, but in a table of one column each is a row with an
+// empty field. A carriage return by itself outside of quotes is an
 // error: some software ends lines with it and some writes it as a part of a
 // field, and nothing in a file says which.
 package csvtext
@@ -47,7 +48,7 @@ func (r *Reader) Read() ([]string, error) {
 		if err := r.next(); err != nil {
 			return nil, err
 		}
-		if len(ending(r.line)) < len(r.line) {
+		if r.Fields == 1 || len(ending(r.line)) < len(r.line) {
 			break
 		}
 	}

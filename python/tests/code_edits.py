@@ -2600,6 +2600,13 @@ case(
     needs="tokenizers",
 )
 
+case(
+    "time zones that only repr tells apart",
+    "import datetime as d\nZONE = d.timezone.utc\ndef f(x): return repr(ZONE)",
+    "d.timezone.utc",
+    "d.timezone(d.timedelta(0), 'UTC')",
+)
+
 _TABLE = "import pandas\nclass C:\n    low = 2\nlow = 2\nWHERE = 'v > @low'\nNESTED = {'a': ['v < @C.low']}\ndef g(x): return x + 1\n"
 for title, body, old, new, want in [
     ("of query", "return pandas.DataFrame({'v': [1, x]}).query('v >= @low').v.tolist()", "low = 2\nW", "low = 4\nW", "differ"),

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
+from unittest import mock
 
 import pytest
 
@@ -814,3 +815,23 @@ def test_a_script_may_be_moved_and_its_name_counts(real: Path, tmp_path: Path) -
         said.append(run.stdout.strip())
     called = "name one.f, as the script is called one"
     assert said == [f"1|{called}", f"0|{called}", f"1|{called.replace('one', 'two')}"]
+
+
+def helped(x: int) -> int:
+    return x + 1
+
+
+@larder.memo
+def helps(x: int) -> int:
+    return helped(x)
+
+
+def test_what_a_mock_returns_is_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert helps(1) == 2
+    for kind in (mock.Mock, mock.MagicMock):
+        with monkeypatch.context() as patched:
+            patched.setitem(globals(), "helped", kind(return_value=5))
+            with pytest.warns(larder.NotKeptWarning, match="helped changed"):
+                assert helps(1) == 5
+    assert helps(1) == 2
+    assert helps.executions == 3

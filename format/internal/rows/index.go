@@ -42,6 +42,9 @@ import (
 // ByteOrderMark may start a file, and is no part of its first row's value.
 const ByteOrderMark = "\ufeff"
 
+// ErrEncoding is the error of text in another encoding.
+var ErrEncoding = errors.New("this is not UTF-8; save the file as UTF-8, as iconv does (-f LATIN1 -t UTF-8, or -f UTF-16)")
+
 // An Index says where the rows of files begin. It takes 8 bytes a row, and 2 MiB
 // for rows that were read ahead. Once all files are added it may be used by many
 // goroutines.

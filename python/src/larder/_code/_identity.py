@@ -21,7 +21,7 @@ from ._settings import Setting
 from ._walk import Remade, Walk
 
 # In front of what identities are made from; another number is another rule.
-FORMAT = b"larder python code 2\n"
+FORMAT = b"larder python code 3\n"
 
 
 @dataclass(slots=True, frozen=True)

@@ -209,7 +209,7 @@ def is_of_program(value: Any) -> bool:
         return True
     if not is_code(inner):
         inner = type(inner)
-    return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")
+    return library_name(inner)[1] is None and not str(getattr(inner, "__module__", "")).startswith("larder.")
 
 
 def text(value: Any) -> str:

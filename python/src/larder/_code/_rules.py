@@ -170,6 +170,9 @@ _REFUSED: dict[str, Refusal] = (
         DYNAMIC,
     )
     | dict.fromkeys([f"hydra.utils.{n}" for n in words("instantiate call get_class get_method get_object")], DYNAMIC)
+    | dict.fromkeys(
+        [f"logging.config.{n}" for n in words("BaseConfigurator DictConfigurator dictConfig fileConfig")], DYNAMIC
+    )
     | dict.fromkeys(["pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC)
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)

@@ -100,7 +100,7 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
         "datetime.time": _moment,
         "datetime.datetime": _datetime,
         "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
-        "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None)),
+        "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None), repr(v)),
         "zoneinfo.ZoneInfo": _zone,
         # With how it would be computed with: a function of it need not name that.
         "decimal.Decimal": lambda v: (*v.as_tuple(), decimal_context()),
