@@ -166,6 +166,30 @@ func TestFilesThatBreakOff(t *testing.T) {
 
 // TestEveryByteIsVerified: a byte that was changed anywhere is an error of its record or of the
 // file, and never another value.
+// TestLengthThatLooksLikeGzip: a first record of 559,903 bytes begins as gzip does.
+func TestLengthThatLooksLikeGzip(t *testing.T) {
+	const record = 0x08_8b1f
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	for n := record; n > record-100; n-- {
+		text := strings.Repeat("x", n)
+		if err := write(t, path, dataset.NewSample(item("a", "txt", text))); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() != 8+4+record+4 {
+			continue
+		}
+		if got, err := shown(t, tfrecord.Source{}, path); err != nil || !slices.Equal(got, []string{"a=" + text}) {
+			t.Errorf("%d samples, %v", len(got), err)
+		}
+		return
+	}
+	t.Fatal("no record has that length")
+}
+
 func TestZlibIsNamed(t *testing.T) {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)

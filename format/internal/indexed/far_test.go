@@ -2,6 +2,7 @@ package indexed_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -152,5 +153,31 @@ func TestFarPaths(t *testing.T) {
 	}
 	if _, err := indexed.Files(t.Context(), "https://me:hunter2@host/a/?hunter2", ".tar"); err == nil || !strings.Contains(err.Error(), "by a pattern") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestFarCompressed: what is compressed at a URL is unpacked, by its name or by its first bytes,
+// whether anything is kept or not.
+func TestFarCompressed(t *testing.T) {
+	l := openMemory(t)
+	s := placetest.Serve(t)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte("one two")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.gz", "a"} {
+		url := s.Put(name, packed.Bytes())
+		for _, l := range []*larder.Larder{nil, l, l} {
+			runs := 0
+			scan := firstBytes(&runs)
+			scan.Packed = func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b")) }
+			if f, err := indexed.Open(t.Context(), url, l, scan); err != nil || string(f.Index) != "one" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }

@@ -2,9 +2,11 @@ package rows_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/larder-data/larder"
@@ -72,4 +74,40 @@ func FuzzStarts(f *testing.F) {
 			last = s
 		}
 	})
+}
+
+// TestFarCompressed: what is compressed at a URL has the rows that it has here, by its name or by its
+// first bytes, whether anything is kept or not.
+func TestFarCompressed(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := placetest.Serve(t)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(bytes.Repeat([]byte("ab"), 50_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.rows.gz", "a.rows"} {
+		url := s.Put(name, packed.Bytes())
+		for _, l := range []*larder.Larder{nil, l, l} {
+			x := &rows.Index{Keeping: rows.Keeping{Larder: l, About: []any{"x"}}}
+			if err := x.Add(t.Context(), url, pairs); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if r, err := x.Row(t.Context(), x.Len()-1); err != nil || x.Len() != 50_000 || string(r.Text) != "ab" {
+				t.Errorf("%s: %d rows, %q, %v", name, x.Len(), r.Text, err)
+			}
+		}
+		x := &rows.Index{}
+		cut := s.Put(name, packed.Bytes()[:packed.Len()/2])
+		if err := x.Add(t.Context(), cut, pairs); err == nil || !strings.Contains(err.Error(), cut) {
+			t.Errorf("%s: cut off: %d rows, %v", name, x.Len(), err)
+		}
+	}
 }
