@@ -182,8 +182,8 @@ func TestLengthThatLooksLikeGzip(t *testing.T) {
 		if info.Size() != 8+4+record+4 {
 			continue
 		}
-		if got, err := shown(t, tfrecord.Source{}, path); err != nil || !slices.Equal(got, []string{"a=" + text}) {
-			t.Errorf("%d samples, %v", len(got), err)
+		if got, err := shown(t, tfrecord.Source{}, path); err != nil || !slices.Equal(got, []string{fmt.Sprintf("a=%v", []byte(text))}) {
+			t.Errorf("%d samples, %.50q, %v", len(got), got, err)
 		}
 		return
 	}
