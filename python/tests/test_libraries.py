@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -245,3 +246,21 @@ def _key_of(folder: Path, v: int, made: str, expression: str) -> str:
     done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize(("cls", "name"), [("Linear", "forward"), ("ReLU", "half")])
+def test_methods_that_are_put_into_classes_of_a_library_after_a_call(cls: str, name: str) -> None:
+    torch = pytest.importorskip("torch")
+    nets = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()).eval()
+
+    @larder.memo
+    def net(x: Any) -> Any:
+        with torch.no_grad():
+            return nets(x) if x is not None else nets[1].half()
+
+    before = net._function_now().identity.digest
+    assert net._function_now().identity.digest == before
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(getattr(torch.nn, cls), name, lambda *_: 7)  # half is inherited
+        assert net._function_now().identity.digest != before
+    assert net._function_now().identity.digest == before

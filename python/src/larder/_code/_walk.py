@@ -669,6 +669,10 @@ class Walk:
             for attribute, function in patches(cls):
                 node.out.append(attribute.encode())
                 self._queue.append(functools.partial(self._value, node, function, f"{path}.{attribute}"))
+            if owner is not _owner.PYTHON:
+                self.guards.size(vars(cls))  # the program may put a method there
+                if "forward" in vars(cls):
+                    self.guards.name(vars(cls), "forward", vars(cls)["forward"])
             return
         node = self._node(path, "class", f"class {shown_module(cls.__module__)}.{cls.__qualname__}")
         self._queue.append(lambda: self._class(node, cls))
