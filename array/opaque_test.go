@@ -4,13 +4,13 @@ import (
 	"image"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // What is found out eight pixels at a time is what is found out one by one, wherever the
 // one pixel is that is not opaque.
 func TestAllOpaque(t *testing.T) {
-	rand := trial.Chance(t)
+	rand := testrand.Chance(t)
 	for range 2000 {
 		whole := image.NewRGBA(image.Rect(0, 0, 1+rand.IntN(40), 1+rand.IntN(4)))
 		for i := range whole.Pix {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // trace is one of the patterns that policies are compared on.
@@ -139,7 +139,7 @@ func TestAutoIsNearTheBest(t *testing.T) {
 // as many at a time as there are processors.
 func some(t *testing.T, traces []func() regret, every int) []regret {
 	t.Helper()
-	chosen := trial.Some(t, len(traces), every)
+	chosen := testrand.Some(t, len(traces), every)
 	all, next := make([]regret, len(chosen)), make(chan int)
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestShadowsHoldWhatTheirPoliciesHold: of a small cache they are exact, though
@@ -66,7 +66,7 @@ func TestAFollowerLosesAHitForEachPlaceAtMost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
 	}
-	for _, seed := range trial.Some(t, 200, 5) {
+	for _, seed := range testrand.Some(t, 200, 5) {
 		d := draw(4_000_000+uint64(seed), 4000)
 		if d.size > 500 {
 			continue

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/underfolder"
-	"github.com/larder-data/larder/internal/pythontest"
+	"github.com/larder-data/larder/internal/testing/pythontest"
 )
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz"

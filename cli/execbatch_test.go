@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // batchScript makes an item of the image of each sample, and marks each execution and
@@ -88,7 +88,7 @@ func (b *bench) expectSamples(what string, samples, executions int) {
 // batches of those that are missing; an edit of the script has all made again; what is
 // written is what samples made one by one are.
 func TestBatchesInFlows(t *testing.T) {
-	for _, i := range trial.Some(t, 8, 3) {
+	for _, i := range testrand.Some(t, 8, 3) {
 		options, sink := []string{"keep: true", "checkpoint: true", "cache: {policy: memo}", "on-error: skip"}[i/2], []string{"underfolder", "jsonl"}[i%2]
 		t.Run(options+", "+sink, func(t *testing.T) {
 			b := newBatchBench(t, options, sink)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place/placetest"
 	_ "github.com/larder-data/larder/place/s3"
 )
@@ -137,8 +137,8 @@ func TestKilledWhileSending(t *testing.T) {
 	b.write("here.yaml", fmt.Sprintf(flow, "whole"))
 	b.must("run here.yaml --progress none")
 	want := tree(t, b.path("whole"))
-	chance := trial.Chance(t)
-	for i := range trial.Rounds(4, 20) {
+	chance := testrand.Chance(t)
+	for i := range testrand.Rounds(4, 20) {
 		folder := fmt.Sprintf("out%d", i)
 		b.write("flow.yaml", fmt.Sprintf(flow, "s3://bucket/"+folder+"/"))
 		c := b.command("run", "flow.yaml", "--progress", "none")

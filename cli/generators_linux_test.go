@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/internal/pythontest"
+	"github.com/larder-data/larder/internal/testing/pythontest"
 )
 
 // TestKilledWhileAGeneratorIsRead: a run that is killed leaves what it had kept, no dataset

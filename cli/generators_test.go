@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/pythontest"
+	"github.com/larder-data/larder/internal/testing/pythontest"
 )
 
 // TestGeneratorsOnTheCommandLine: -i python:FUNCTION reads what a function yields, as far as

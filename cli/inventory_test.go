@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/inventory"
-	"github.com/larder-data/larder/internal/pythontest"
+	"github.com/larder-data/larder/internal/testing/pythontest"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"

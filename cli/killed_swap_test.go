@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestKilledWhileWriting: a program that is killed while it puts something in
@@ -40,7 +40,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			took = time.Since(start)
 			whole = append(whole, tree(t, b.path(path)))
 		}
-		for i := range trial.Rounds(8, 25) {
+		for i := range testrand.Rounds(8, 25) {
 			c := b.command(write(i)...)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)

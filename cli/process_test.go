@@ -15,7 +15,7 @@ import (
 
 	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/ownmounts"
+	"github.com/larder-data/larder/internal/testing/mountns"
 )
 
 // TestMain lets the test binary stand in for the program, so that tests run
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("LARDER_TEST_AS_PROGRAM") != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
 	}
-	ownmounts.Enter()
+	mountns.Enter()
 	os.Exit(m.Run())
 }
 

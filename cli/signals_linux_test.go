@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // defaultHangUps has what is started meanwhile end by SIGHUP, as it does by default, also
@@ -91,9 +91,9 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	if left := b.left(); len(left) > 0 {
 		t.Fatalf("after a run that ended well: %v", left)
 	}
-	chance := trial.Chance(t)
+	chance := testrand.Chance(t)
 	stopped := map[syscall.Signal]int{}
-	for i := range trial.Rounds(4, 30) {
+	for i := range testrand.Rounds(4, 30) {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 			cache := b.path(fmt.Sprintf("cache-%d-%d", i, signal))
 			c := b.inOwnTemp("run", "flow.yaml", "--cache", cache)
@@ -133,7 +133,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	for signal, n := range stopped {
 		t.Logf("%v stopped %d runs", signal, n)
 	}
-	if len(stopped) < 4 && trial.All() || len(stopped) == 0 {
+	if len(stopped) < 4 && testrand.All() || len(stopped) == 0 {
 		t.Errorf("not every signal stopped a run: %v", stopped)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/harm"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/corrupt"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place"
 )
 
@@ -43,18 +43,18 @@ func TestDamagedCache(t *testing.T) {
 	if n := strings.Count(want, "stats"); n != 26 {
 		t.Fatalf("%d stats are written: %s", n, want)
 	}
-	chance, sound := trial.Chance(t), harm.Remember(t, b.cache)
+	chance, sound := testrand.Chance(t), corrupt.Remember(t, b.cache)
 	check := func(what string) {
 		if got := runFlow(t, b); got != want {
 			t.Fatalf("%s: the output is %s\nwant %s", what, got, want)
 		}
 	}
-	for _, h := range harm.Each(t, b.cache) {
+	for _, h := range corrupt.Each(t, b.cache) {
 		check(h.Do(t, b.cache, chance))
 		sound.Restore(t)
 	}
-	for range trial.Rounds(20, 1000) {
-		check(harm.Any(t, b.cache, chance))
+	for range testrand.Rounds(20, 1000) {
+		check(corrupt.Any(t, b.cache, chance))
 	}
 }
 

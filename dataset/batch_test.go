@@ -13,7 +13,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
@@ -134,8 +134,8 @@ func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *p
 // all come out as they do one by one; whatever reads them, kept or not, and through
 // mappers, chains and operators.
 func TestBatchesAreThoseThatAreMissing(t *testing.T) {
-	draw := trial.Chance(t)
-	for range trial.Rounds(150, 3000) {
+	draw := testrand.Chance(t)
+	for range testrand.Rounds(150, 3000) {
 		n, batch, way, workers, shape := draw.IntN(21), []int{1, 2, 4, 7, 32}[draw.IntN(5)], draw.IntN(3), 1+draw.IntN(3), draw.IntN(6)
 		keep := draw.IntN(3) > 0
 		s := memory.New(memory.Options{})
@@ -455,8 +455,8 @@ func TestBatchSharesItsCost(t *testing.T) {
 // TestBatchesThatOverlap: readers of other batches and orders, of two nodes of which one
 // reads the other, have each sample made once and do not wait for each other for ever.
 func TestBatchesThatOverlap(t *testing.T) {
-	draw := trial.Chance(t)
-	for range trial.Rounds(20, 300) {
+	draw := testrand.Chance(t)
+	for range testrand.Rounds(20, 300) {
 		l := openOn(t, memory.New(memory.Options{}))
 		const n = 30
 		var first, second calls

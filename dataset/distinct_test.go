@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 )
@@ -53,8 +53,8 @@ func adding(t *testing.T, random *dataset.Random) dataset.Maker {
 // TestDistinct: what is done for samples at other positions is done for one at these,
 // each of which is there once; and of what repeats without end, few are looked at.
 func TestDistinct(t *testing.T) {
-	draw := trial.Chance(t)
-	for range trial.Rounds(50, 500) {
+	draw := testrand.Chance(t)
+	for range testrand.Rounds(50, 500) {
 		n := 1 + draw.IntN(5)
 		ds := countedTexts(n)
 		what := fmt.Sprint(n)

@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -221,8 +221,8 @@ func (e *edited) rewrite(name string, b []byte) {
 // noted of it, are those of a run that looks at everything; what was not computed
 // before is computed, and nothing else; and a dry run says so.
 func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
-	chance := trial.Chance(t)
-	rounds := trial.Rounds(12, 40)
+	chance := testrand.Chance(t)
+	rounds := testrand.Rounds(12, 40)
 	if testing.Short() {
 		rounds = 6
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 
@@ -134,10 +134,10 @@ func TestPlanIsWhatTheRunDoes(t *testing.T) {
 			t.Errorf("operator %s is not tried", c.Name)
 		}
 	}
-	chance := trial.Chance(t)
+	chance := testrand.Chance(t)
 	const rows = 10
 	ran := 0
-	rounds := trial.Rounds(40, 100)
+	rounds := testrand.Rounds(40, 100)
 	for range rounds {
 		d := &drawing{Rand: chance}
 		d.text.WriteString("version: 1\nnodes:\n  src: {source: jsonl, with: {path: in.jsonl}}\n")

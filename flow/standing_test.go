@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store/memory"
 
 	_ "github.com/larder-data/larder/format/images"
@@ -252,7 +252,7 @@ var doings = map[string]func(f *filed, i int){
 // noted of it, are those of a run with an empty cache, and the plan is what the run
 // does.
 func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
-	chance := trial.Chance(t)
+	chance := testrand.Chance(t)
 	stood := int64(0)
 	for name, nodes := range map[string]string{"samples": filesOfSamples, "files alone": filesAlone, "rows": filesOfRows} {
 		f := newFiled(t, nodes, 12)
@@ -263,7 +263,7 @@ func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 			doings[what](f, 3)
 			stood += f.goOn(name, []string{what})
 		}
-		for round := range trial.Rounds(25, 150) {
+		for round := range testrand.Rounds(25, 150) {
 			var did []string
 			for range min(round, chance.IntN(4)) {
 				what := slices.Sorted(maps.Keys(doings))[chance.IntN(len(doings))]

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store/memory"
 
 	_ "github.com/larder-data/larder/format/csv"
@@ -125,9 +125,9 @@ func besides(t *testing.T, nodes string, files map[string][]byte) *flow.Flow {
 // TestStreamsAreWhatDatasetsAre: operators and mappers make the same of a file that is read
 // as a stream, and of one that is indexed.
 func TestStreamsAreWhatDatasetsAre(t *testing.T) {
-	chance := trial.Chance(t)
+	chance := testrand.Chance(t)
 	tried := map[string]bool{}
-	for range trial.Rounds(25, 250) {
+	for range testrand.Rounds(25, 250) {
 		for format, content := range writtenFiles(t, chance, chance.IntN(30)) {
 			ds, st := "d", "s"
 			nodes := fmt.Sprintf("  d: {source: %s, with: {path: in}}\n  s: {source: %s, with: {path: in, stream: true}}\n", format, format)

@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/larder-data/larder/internal/ownmounts"
+	"github.com/larder-data/larder/internal/testing/mountns"
 )
 
 func TestMain(m *testing.M) {
-	ownmounts.Enter()
+	mountns.Enter()
 	os.Exit(m.Run())
 }

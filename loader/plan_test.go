@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/order"
 )
 
@@ -69,8 +69,8 @@ func whole(t *testing.T, p *Plan, from State) (all []Turn) {
 // whatever batches, they have the batches of the uninterrupted epoch, each once and in
 // their order.
 func TestRanksShareAnEpoch(t *testing.T) {
-	r := trial.Chance(t)
-	for round := range trial.Rounds(600, 20000) {
+	r := testrand.Chance(t)
+	for round := range testrand.Rounds(600, 20000) {
 		o := anyPlan(r)
 		p, err := NewPlan(o)
 		if err != nil && strings.Contains(err.Error(), "no batch") {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
@@ -128,8 +128,8 @@ func sameBatches(got, want []*loader.Batch) error {
 // same to the byte.
 func TestBatchesAreTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	r := trial.Chance(t)
-	for range trial.Rounds(60, 1000) {
+	r := testrand.Chance(t)
+	for range testrand.Rounds(60, 1000) {
 		o, _ := anyOptions(r)
 		make := func(workers int) *loader.Loader {
 			o.Pool = pool.New(workers)

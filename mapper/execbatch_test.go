@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
@@ -129,9 +129,9 @@ func sh(script string) []string { return []string{"sh", "-c", script} }
 // TestExecBatches: the command is started once for as many samples as it takes, of those
 // that are missing, and makes of each what it makes of one by itself.
 func TestExecBatches(t *testing.T) {
-	draw := trial.Chance(t)
+	draw := testrand.Chance(t)
 	for _, size := range []int{1, 4, 7} {
-		for _, n := range trial.Some(t, 21, 4) {
+		for _, n := range testrand.Some(t, 21, 4) {
 			b := newBatches(t)
 			want, _ := b.bytes(b.samples(n, mapper.Exec{Command: sh(shout + single)}, false), 1)
 			if got := b.runs(); len(got) != n {

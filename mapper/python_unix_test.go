@@ -25,7 +25,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/pythontest"
+	"github.com/larder-data/larder/internal/testing/pythontest"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place"
 	_ "github.com/larder-data/larder/place/http"
 	"github.com/larder-data/larder/place/placetest"
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 func TestRandomFaults(t *testing.T) {
 	want := content(1 << 20)
 	place.Hurry(t, time.Second)
-	random := trial.Chance(t)
+	random := testrand.Chance(t)
 	s := placetest.Serve(t)
 	f := open(t, s.Put("a", want))
 	s.Fail(func(int, *http.Request) placetest.Fault {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // buildCases is a program that is built in many ways: its functions are known
@@ -62,7 +62,7 @@ type buildStep struct {
 // commit, go run, instrumentation for coverage.
 func TestBuilds(t *testing.T) {
 	needsBuilds(t)
-	if !trial.All() {
+	if !testrand.All() {
 		t.Skip("builds a program in many ways; LARDER_SUITE=all does")
 	}
 	cases, cache := parseCases(t, buildCases), t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestPrograms runs programs of many small packages, each with one function f
@@ -43,11 +43,11 @@ func TestPrograms(t *testing.T) {
 		t.Fatal("no programs: ", err)
 	}
 	total := tally{}
-	tried, large, which := 0, 0, trial.Chance(t).IntN(2)
+	tried, large, which := 0, 0, testrand.Chance(t).IntN(2)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			cases := readCases(t, file)
-			if len(cases) > 20 && !trial.All() {
+			if len(cases) > 20 && !testrand.All() {
 				t.Skip("builds ", len(cases), " packages thrice; LARDER_SUITE=all does")
 			}
 			if len(cases) > 20 {

@@ -21,7 +21,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // The suite edits the program in testdata/suite in many ways (edits_test.go),
@@ -80,7 +80,7 @@ func (s *suite) chosen(t *testing.T) []edit {
 		return edits
 	}
 	var some []edit
-	for _, i := range trial.Some(t, len(edits), someEdits) {
+	for _, i := range testrand.Some(t, len(edits), someEdits) {
 		some = append(some, edits[i])
 	}
 	return s.joined(t, some)
@@ -401,7 +401,7 @@ func (s *suite) report(t *testing.T) {
 		t.Log("needless: ", n)
 	}
 	percent := needlessPercentOfSome
-	if trial.All() || each() {
+	if testrand.All() || each() {
 		percent = needlessPercent
 	}
 	if len(s.needless)*100 > percent*s.pairs {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // knownRefusals are the functions of the ten programs that are refused, with why.
@@ -52,7 +52,7 @@ var knownRefusals = map[string]string{
 // of the standard library as packages of their own. Of their functions at least four
 // of five are known by their sources, and none is refused but those that are listed.
 func TestTenPrograms(t *testing.T) {
-	if !trial.All() {
+	if !testrand.All() {
 		t.Skip("ten programs are built: LARDER_SUITE=all does it")
 	}
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/stream"
 )
@@ -119,8 +119,8 @@ func joinOf(j stream.Joining, keys ...string) stream.Stream[stream.Pair[pair, pa
 // Of whatever keys come, the group that leaves a full buffer is the largest, and of several
 // the oldest: as a look at all of them says.
 func TestTheLargestGroupLeaves(t *testing.T) {
-	chance := trial.Chance(t)
-	for range trial.Rounds(20, 500) {
+	chance := testrand.Chance(t)
+	for range testrand.Rounds(20, 500) {
 		buffer, keys := 1+chance.IntN(12), make([]int, 60)
 		for i := range keys {
 			keys[i] = chance.IntN(1 + chance.IntN(9))

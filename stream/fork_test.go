@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -18,8 +18,8 @@ import (
 // on disk goes.
 func TestBranchesDrift(t *testing.T) {
 	const n = 3000
-	chance := trial.Chance(t)
-	for range trial.Rounds(5, 100) {
+	chance := testrand.Chance(t)
+	for range testrand.Rounds(5, 100) {
 		read, dir := 0, t.TempDir()
 		counted := mapped(stream.Of(rangeOf(n)...), func(n int) int { read++; return n })
 		branches := stream.Fork(counted, 3, stream.Forking[int]{Elements: 1 + chance.IntN(100), Dir: dir})

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -74,7 +74,7 @@ func rest(t *testing.T, s stream.Stream[int], from stream.State) (all []int, sta
 func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 	t.Helper()
 	all, states := rest(t, s, stream.State{})
-	step := 1 + len(states)/trial.Rounds(40, 1000)
+	step := 1 + len(states)/testrand.Rounds(40, 1000)
 	for cut := 0; cut < len(states); cut += step {
 		b, err := json.Marshal(states[cut])
 		if err != nil {
@@ -109,9 +109,9 @@ func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 func TestCutAnywhere(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
-			chance := trial.Chance(t)
+			chance := testrand.Chance(t)
 			some := 0
-			for range trial.Rounds(3, 40) {
+			for range testrand.Rounds(3, 40) {
 				seed := chance.Uint64()
 				for name, s := range sources(chance.IntN(40)) {
 					n := checkCuts(t, k.of(rand.New(rand.NewPCG(seed, 0)), s))
@@ -130,8 +130,8 @@ func TestCutAnywhere(t *testing.T) {
 
 // Operators of operators.
 func TestCutAnywhereOfMany(t *testing.T) {
-	chance, all := trial.Chance(t), kinds()
-	for range trial.Rounds(60, 1000) {
+	chance, all := testrand.Chance(t), kinds()
+	for range testrand.Rounds(60, 1000) {
 		s, name := sources(chance.IntN(25))["replays"], "numbers"
 		for range 2 + chance.IntN(3) {
 			k := all[chance.IntN(len(all))]

@@ -13,8 +13,8 @@ import (
 
 	_ "github.com/larder-data/larder/cli" // whose components the program has
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/pythontest"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/pythontest"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // mapped are parameters of the mappers that need some.
@@ -39,7 +39,7 @@ var moves = "compose drop-keys duplicate format-keys keep-keys rename set-value 
 // TestResultsOfOtherBuilds: what one build of the program computed another one finds, for
 // each mapper that keeps results.
 func TestResultsOfOtherBuilds(t *testing.T) {
-	if !trial.All() {
+	if !testrand.All() {
 		t.Skip("builds the program three times, which takes minutes; LARDER_SUITE=all tries it")
 	}
 	pythontest.Need(t)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/jsonl"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // text writes a random JSON value with blanks wherever they may be.
@@ -46,7 +46,7 @@ func object(r *rand.Rand, depth int, blank func() string) string {
 // The fields of a line are those that a JSON decoder finds, and each holds what is
 // written there.
 func TestFieldsAreWhatADecoderFinds(t *testing.T) {
-	r := trial.Chance(t)
+	r := testrand.Chance(t)
 	var lines []string
 	for range 3000 {
 		lines = append(lines, object(r, 3, func() string { return []string{"", " ", "\t"}[r.IntN(3)] }))

@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/webdataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -242,7 +242,7 @@ func breaksOff(t *testing.T, model tar.Header) {
 	content := len(whole) - 1024
 	dir := t.TempDir()
 	for n := range len(whole) {
-		if n%512 > 1 && n%19 != 0 && !trial.All() {
+		if n%512 > 1 && n%19 != 0 && !testrand.All() {
 			continue // like those beside it
 		}
 		path := filepath.Join(dir, "a.tar")

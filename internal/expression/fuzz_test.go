@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // FuzzExpressions: whatever a formula is, written by anybody or drawn from the grammar, it
@@ -31,7 +31,7 @@ func FuzzExpressions(f *testing.F) {
 
 // TestDrawnExpressions: the same of some formulas each time.
 func TestDrawnExpressions(t *testing.T) {
-	d := drawing{trial.Chance(t), slices.Sorted(maps.Keys(signatures)), slices.Sorted(maps.Keys(operators))}
+	d := drawing{testrand.Chance(t), slices.Sorted(maps.Keys(signatures)), slices.Sorted(maps.Keys(operators))}
 	good := 0
 	for range 3000 {
 		if _, wrong, _ := evaluated(t, d.formula(4)); wrong == "" {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place"
 	"github.com/larder-data/larder/place/block"
 	_ "github.com/larder-data/larder/place/http"
@@ -218,7 +218,7 @@ func TestRandomReads(t *testing.T) {
 		}
 		return placetest.Fault{}
 	})
-	random := trial.Chance(t)
+	random := testrand.Chance(t)
 	var all sync.WaitGroup
 	for range 8 {
 		own := rand.New(rand.NewPCG(random.Uint64(), 0))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place/block"
 	"github.com/larder-data/larder/place/placetest"
 )
@@ -65,7 +65,7 @@ func TestExtents(t *testing.T) {
 	f := keep(t, s.Put("a", want), bounded(t, 64<<20))
 	s.Requests()
 	at := samples(len(want))
-	trial.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
+	testrand.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
 	before := s.Sent()
 	reads(t, f, want, sample, at...)
 	if r := ranges(s); len(r) > 4*10 {
@@ -83,7 +83,7 @@ func TestGone(t *testing.T) {
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
-	random := trial.Chance(t)
+	random := testrand.Chance(t)
 	var sent [3]int64
 	for epoch := range sent {
 		random.Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
@@ -105,7 +105,7 @@ func TestBeside(t *testing.T) {
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
 	read := func() {
-		trial.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
+		testrand.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
 		for _, at := range at { // an image, and a label behind it
 			reads(t, f, want, 5<<10, at)
 			reads(t, f, want, 7, at+6<<10)
@@ -125,7 +125,7 @@ func TestMissesAndHits(t *testing.T) {
 	want := content(200*block.Bytes + 99)
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
-	random := trial.Chance(t)
+	random := testrand.Chance(t)
 	for i := range 4 {
 		own := rand.New(rand.NewPCG(random.Uint64(), 0))
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
 	"github.com/larder-data/larder/store/disk/internal/medium"
@@ -57,8 +57,8 @@ type crash struct {
 // their packs in any place: what was acknowledged and not hit is there, what was hit is
 // right or missing, and who opens the store reads what there is.
 func TestCrashesLoseNothingElse(t *testing.T) {
-	chance := trial.Chance(t)
-	for range trial.Rounds(3, 200) {
+	chance := testrand.Chance(t)
+	for range testrand.Rounds(3, 200) {
 		c := &crash{t: t, dir: t.TempDir(), chance: chance, hit: make(map[int]bool)}
 		for range 1 + chance.IntN(4) {
 			c.write()

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/harm"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/corrupt"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
@@ -100,12 +100,12 @@ func copyFolder(t *testing.T, from, to string) {
 // with another one: a read gives the right record or none, and the store goes on.
 func TestDamageIsAMiss(t *testing.T) {
 	dir := sample(t)
-	chance, sound, all := trial.Chance(t), harm.Remember(t, dir), harm.Each(t, dir)
-	rounds, lost := trial.Rounds(len(all), 1000), 0
+	chance, sound, all := testrand.Chance(t), corrupt.Remember(t, dir), corrupt.Each(t, dir)
+	rounds, lost := testrand.Rounds(len(all), 1000), 0
 	for round := range rounds {
 		what := all[round%len(all)].Do(t, dir, chance)
 		if round%3 == 0 {
-			what += ", " + harm.Any(t, dir, chance)
+			what += ", " + corrupt.Any(t, dir, chance)
 		}
 		lost += checkDamaged(t, dir, what)
 		if t.Failed() {

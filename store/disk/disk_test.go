@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/larder-data/larder/internal/ownmounts"
+	"github.com/larder-data/larder/internal/testing/mountns"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		role()
 		return
 	}
-	ownmounts.Enter()
+	mountns.Enter()
 	goleak.VerifyTestMain(m)
 }
 

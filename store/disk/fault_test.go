@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/medium"
@@ -147,8 +147,8 @@ func TestWhereverTheMediumFails(t *testing.T) {
 			fail, count := f.at(t, 0)
 			tryFault(t, from, "no fault", fail)
 			t.Logf("%d operations", count.Load())
-			every := int64(trial.Rounds(25, 4)) // all of them take minutes
-			for n := trial.Chance(t).Int64N(every); n < count.Load(); n += every {
+			every := int64(testrand.Rounds(25, 4)) // all of them take minutes
+			for n := testrand.Chance(t).Int64N(every); n < count.Load(); n += every {
 				fail, _ := f.at(t, n+1)
 				tryFault(t, from, fmt.Sprint("operation ", n+1), fail)
 			}

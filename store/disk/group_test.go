@@ -18,7 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
@@ -172,7 +172,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range trial.Some(t, len(whole)/977+1, 8) {
+	for _, i := range testrand.Some(t, len(whole)/977+1, 8) {
 		size := 977 * i
 		if err := os.WriteFile(path, whole[:size], 0o666); err != nil {
 			t.Fatal(err)

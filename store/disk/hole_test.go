@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
 	"github.com/larder-data/larder/store/disk/internal/medium"
@@ -208,8 +208,8 @@ func TestHolesAreReadOnce(t *testing.T) {
 // A crash may leave zeros anywhere in a pack, and records behind them: those that it did
 // not hit are found, and stay when others are put behind them.
 func TestRecordsAroundHolesAreFound(t *testing.T) {
-	chance := trial.Chance(t)
-	for range trial.Rounds(20, 400) {
+	chance := testrand.Chance(t)
+	for range testrand.Rounds(20, 400) {
 		dir := t.TempDir()
 		o := Options{Dir: dir, MaxBytes: -1, BlobBytes: 1 << 20, Logger: quiet}
 		s := open(t, o)

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
 	"github.com/larder-data/larder/store/disk/internal/medium"
@@ -159,7 +159,7 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 	var wait sync.WaitGroup
 	for range 3 {
 		wait.Go(func() {
-			cmd, out := child(t, dir, "contend", notes, trial.Rounds(150, 2000))
+			cmd, out := child(t, dir, "contend", notes, testrand.Rounds(150, 2000))
 			if _, err := io.Copy(io.Discard, out); err != nil {
 				t.Error(err)
 			}
@@ -168,8 +168,8 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 			}
 		})
 	}
-	random := trial.Chance(t)
-	for range trial.Rounds(5, 40) {
+	random := testrand.Chance(t)
+	for range testrand.Rounds(5, 40) {
 		cmd, out := child(t, dir, "contend", notes, 1<<30)
 		for range 1 + random.IntN(40) {
 			if _, err := out.ReadString('\n'); err != nil {

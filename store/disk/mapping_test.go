@@ -14,7 +14,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
@@ -77,7 +77,7 @@ func TestMappedBytesAreBounded(t *testing.T) {
 	_, _, before, _ := mappedOf(t, o.Dir)
 	var held, long [kept][]byte
 	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
-	for i := range trial.Rounds(512<<20, 4<<30) / size {
+	for i := range testrand.Rounds(512<<20, 4<<30) / size {
 		payload := storetest.Payload(uint64(i), size)
 		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: payload})
 		r, err := s.Get(t.Context(), storetest.Key(i))

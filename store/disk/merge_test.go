@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
@@ -250,7 +250,7 @@ func TestCollectCountsTheMergedIndex(t *testing.T) {
 // TestMergesAgreeWithAModel: whatever is done in whatever order, two handles on
 // a folder find what was put last, and nothing that was deleted.
 func TestMergesAgreeWithAModel(t *testing.T) {
-	for _, seed := range trial.Some(t, 15, 3) {
+	for _, seed := range testrand.Some(t, 15, 3) {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))
 		o := Options{Dir: t.TempDir(), PackBytes: 6 << 10, BlobBytes: 1 << 10, MaxBytes: -1, Logger: quiet}
 		stores := []*Store{open(t, o), open(t, o)}

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/medium"
@@ -193,7 +193,7 @@ func testKilledWriter(t *testing.T, each int) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
-	for range trial.Rounds(8, 25) {
+	for range testrand.Rounds(8, 25) {
 		cmd, out := child(t, dir, "write", acknowledged, each)
 		for range 1 + random.IntN(200*each) {
 			line, err := out.ReadString('\n')
@@ -302,7 +302,7 @@ func churn(s *Store, args []string) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
-	for range trial.Rounds(1000, 3000) {
+	for range testrand.Rounds(1000, 3000) {
 		i := random.IntN(churnRecords)
 		if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
 			err = s.Put(context.Background(), recordsFrom(i, 1+random.IntN(8))...)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // numbered is an index of files whose rows say where they stand, of many lengths.
@@ -72,7 +72,7 @@ func TestRowsReadAhead(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for _, i := range trial.Chance(t).Perm(x.Len()) {
+	for _, i := range testrand.Chance(t).Perm(x.Len()) {
 		read(i)
 	}
 	for i := x.Len() - 1; i >= 0; i-- {

@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 
 	_ "github.com/larder-data/larder/format/arrow"
@@ -160,8 +160,8 @@ func folder(t *testing.T, dir string) map[string]string {
 func TestShards(t *testing.T) {
 	for name, ending := range sharded {
 		t.Run(name, func(t *testing.T) {
-			chance := trial.Chance(t)
-			for range trial.Rounds(6, 60) {
+			chance := testrand.Chance(t)
+			for range testrand.Rounds(6, 60) {
 				lengths := make([]int, chance.IntN(60))
 				for i := range lengths {
 					if lengths[i] = chance.IntN(400); chance.IntN(20) == 0 {

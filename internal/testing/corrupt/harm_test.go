@@ -1,4 +1,4 @@
-package harm
+package corrupt
 
 import (
 	"math/rand/v2"

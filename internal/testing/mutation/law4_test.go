@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var bounded = law{
 	shows: map[string]string{

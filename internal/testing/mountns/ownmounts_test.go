@@ -1,4 +1,4 @@
-package ownmounts_test
+package mountns_test
 
 import (
 	"bufio"
@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/ownmounts"
+	"github.com/larder-data/larder/internal/testing/mountns"
 )
 
 func TestMain(m *testing.M) {
-	ownmounts.Enter()
+	mountns.Enter()
 	os.Exit(m.Run())
 }
 

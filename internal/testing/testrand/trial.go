@@ -1,7 +1,7 @@
-// Package trial says how much the tests try. What is ordinary takes a part of
+// Package testrand says how much the tests try. What is ordinary takes a part of
 // the cases, another one each time, so that it is quick and in time tries all;
 // LARDER_SUITE=all in the environment has all of them tried.
-package trial
+package testrand
 
 import (
 	"math/rand/v2"

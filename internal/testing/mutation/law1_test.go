@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var rightHits = law{
 	shows: map[string]string{

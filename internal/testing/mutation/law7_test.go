@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var explained = law{
 	shows: map[string]string{

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package ownmounts
+package mountns
 
 func again() (status int, ok bool) { return 0, false }

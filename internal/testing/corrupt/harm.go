@@ -1,6 +1,6 @@
-// Package harm damages files, for tests of what must survive it: each kind of
+// Package corrupt damages files, for tests of what must survive it: each kind of
 // file of a folder, in each part of it, in each way.
-package harm
+package corrupt
 
 import (
 	"bytes"

@@ -1,7 +1,7 @@
-// Package ownmounts gives the tests of a package a mount namespace of their own,
+// Package mountns gives the tests of a package a mount namespace of their own,
 // so that what they mount is gone with them, however they end, and nobody else
 // sees it.
-package ownmounts
+package mountns
 
 import "os"
 

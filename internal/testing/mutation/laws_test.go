@@ -1,7 +1,7 @@
-// Package laws holds the code to the laws: for each place that upholds one it
+// Package mutation holds the code to the laws: for each place that upholds one it
 // has a small edit that breaks it there, and the tests that must fail then.
 // docs/laws.md is made from the same tables.
-package laws
+package mutation
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ type mutation struct {
 var laws = []law{rightHits, onceComputed, neverHalf, bounded, onlyAsked, ordered, explained, safeData}
 
 const (
-	root = "../.."
+	root = "../../.."
 	page = root + "/docs/laws.md"
 )
 
@@ -221,7 +221,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/laws.md is not what the tables say; go test ./internal/laws -update writes it")
+		t.Error("docs/laws.md is not what the tables say; go test ./internal/testing/mutation -update writes it")
 	}
 }
 
@@ -231,9 +231,9 @@ const intro = `# The laws and what holds them
 
 The tests are held, too. Each row under "Where it is upheld" stands for a small edit that breaks the law at that place; with the edit, every test of the row fails, and without it they pass. This runs all of them, in a few minutes:
 
-    LARDER_LAWS=1 go test -run TestMutations -v ./internal/laws
+    LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation
 
-The tables are in [internal/laws](../internal/laws), and this page is written from them: ` + "`go test ./internal/laws -update`" + `.
+The tables are in [internal/testing/mutation](../internal/testing/mutation), and this page is written from them: ` + "`go test ./internal/testing/mutation -update`" + `.
 `
 
 // render writes the page.

@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var onlyAsked = law{
 	shows: map[string]string{

@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var ordered = law{
 	shows: map[string]string{

@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // Two at a time: each builds and runs with the processors it finds.
@@ -53,7 +53,7 @@ func TestMutations(t *testing.T) {
 	if every > 1 {
 		all := edits
 		edits = nil
-		for _, i := range trial.Some(t, len(all), every) {
+		for _, i := range testrand.Some(t, len(all), every) {
 			edits = append(edits, all[i])
 		}
 		passing = nil

@@ -1,4 +1,4 @@
-package harm
+package corrupt
 
 import (
 	"bytes"

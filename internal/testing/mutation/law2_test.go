@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var onceComputed = law{
 	shows: map[string]string{

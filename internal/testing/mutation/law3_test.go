@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var neverHalf = law{
 	shows: map[string]string{

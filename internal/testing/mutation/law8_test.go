@@ -1,4 +1,4 @@
-package laws
+package mutation
 
 var safeData = law{
 	shows: map[string]string{
