@@ -34,6 +34,8 @@ var neverHalf = law{
 		"format/python.TestPiecesOfOneOrder":                     "of what a worker that died left in memory only whole elements are taken",
 		"stream/content.TestCheck":                               "a file that is not what its sum says is never complete",
 		"stream/content.TestHostileArchives":                     "an archive that breaks off is an error, wherever it does",
+		"stream/content.TestArchivesThatBreakOff":                "an archive of tar that is cut short anywhere is an error, also within a long header",
+		"format/webdataset.TestArchivesThatBreakOff":             "an archive of samples that is cut short anywhere is an error, also within a long header",
 	},
 	mutations: []mutation{
 		{"what is left of a compressed file that was cut off is all there is", "internal/packing/packing.go", "		err = u.failed(err)\n", "		err = io.EOF\n", []string{"format/jsonl.TestDamagedCompression"}},
@@ -63,6 +65,8 @@ var neverHalf = law{
 		{"a file is written in place", "format/output/file.go", "os.CreateTemp(filepath.Dir(path), stagingPattern(path))", "os.Create(path)", []string{"format/output.TestWriteFile"}},
 		{"elements of a piece before are taken for those of the next", "format/python/piece.go", "binary.LittleEndian.Uint64(from) != number", "number == 0", []string{"format/python.TestPiecesOfOneOrder"}},
 		{"a file with another sum is complete", "stream/content/check.go", "subtle.ConstantTimeCompare(got, s.want) == 0", "subtle.ConstantTimeCompare(got, s.want) < 0", []string{"stream/content.TestCheck"}},
-		{"an archive that was cut off between members is complete", "stream/content/members.go", "	if m.in.n < m.end+blockBytes {", "	if m.in.n < 0 {", []string{"stream/content.TestHostileArchives"}},
+		{"an archive that was cut off between members is complete", "stream/content/members.go", "	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes {", "	if m.in.n < 0 {", []string{"stream/content.TestHostileArchives"}},
+		{"an archive that was cut off in a long header is complete", "stream/content/members.go", " || m.in.zeros < blockBytes {", " {", []string{"stream/content.TestArchivesThatBreakOff"}},
+		{"an archive of samples that was cut off in a long header is complete", "format/webdataset/scan.go", "	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(b, make([]byte, blockBytes))", "	return err == nil && len(bytes.TrimLeft(b, \"\")) > 0 || errors.Is(err, io.EOF)", []string{"format/webdataset.TestArchivesThatBreakOff"}},
 	},
 }
