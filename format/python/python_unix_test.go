@@ -65,7 +65,7 @@ func (p place) noted(what string) int {
 }
 
 // stream is the stream of a function, which ends all that it began with the test.
-func (p place) stream(s pythontest.Source) component.Stream {
+func (p place) stream(s python.Source) component.Stream {
 	p.Helper()
 	if s.Into == nil {
 		s.Into = []string{"a"}
@@ -104,7 +104,7 @@ func (p place) content(s dataset.Sample, item string) []byte {
 }
 
 // texts are the items a of all elements, and the error behind them.
-func (p place) texts(s pythontest.Source) (all []string, err error) {
+func (p place) texts(s python.Source) (all []string, err error) {
 	p.Helper()
 	for sample, err := range p.stream(s).All(p.Context()) {
 		if err != nil {
@@ -136,7 +136,7 @@ def f(sizes):
 			}
 			sizes[i] = int64(n)
 		}
-		s := p.stream(pythontest.Source{Function: "f:f", Into: []string{"a", "i"}, Args: map[string]any{"sizes": sizes}, Version: "1"})
+		s := p.stream(python.Source{Function: "f:f", Into: []string{"a", "i"}, Args: map[string]any{"sizes": sizes}, Version: "1"})
 		read := func(r *stream.Reader[dataset.Sample], from, to int) {
 			t.Helper()
 			defer r.Close()
@@ -196,7 +196,7 @@ def f(stop=None):
 `)
 	for _, n := range []int{0, 1, 2, 3, 10, 100, 1000} {
 		for _, stop := range []int{-1, n} { // it may be made to wait for the element after the last one
-			s := p.stream(pythontest.Source{Function: "f:f", Version: "1", Args: map[string]any{"stop": int64(stop)}})
+			s := p.stream(python.Source{Function: "f:f", Version: "1", Args: map[string]any{"stop": int64(stop)}})
 			r := p.open(stream.Limit(s, n), stream.State{})
 			for range n {
 				if _, err := r.Next(t.Context()); err != nil {
@@ -278,7 +278,7 @@ def lists(how, at): return [str(n) for n in range(at)]
 		{"f:mapping", "", 0, []string{"f:mapping returned a dict of 1"}},
 		{"f:lists", "", 5, nil},
 	} {
-		s := pythontest.Source{Function: c.function, Version: "1", Timeout: "2s", Bytes: 1500, Args: map[string]any{"how": c.how, "at": int64(c.at)}}
+		s := python.Source{Function: c.function, Version: "1", Timeout: "2s", Bytes: 1500, Args: map[string]any{"how": c.how, "at": int64(c.at)}}
 		if c.how == "" && (c.function == "f:two" || c.function == "f:named") {
 			s.Into, s.Args = []string{"a", "b"}, map[string]any{"at": int64(c.at)}
 		}
@@ -310,7 +310,7 @@ def f():
         if n == 300 and how == "end": return
         yield str(n)
 `)
-	s := p.stream(pythontest.Source{Function: "f:f", Version: "1"})
+	s := p.stream(python.Source{Function: "f:f", Version: "1"})
 	r := p.open(s, stream.State{})
 	for range 600 {
 		if _, err := r.Next(t.Context()); err != nil {
@@ -361,35 +361,35 @@ def counting():
 	p.write("words", "w")
 	p.write("words.more", "m")
 	for _, c := range []struct {
-		s    pythontest.Source
+		s    python.Source
 		want string
 	}{
-		{pythontest.Source{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
-		{pythontest.Source{Function: "f:chance"}, "random"},
-		{pythontest.Source{Function: "f:later"}, "asynchronous"},
-		{pythontest.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
-		{pythontest.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},
-		{pythontest.Source{Function: "f:draws"}, "it drew random numbers from the generator of random"},
-		{pythontest.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is no file that it was given"},
-		{pythontest.Source{Function: "f:counting"}, "changed a variable that it reaches"},
-		{pythontest.Source{Function: "f:seeded", Interpreter: "no-such-python"}, "the interpreter no-such-python cannot be run"},
+		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
+		{python.Source{Function: "f:chance"}, "random"},
+		{python.Source{Function: "f:later"}, "asynchronous"},
+		{python.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
+		{python.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},
+		{python.Source{Function: "f:draws"}, "it drew random numbers from the generator of random"},
+		{python.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is no file that it was given"},
+		{python.Source{Function: "f:counting"}, "changed a variable that it reaches"},
+		{python.Source{Function: "f:seeded", Interpreter: "no-such-python"}, "the interpreter no-such-python cannot be run"},
 	} {
 		if _, err := p.texts(c.s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: no %q in: %v", c.s.Function, c.want, err)
 		}
 	}
-	if all, err := p.texts(pythontest.Source{Function: "f:seeded"}); err != nil || len(all) != 100 {
+	if all, err := p.texts(python.Source{Function: "f:seeded"}); err != nil || len(all) != 100 {
 		t.Errorf("one with a seed: %d elements, %v", len(all), err)
 	}
 	for _, c := range []struct {
-		s    pythontest.Source
+		s    python.Source
 		want string
 	}{
-		{pythontest.Source{Function: "f"}, "name it with its module"},
-		{pythontest.Source{Function: "f:f", Into: []string{}}, "into must name at least one item"},
-		{pythontest.Source{Function: "f:f", Into: []string{"a", "a"}}, "into has a twice"},
-		{pythontest.Source{Function: "f:f", Into: []string{"a"}, Timeout: "soon"}, "timeout"},
-		{pythontest.Source{Function: "f:f", Into: []string{"a"}, Bytes: -1}, "max-bytes"},
+		{python.Source{Function: "f"}, "name it with its module"},
+		{python.Source{Function: "f:f", Into: []string{}}, "into must name at least one item"},
+		{python.Source{Function: "f:f", Into: []string{"a", "a"}}, "into has a twice"},
+		{python.Source{Function: "f:f", Into: []string{"a"}, Timeout: "soon"}, "timeout"},
+		{python.Source{Function: "f:f", Into: []string{"a"}, Bytes: -1}, "max-bytes"},
 	} {
 		if err := c.s.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.s, err)
@@ -428,11 +428,11 @@ def mapped():
             note("closed")
     return map(str, own())
 `)
-	all, err := p.texts(pythontest.Source{Function: "f:f", Version: "1"})
+	all, err := p.texts(python.Source{Function: "f:f", Version: "1"})
 	if err != nil || len(all) != 500 || all[499] != "499" || all[4] != "4" {
 		t.Errorf("%d elements: %v", len(all), err)
 	}
-	r := p.open(p.stream(pythontest.Source{Function: "f:mapped", Version: "1"}), stream.State{})
+	r := p.open(p.stream(python.Source{Function: "f:mapped", Version: "1"}), stream.State{})
 	if _, err := r.Next(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -469,7 +469,7 @@ def f():
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("no more")
-	r, err := p.stream(pythontest.Source{Function: "f:f", Version: "1"}).Open(ctx, stream.State{})
+	r, err := p.stream(python.Source{Function: "f:f", Version: "1"}).Open(ctx, stream.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ def f(factor):
     for n in range(50):
         yield f"{n * factor} {len(BEGUN)}"
 `)
-	s := p.stream(pythontest.Source{Function: "f:f", Setup: "f:load", Args: map[string]any{"scale": int64(2)}, Version: "1"})
+	s := p.stream(python.Source{Function: "f:f", Setup: "f:load", Args: map[string]any{"scale": int64(2)}, Version: "1"})
 	both, err := stream.Collect(t.Context(), stream.Zip(s, s))
 	if err != nil || len(both) != 50 {
 		t.Fatalf("%d pairs, %v", len(both), err)
