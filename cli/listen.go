@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/serve"
+	"github.com/larder-data/larder/internal/app/server"
 )
 
 // listenFlags are the flags of larder serve about other machines.
@@ -45,7 +45,7 @@ func (f *listenFlags) check(given func(name string) bool) error {
 }
 
 // serveRemote serves this machine and others.
-func (a *app) serveRemote(ctx context.Context, s *serve.Server, l *net.UnixListener, f listenFlags) (err error) {
+func (a *app) serveRemote(ctx context.Context, s *server.Server, l *net.UnixListener, f listenFlags) (err error) {
 	token, err := f.token()
 	if err != nil {
 		return usageError{err}
@@ -54,7 +54,7 @@ func (a *app) serveRemote(ctx context.Context, s *serve.Server, l *net.UnixListe
 	if err != nil {
 		return usageError{err}
 	}
-	remote, err := s.Remote(serve.RemoteOptions{Flows: f.flows, Token: token})
+	remote, err := s.Remote(server.RemoteOptions{Flows: f.flows, Token: token})
 	if err != nil {
 		return usageError{err}
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/server"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/serve"
 )
 
 // serveFlags are the flags of larder serve.
@@ -91,7 +91,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		if err != nil {
 			return failure{err}
 		}
-		if f.socket, err = serve.Socket(dir, program); err != nil {
+		if f.socket, err = server.Socket(dir, program); err != nil {
 			return failure{err}
 		}
 	} else if f.socket, err = filepath.Abs(f.socket); err != nil {
@@ -103,8 +103,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	case f.status:
 		return a.serverStatus(ctx, f)
 	}
-	l, done, err := serve.Listen(ctx, f.socket)
-	if errors.Is(err, serve.ErrServed) {
+	l, done, err := server.Listen(ctx, f.socket)
+	if errors.Is(err, server.ErrServed) {
 		fmt.Fprintln(a.stderr, "larder: a server listens at", f.socket, "already")
 		return nil
 	}
@@ -114,7 +114,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	defer done()
 	defer boundGarbage()()
 	err = a.withLarder(larder.Options{}, func(ld *larder.Larder) error {
-		s := serve.New(serve.Options{Larder: ld, Cache: dir, Version: thisVersion().String(), Idle: f.idle, Limits: a.limits.raise, Pool: pool.New(f.workers), Log: a.logger(), AheadBytes: ahead, Tidy: freeMemory()})
+		s := server.New(server.Options{Larder: ld, Cache: dir, Version: thisVersion().String(), Idle: f.idle, Limits: a.limits.raise, Pool: pool.New(f.workers), Log: a.logger(), AheadBytes: ahead, Tidy: freeMemory()})
 		if f.listen.address == "" {
 			return s.Serve(ctx, l)
 		}
@@ -125,8 +125,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 }
 
 func (a *app) stopServer(ctx context.Context, socket string) error {
-	err := serve.End(ctx, socket)
-	if errors.Is(err, serve.ErrNone) {
+	err := server.End(ctx, socket)
+	if errors.Is(err, server.ErrNone) {
 		fmt.Fprintln(a.stderr, "larder: no server listens at", socket)
 		return nil
 	}
@@ -137,8 +137,8 @@ func (a *app) stopServer(ctx context.Context, socket string) error {
 }
 
 func (a *app) serverStatus(ctx context.Context, f serveFlags) error {
-	st, err := serve.StatusOf(ctx, f.socket)
-	if errors.Is(err, serve.ErrNone) {
+	st, err := server.StatusOf(ctx, f.socket)
+	if errors.Is(err, server.ErrNone) {
 		return failure{fmt.Errorf("no server listens at %s", f.socket)}
 	}
 	if err != nil {

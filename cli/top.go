@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder/internal/app/server"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/loader"
-	"github.com/larder-data/larder/serve"
 )
 
 func (a *app) topCommand() *cobra.Command {
@@ -39,7 +39,7 @@ terminal it goes on until interrupted; elsewhere it is printed once.`,
 
 func (a *app) top(ctx context.Context, every time.Duration) error {
 	_, live := terminalOf(a.stdout)
-	for before := map[int]*serve.Status{}; ; {
+	for before := map[int]*server.Status{}; ; {
 		var b strings.Builder
 		now, err := servers(ctx)
 		if err != nil {
@@ -48,7 +48,7 @@ func (a *app) top(ctx context.Context, every time.Duration) error {
 		if len(now) == 0 {
 			fmt.Fprintln(&b, "no server")
 		}
-		seen := map[int]*serve.Status{}
+		seen := map[int]*server.Status{}
 		for _, st := range now {
 			_ = writeServer(&b, st, before[st.PID]) // to memory
 			seen[st.PID] = st
@@ -70,14 +70,14 @@ func (a *app) top(ctx context.Context, every time.Duration) error {
 }
 
 // servers asks all servers of the user.
-func servers(ctx context.Context) (all []*serve.Status, err error) {
-	sockets, err := filepath.Glob(filepath.Join(serve.Folder(), "*.sock"))
+func servers(ctx context.Context) (all []*server.Status, err error) {
+	sockets, err := filepath.Glob(filepath.Join(server.Folder(), "*.sock"))
 	if err != nil {
 		return nil, err
 	}
 	for _, socket := range sockets {
-		st, err := serve.StatusOf(ctx, socket)
-		if errors.Is(err, serve.ErrNone) {
+		st, err := server.StatusOf(ctx, socket)
+		if errors.Is(err, server.ErrNone) {
 			continue // it was killed
 		}
 		if err != nil {
@@ -90,7 +90,7 @@ func servers(ctx context.Context) (all []*serve.Status, err error) {
 
 // writeServer writes for people what a server is doing: its rates since before, or since
 // each reader began if that is nil.
-func writeServer(w io.Writer, st, before *serve.Status) error {
+func writeServer(w io.Writer, st, before *server.Status) error {
 	fmt.Fprintf(w, "server %d of %s, for %s, %s of memory, %d connected\n", st.PID, called.Printable(st.Cache), seconds(st.Seconds), bytesOf(int64(st.MemoryBytes)), len(st.Connections))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for k, c := range st.Connections {

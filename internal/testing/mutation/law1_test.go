@@ -4,7 +4,7 @@ var rightHits = law{
 	shows: map[string]string{
 		"store/tier.TestSharedNotes":                              "what one machine notes of its files no other one believes, and of notes that change the later counts",
 		"store/redis.TestDamageIsAMiss":                           "whatever becomes of the bytes of a record in a server, it is what was put or nothing",
-		"serve.TestCalls":                                         "results of functions of other programs are known by their code and arguments",
+		"internal/app/server.TestCalls":                           "results of functions of other programs are known by their code and arguments",
 		"source.TestLiteralsAreFoundByTheirFunc":                  "a function literal is the one that it says it is, whatever the compiler made of it",
 		"flow.TestInputsWrittenThroughMappingsAreSeen":            "an input that was changed a moment ago is known by its content",
 		"flow.TestPiecesAreWhatAFreshRunWrites":                   "whatever is done to rows and outputs between runs, what is written is what a run with an empty cache writes",
@@ -156,8 +156,8 @@ var rightHits = law{
 	mutations: []mutation{
 		{"digests of files are taken from other machines", "store/tier/share.go", "r.Type == notes.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
 		{"digests of files are given to other machines", "store/tier/share.go", "if r.Type != notes.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
-		{"arguments of functions of clients are not told apart", "serve/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"serve.TestCalls"}},
-		{"functions of clients are known by their names alone", "serve/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"serve.TestCalls"}},
+		{"arguments of functions of clients are not told apart", "internal/app/server/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"internal/app/server.TestCalls"}},
+		{"functions of clients are known by their names alone", "internal/app/server/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"internal/app/server.TestCalls"}},
 		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},
 		{"the functions of a template are not handed its data", "source/calls.go", "if t.p.funcs || types.IsInterface(of) {", "if t.p.funcs && types.IsInterface(of) {", []string{"source.TestVariables"}},
 		{"variables of the library are not followed", "source/leaf.go", "				t.follow()\n			}\n			t.roomWritten()", "				t.assigned()\n			}\n			t.roomWritten()", []string{"source.TestLibraryVariables"}},

@@ -2,7 +2,7 @@ package mutation
 
 var bounded = law{
 	shows: map[string]string{
-		"serve.TestRemoteRequestsAreBounded":                 "what another machine asks for is bounded before it takes memory",
+		"internal/app/server.TestRemoteRequestsAreBounded":   "what another machine asks for is bounded before it takes memory",
 		"pool.TestStreamsShareAPool":                         "streams that share a pool do no more at once than it says",
 		"dataset.TestStreamSharesSlowElements":               "no worker keeps to itself what others could do",
 		".TestMaxBytesIsTheStores":                           "the bound that a Larder is given is its store's",
@@ -62,7 +62,7 @@ var bounded = law{
 		"stream/content.TestParsing":                   "what is parsed takes no more memory than a bound, whatever a file has",
 	},
 	mutations: []mutation{
-		{"another machine may ask for any number of buckets", "serve/remotebounds.go", "		{\"buckets\", len(o.Batch.Buckets), mostRemoteBuckets},\n", "", []string{"serve.TestRemoteRequestsAreBounded"}},
+		{"another machine may ask for any number of buckets", "internal/app/server/remotebounds.go", "		{\"buckets\", len(o.Batch.Buckets), mostRemoteBuckets},\n", "", []string{"internal/app/server.TestRemoteRequestsAreBounded"}},
 		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes())", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
 		{"recorded inputs grow without end", "recorded.go", "	return t[:min(len(t), maxRecorded)]\n", "	return t\n", []string{".TestRecordedInputsAreBounded"}},

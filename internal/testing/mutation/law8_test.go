@@ -2,7 +2,7 @@ package mutation
 
 var safeData = law{
 	shows: map[string]string{
-		"serve.TestRemoteIsRefused":                            "nobody reads without a token, or outside of the folder of flows",
+		"internal/app/server.TestRemoteIsRefused":              "nobody reads without a token, or outside of the folder of flows",
 		"format/underfolder.TestSinkRefusesItsSource":          "a sink does not write where the flow reads",
 		"format/underfolder.TestKeysStayInTheFolder":           "the name of an item does not lead out of the folder",
 		"format/underfolder.TestCopyPolicies":                  "files are copied, not linked, unless that is asked for",
@@ -52,7 +52,7 @@ var safeData = law{
 	mutations: []mutation{
 		{"a URL that is read is written", "guard/far.go", "if address.Within(from, at[i]) || address.Within(at[i], from) {", "if address.Within(from, at[i]) && from == \"\" {", []string{"guard.TestFarCheck"}},
 		{"a file at a URL is replaced whatever it is by now", "place/s3/put.go", "	o.SetMatchETag(etagOf(*was))\n", "	o.SetMatchETag(\"*\")\n", []string{"format/internal/rows.TestFarSinksMeetOthers"}},
-		{"a client on another machine needs no token", "serve/remote.go", "\tcase !r.lets(req):\n", "\tcase !r.lets(req) && req == nil:\n", []string{"serve.TestRemoteIsRefused"}},
+		{"a client on another machine needs no token", "internal/app/server/remote.go", "\tcase !r.lets(req):\n", "\tcase !r.lets(req) && req == nil:\n", []string{"internal/app/server.TestRemoteIsRefused"}},
 		{"a folder of images is replaced with what others put there", "format/images/mark.go", "name != markName && !ours ||", "name != markName && !ours && false ||", []string{"format/images.TestImagesReplaceOnlyTheirs"}},
 		{"a sink writes over what the flow reads", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/underfolder.TestSinkRefusesItsSource"}},
 		{"so does one of one file", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/jsonl.TestSinkRefusesItsSource"}},

@@ -1,0 +1,420 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// A caller is a client that has a function's results kept.
+type caller struct {
+	*client
+	number uint32
+
+	// compute makes the result of one set of arguments.
+	compute func(argument string) (string, error)
+	within  uint64
+
+	mu       sync.Mutex
+	computed []string
+	together []int // how many were asked for at once
+}
+
+func newCaller(t *testing.T, socket, code string) *caller {
+	t.Helper()
+	c := &caller{client: connect(t, socket)}
+	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
+	c.send(kindFunction, map[string]any{"name": "m.f", "code": map[string]any{"version": code}})
+	c.want(kindFunctioned)
+	return c
+}
+
+// A got is what came of one set of arguments.
+type got struct {
+	as, from byte
+	text     string
+}
+
+func (c *caller) call(flags uint32, list ...string) ([]got, error) {
+	c.t.Helper()
+	b := appendFrame(nil, kindCall, func(b []byte) []byte {
+		b = binary.LittleEndian.AppendUint32(b, c.number)
+		b = binary.LittleEndian.AppendUint32(b, flags)
+		b = binary.LittleEndian.AppendUint64(b, c.within)
+		for _, argument := range list {
+			sum := sha256.Sum256([]byte(argument))
+			b = append(b, sum[:]...)
+		}
+		return b
+	})
+	if _, err := c.conn.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.results(list)
+}
+
+// results reads what comes of a call, and computes what is asked for.
+func (c *caller) results(list []string) ([]got, error) {
+	c.t.Helper()
+	all := make([]got, len(list))
+	for {
+		f, err := c.next()
+		if err != nil {
+			return nil, err
+		}
+		switch f.kind {
+		case kindCompute:
+			c.answer(f.body, list, all)
+		case kindResults:
+			if c.entries(f.body, all) {
+				return all, nil
+			}
+		case kindError:
+			return nil, fmt.Errorf("%s", f.body)
+		default:
+			return nil, fmt.Errorf("a frame of kind %d", f.kind)
+		}
+	}
+}
+
+func (c *caller) answer(asked []byte, list []string, all []got) {
+	token := binary.LittleEndian.Uint64(asked)
+	asked = asked[8:]
+	c.mu.Lock()
+	c.together = append(c.together, len(asked)/4)
+	c.mu.Unlock()
+	var out []byte
+	for ; len(asked) > 0; asked = asked[4:] {
+		i := binary.LittleEndian.Uint32(asked)
+		c.within = token
+		text, err := c.compute(list[i])
+		c.within = 0
+		c.mu.Lock()
+		c.computed = append(c.computed, list[i])
+		c.mu.Unlock()
+		flags := uint32(0)
+		if err != nil {
+			text, flags = err.Error(), madeFailed
+		}
+		all[i].text = text
+		if len(asked) == 4 {
+			flags |= madeLast
+		}
+		out = appendMade(out, token, i, flags, text)
+	}
+	_, _ = c.conn.Write(out) // else it has left
+}
+
+func appendMade(b []byte, token uint64, i, flags uint32, piece string) []byte {
+	return appendFrame(b, kindMade, func(b []byte) []byte {
+		b = binary.LittleEndian.AppendUint64(b, token)
+		b = binary.LittleEndian.AppendUint32(b, i)
+		return append(binary.LittleEndian.AppendUint32(b, flags), piece...)
+	})
+}
+
+func (c *caller) entries(b []byte, all []got) (last bool) {
+	last = binary.LittleEndian.Uint32(b)&resultsLast != 0
+	for b = b[4:]; len(b) > 0; {
+		g := &all[binary.LittleEndian.Uint32(b)]
+		g.as, g.from = b[4], b[5]
+		n := binary.LittleEndian.Uint32(b[16:])
+		if g.as != resultKept && g.as != resultFailed {
+			g.text += string(b[entryHead:][:n])
+		}
+		b = b[entryHead+n:]
+	}
+	return last
+}
+
+// What is kept is not computed again, of another code it is, and what a batch asks for
+// is computed in one go, each once.
+func TestCalls(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	c := newCaller(t, socket, "1")
+	for k, want := range []byte{resultKept, resultBytes} {
+		all, err := c.call(0, "a")
+		if err != nil || all[0].text != "made of a" || all[0].as != want {
+			t.Errorf("call %d: %v %v", k, all, err)
+		}
+	}
+	if all, err := c.call(callFind, "b"); err != nil || all[0].as != resultNone {
+		t.Errorf("what is not kept was found: %v %v", all, err)
+	}
+	all, err := c.call(0, "c", "a", "d", "c", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, argument := range []string{"c", "a", "d", "c", "b"} {
+		if all[i].text != "made of "+argument {
+			t.Errorf("result %d is %q", i, all[i].text)
+		}
+	}
+	if !slices.Equal(c.computed, []string{"a", "c", "d", "b"}) || !slices.Equal(c.together, []int{1, 3}) {
+		t.Errorf("computed %v, together %v", c.computed, c.together)
+	}
+	other := newCaller(t, socket, "2")
+	if all, err := other.call(0, "a"); err != nil || all[0].as != resultKept {
+		t.Errorf("of another code: %v %v", all, err)
+	}
+	if all, err := c.call(callAgain, "a"); err != nil || all[0].as != resultKept || len(c.computed) != 5 {
+		t.Errorf("asked for again: %v %v, computed %v", all, err, c.computed)
+	}
+	c.forget("a")
+	if all, err := c.call(callFind, "a"); err != nil || all[0].as != resultNone {
+		t.Errorf("what was forgotten was found: %v %v", all, err)
+	}
+}
+
+func (c *caller) forget(argument string) {
+	sum := sha256.Sum256([]byte(argument))
+	b := appendFrame(nil, kindForget, func(b []byte) []byte {
+		return append(append(binary.LittleEndian.AppendUint32(b, c.number), make([]byte, 12)...), sum[:]...)
+	})
+	if _, err := c.conn.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+	c.want(kindForgotten)
+}
+
+// Of many clients that ask for overlapping batches at once, in orders of their own, one
+// computes each result.
+func TestCallsAreComputedOnce(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	var clients []*caller
+	var work sync.WaitGroup
+	for k := range 8 {
+		c := newCaller(t, socket, "1")
+		clients = append(clients, c)
+		work.Go(func() {
+			for from := range 20 {
+				var list []string
+				for i := range 10 {
+					list = append(list, fmt.Sprint((from*5+i*(1+2*(k%2)))%100))
+				}
+				if k%3 == 0 {
+					slices.Reverse(list)
+				}
+				all, err := c.call(0, list...)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i, argument := range list {
+					if all[i].text != "made of "+argument {
+						t.Errorf("%q came as %q", argument, all[i].text)
+					}
+				}
+			}
+		})
+	}
+	work.Wait()
+	var computed []string
+	for _, c := range clients {
+		computed = append(computed, c.computed...)
+	}
+	slices.Sort(computed)
+	if len(computed) != len(slices.Compact(slices.Clone(computed))) {
+		t.Errorf("some were computed twice: %v", computed)
+	}
+}
+
+// Who waited for a client that fails, or that goes away, computes for itself, and a
+// failure of one item leaves the others.
+func TestCallsThatFail(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	first, second := newCaller(t, socket, "1"), newCaller(t, socket, "1")
+	begun := make(chan struct{})
+	first.compute = func(argument string) (string, error) {
+		if argument == "leave" {
+			close(begun)
+			_ = first.conn.Close()
+		}
+		return "", fmt.Errorf("no %s", argument)
+	}
+	all, err := first.call(0, "a", "b")
+	if err != nil || all[0].as != resultFailed || all[1].as != resultFailed {
+		t.Errorf("%v %v", all, err)
+	}
+	second.compute = func(argument string) (string, error) {
+		if argument == "b" {
+			return "", fmt.Errorf("not b")
+		}
+		return "second's " + argument, nil
+	}
+	all, err = second.call(0, "a", "b", "c")
+	if err != nil || all[0].as != resultKept || all[1].as != resultFailed || all[2].as != resultKept {
+		t.Errorf("%v %v", all, err)
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if _, err := first.call(0, "leave"); err == nil {
+			t.Error("who left had a reply")
+		}
+	})
+	<-begun
+	if all, err := second.call(0, "leave"); err != nil || all[0].text != "second's leave" {
+		t.Errorf("%v %v", all, err)
+	}
+	work.Wait()
+}
+
+// What is asked for in the course of a computation may be asked for on the same
+// connection, and a computation that needs its own result is told.
+func TestCallsWithinCalls(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	c := newCaller(t, socket, "1")
+	c.compute = func(argument string) (string, error) {
+		switch argument {
+		case "outer":
+			all, err := c.call(0, "inner")
+			if err != nil {
+				return "", err
+			}
+			return "of " + all[0].text, nil
+		case "self":
+			all, err := c.call(0, "self")
+			if err == nil && all[0].as == resultError && all[0].from == 1 {
+				return "", fmt.Errorf("cycle")
+			}
+			return "", fmt.Errorf("%v %s", all, fmt.Sprint(err))
+		}
+		return argument, nil
+	}
+	if all, err := c.call(0, "outer"); err != nil || all[0].text != "of inner" {
+		t.Errorf("%v %v", all, err)
+	}
+	if all, err := c.call(0, "self"); err != nil || all[0].text != "cycle" {
+		t.Errorf("%v %v", all, err)
+	}
+}
+
+// A large result comes in pieces, or in pieces goes.
+func TestLargeResults(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	c := newCaller(t, socket, "1")
+	large := strings.Repeat("0123456789abcdef", 5<<16)
+	c.compute = func(string) (string, error) { return large, nil }
+	if _, err := c.call(0, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.call(0, "a"); err != nil || all[0].text != large || all[0].as != resultBytes {
+		t.Errorf("%d bytes came: %v", len(all[0].text), err)
+	}
+}
+
+// What a client has sent a part of and not the rest takes no room once it has gone.
+func TestPartsOfResultsAreLetGo(t *testing.T) {
+	socket, s, _ := serverFor(t, Options{})
+	first, second := newCaller(t, socket, "1"), newCaller(t, socket, "1")
+	sum := sha256.Sum256([]byte("a"))
+	b := appendFrame(nil, kindCall, func(b []byte) []byte {
+		return append(append(binary.LittleEndian.AppendUint32(b, 0), make([]byte, 12)...), sum[:]...)
+	})
+	if _, err := first.conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	token := binary.LittleEndian.Uint64(first.want(kindCompute).body)
+	if _, err := first.conn.Write(appendMade(nil, token, 0, madeMore, strings.Repeat("x", 1<<20))); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.conn.Close()
+	if all, err := second.call(0, "a"); err != nil || all[0].text != "made of a" {
+		t.Errorf("%v %v", all, err)
+	}
+	if n := s.calls.pending.Load(); n != 0 {
+		t.Errorf("%d bytes are counted", n)
+	}
+}
+
+// What differs from the result that is most like one is told.
+func TestWhyCalls(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	c := newCaller(t, socket, "1")
+	said := func(name, text string) []any {
+		return []any{map[string]any{"name": name, "text": text, "digest": key.DigestOf([]byte(text)).String()}}
+	}
+	sum := sha256.Sum256([]byte("a"))
+	b := appendFrame(nil, kindCall, func(b []byte) []byte {
+		return append(append(binary.LittleEndian.AppendUint32(b, c.number), make([]byte, 12)...), sum[:]...)
+	})
+	if _, err := c.conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	token := binary.LittleEndian.Uint64(c.want(kindCompute).body)
+	c.send(kindAbout, map[string]any{"token": token, "items": []any{map[string]any{"index": 0, "arguments": said("size", "64")}}})
+	if _, err := c.conn.Write(appendMade(nil, token, 0, madeLast, "x")); err != nil {
+		t.Fatal(err)
+	}
+	c.want(kindResults)
+	c.send(kindWhy, map[string]any{"function": 0, "digest": key.DigestOf([]byte("b")).String(), "arguments": said("size", "128")})
+	var why struct {
+		Kept    bool
+		Changes []string
+	}
+	if err := json.Unmarshal(c.want(kindWhys).body, &why); err != nil {
+		t.Fatal(err)
+	}
+	if why.Kept || !slices.Equal(why.Changes, []string{"size: changed (64 -> 128)"}) {
+		t.Errorf("%+v", why)
+	}
+}
+
+// What the protocol does not allow ends the connection, and no other.
+func TestCallsThatAreRefused(t *testing.T) {
+	socket, _, _ := serverFor(t, Options{})
+	made := appendMade(nil, 99, 0, 0, "x")
+	for name, sent := range map[string][]byte{
+		"of no function": appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+32)...) }),
+		"short":          appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, 1, 2, 3) }),
+		"half a digest":  appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+5)...) }),
+		"made of little": appendFrame(nil, kindMade, func(b []byte) []byte { return append(b, made[:3]...) }),
+		"about nothing":  appendFrame(nil, kindAbout, func(b []byte) []byte { return append(b, "no"...) }),
+	} {
+		c := connect(t, socket)
+		if _, err := c.conn.Write(sent); err != nil {
+			t.Fatal(err)
+		}
+		if code, text := c.refused(); code != "protocol" {
+			t.Errorf("%s: %s %s", name, code, text)
+		}
+	}
+	connect(t, socket)
+}
+
+// Parts of code that are left out are the same code, and are kept once they are told.
+func TestPartsOfCodeMayBeToldLater(t *testing.T) {
+	socket, s, _ := serverFor(t, Options{})
+	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))
+	c := &caller{client: connect(t, socket)}
+	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
+	tell := func(code map[string]any) {
+		code["digest"] = id.String()
+		c.send(kindFunction, map[string]any{"name": "m.f", "code": code})
+		c.want(kindFunctioned)
+	}
+	tell(map[string]any{})
+	if all, err := c.call(0, "a"); err != nil || all[0].as != resultKept {
+		t.Fatalf("%v %v", all, err)
+	}
+	if parts := larder.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
+		t.Errorf("parts that nobody told are %v", parts)
+	}
+	tell(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
+	c.number = 1
+	if all, err := c.call(0, "a"); err != nil || all[0].as != resultBytes {
+		t.Errorf("of the same code, told in full: %v %v", all, err)
+	}
+	parts := larder.ClosureParts(t.Context(), s.options.Larder, id)
+	if len(parts) != 1 || parts[0].Name != "m.g" || parts[0].Digest != part {
+		t.Errorf("%v", parts)
+	}
+}

@@ -1,0 +1,258 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/larder-data/larder/key"
+)
+
+// calls are the computations that clients are asked for and have not answered, by their
+// tokens.
+type calls struct {
+	pending atomic.Int64 // bytes of what has been made and is not kept
+
+	mu     sync.Mutex
+	tokens map[uint64]computing
+	last   uint64
+}
+
+type computing struct {
+	call *call
+	ctx  context.Context // of the computation
+}
+
+func (s *calls) begin(cl *call, ctx context.Context) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens == nil {
+		s.tokens = map[uint64]computing{}
+	}
+	s.last++
+	s.tokens[s.last] = computing{cl, ctx}
+	return s.last
+}
+
+func (s *calls) end(token uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, token)
+}
+
+func (s *calls) get(token uint64) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[token].call
+}
+
+// within is the context of what is asked for in the course of a computation, so that
+// those who wait for each other are told; outside of one it is that of the connection.
+func (s *calls) within(token uint64, otherwise context.Context) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.tokens[token]; ok {
+		return c.ctx
+	}
+	return otherwise
+}
+
+// remembering returns what carries frames of a kind out if these are about results of
+// functions. They are carried out by who reads them, as that takes the least time.
+func (c *conn) remembering(k kind) func([]byte) error {
+	switch k {
+	case kindFunction:
+		return c.function
+	case kindCall:
+		return c.call
+	case kindAbout:
+		return c.about
+	case kindMade:
+		return c.made
+	case kindForget:
+		return c.forget
+	case kindWhy:
+		return c.why
+	}
+	return nil
+}
+
+// remember carries a frame out. Its errors are told, and those that are the client's end
+// the connection.
+func (c *conn) remember(carry func([]byte) error, f frame) error {
+	if !c.hello.Load() {
+		return fmt.Errorf("%w: the first frame is a hello", errProtocol)
+	}
+	err := carry(f.body)
+	if err == nil || errors.Is(err, errProtocol) {
+		return err
+	}
+	c.fail(err)
+	return nil
+}
+
+// owes notes that a connection is to get the reply of a call, which ends with it.
+func (c *conn) owes(cl *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls == nil {
+		c.calls = map[*call]bool{}
+	}
+	c.calls[cl] = true
+}
+
+func (c *conn) owed(cl *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, cl)
+}
+
+// abandon ends the calls that nobody gets replies of.
+func (c *conn) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cl := range c.calls {
+		cl.cancel(errGone)
+	}
+}
+
+// Flags of what was made.
+const (
+	madeMore   = 1 << iota // more pieces of it follow
+	madeFailed             // it could not be; what follows is why
+	madeLast               // all that was asked for has been sent
+)
+
+const madeHead = 16
+
+// made takes a piece of what the client was asked to compute.
+func (c *conn) made(body []byte) error {
+	if len(body) < madeHead {
+		return fmt.Errorf("%w: what was made has %d bytes", errProtocol, len(body))
+	}
+	token, index, flags := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
+	cl := c.server.calls.get(token)
+	if cl == nil { // the server has given it up, as its client seemed to have gone
+		if flags&madeLast != 0 {
+			return c.results()
+		}
+		return nil
+	}
+	if err := cl.add(index, flags, body[madeHead:]); err != nil {
+		return err
+	}
+	if flags&madeLast == 0 {
+		return nil
+	}
+	if !c.busy.CompareAndSwap(false, true) {
+		return fmt.Errorf("%w: what was made comes before the reply to the call before", errProtocol)
+	}
+	cl.mu.Lock()
+	before := cl.conn
+	cl.conn = c
+	arrived := cl.arrived
+	cl.arrived = nil
+	cl.mu.Unlock()
+	if before != c {
+		before.owed(cl)
+		c.owes(cl)
+	}
+	if arrived == nil {
+		return fmt.Errorf("%w: what was made comes twice", errProtocol)
+	}
+	close(arrived)
+	return nil
+}
+
+// add takes a piece of what the client has made.
+func (cl *call) add(index, flags uint32, piece []byte) error {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	m := cl.made[index]
+	if m == nil || m.whole || cl.arrived == nil {
+		return fmt.Errorf("%w: nothing numbered %d is to be made", errProtocol, index)
+	}
+	m.whole = flags&madeMore == 0
+	switch {
+	case flags&madeFailed != 0:
+		cl.server.calls.pending.Add(-int64(len(m.encoded)))
+		m.encoded, m.err = nil, raisedError{string(piece[:min(len(piece), mostError)])}
+	case m.err != nil:
+	case cl.server.calls.pending.Add(int64(len(piece))) > mostMade && len(m.encoded) > 0:
+		cl.server.calls.pending.Add(-int64(len(m.encoded) + len(piece)))
+		m.encoded, m.err = nil, errTooLarge
+	default:
+		m.encoded = append(m.encoded, piece...)
+	}
+	return nil
+}
+
+// about notes what the client says of arguments, for explanations.
+func (c *conn) about(body []byte) error {
+	var r struct {
+		Token uint64 `json:"token"`
+		Items []struct {
+			Index     uint32     `json:"index"`
+			Arguments []argument `json:"arguments"`
+		} `json:"items"`
+	}
+	if err := decode(body, &r); err != nil {
+		return fmt.Errorf("%w: about: %w", errProtocol, err)
+	}
+	cl := c.server.calls.get(r.Token)
+	if cl == nil {
+		return nil
+	}
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.said == nil {
+		cl.said = map[uint32][]key.Part{}
+	}
+	for _, item := range r.Items {
+		if uint64(item.Index) >= uint64(len(cl.sums)) {
+			return fmt.Errorf("%w: about: there is no item %d", errProtocol, item.Index)
+		}
+		parts, err := partsOf(item.Arguments)
+		if err != nil {
+			return fmt.Errorf("%w: about: %w", errProtocol, err)
+		}
+		cl.said[item.Index] = parts
+	}
+	return nil
+}
+
+// An argument is what a client says of one, for explanations.
+type argument struct {
+	Name   string `json:"name"`
+	Text   string `json:"text"`
+	Digest string `json:"digest"`
+}
+
+func partsOf(list []argument) ([]key.Part, error) {
+	parts := make([]key.Part, len(list))
+	for i, a := range list {
+		d, err := key.ParseDigest(a.Digest)
+		if err != nil {
+			return nil, errors.New("a digest that is none")
+		}
+		parts[i] = key.Part{Kind: key.ArgPart, Name: a.Name, Value: a.Text[:min(len(a.Text), mostText)], Digest: d}
+	}
+	return parts, nil
+}
+
+const mostText = 200 // bytes of what is said of an argument
+
+// forget forgets results.
+func (c *conn) forget(body []byte) error {
+	cl, _, err := c.parseCall(body)
+	if err != nil {
+		return err
+	}
+	if err := c.server.options.Larder.Forget(c.ctx, cl.keys()...); err != nil {
+		return err
+	}
+	return c.reply(kindForgotten, map[string]int{"forgotten": len(cl.sums)})
+}

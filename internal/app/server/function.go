@@ -1,0 +1,89 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
+)
+
+// A function is one of the client, whose results are kept.
+type function struct {
+	op *key.Op
+}
+
+// functionRequest is the body of `function`.
+type functionRequest struct {
+	Name string `json:"name"`
+	// Code is what its code is known by: a version that its author gave, or a digest of
+	// all that it reaches, whose parts are told for explanations: before something is
+	// computed, which who only asks for what is kept need not wait for.
+	Code struct {
+		Version string     `json:"version"`
+		Digest  string     `json:"digest"`
+		Parts   []codePart `json:"parts"`
+	} `json:"code"`
+}
+
+type codePart struct {
+	Name   string `json:"name"`
+	Where  string `json:"where"`
+	Digest string `json:"digest"`
+}
+
+// guest is whose functions these are in keys: their identities and versions have nothing
+// to do with those of Go.
+const guest = "python"
+
+// mostFunctions is how many functions a connection may tell of.
+const mostFunctions = 1 << 16
+
+// function notes a function and tells the client its number.
+func (c *conn) function(body []byte) error {
+	var r functionRequest
+	if err := decode(body, &r); err != nil {
+		return requestError{fmt.Errorf("function: %w", err)}
+	}
+	if len(c.functions) >= mostFunctions {
+		return requestError{errors.New("function: there are too many; connect again")}
+	}
+	code, err := r.code(c)
+	if err != nil {
+		return requestError{fmt.Errorf("function: %w", err)}
+	}
+	op, err := key.NewOp(r.Name, code)
+	if err != nil {
+		return requestError{fmt.Errorf("function: %w", err)}
+	}
+	c.functions = append(c.functions, &function{op})
+	return c.reply(kindFunctioned, map[string]int{"function": len(c.functions) - 1})
+}
+
+// code is what the function's code is called in keys. What it consists of is kept, if it
+// is told, to be compared when it is another.
+func (r *functionRequest) code(c *conn) (key.Code, error) {
+	if r.Code.Version != "" {
+		return key.VersionOf(guest, r.Code.Version), nil
+	}
+	id, err := key.ParseDigest(r.Code.Digest)
+	if err != nil {
+		return key.Code{}, err
+	}
+	code := key.Code{Kind: string(source.Precise), ID: id.String(), Package: guest}
+	if r.Code.Parts == nil {
+		return code, nil
+	}
+	parts := make([]source.Part, len(r.Code.Parts))
+	for i, p := range r.Code.Parts {
+		parts[i] = source.Part{Name: p.Name, Where: p.Where}
+		if parts[i].Digest, err = key.ParseDigest(p.Digest); err != nil {
+			return key.Code{}, err
+		}
+	}
+	if err := larder.KeepClosure(c.ctx, c.server.options.Larder, &source.Closure{ID: id, Parts: parts}); err != nil {
+		return key.Code{}, err
+	}
+	return code, nil
+}

@@ -1,0 +1,355 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/loader"
+)
+
+// A pipeline is what one or more clients have opened: they read through the same caches,
+// and what several are at is decoded once.
+type pipeline struct {
+	spec     string // the request, as JSON
+	id       string // no other has had it
+	name     string // for people
+	look     *flow.Look
+	loader   *loader.Loader
+	parts    []openedPart
+	editions *editions
+
+	sharded string // what readers of several ranks are warned of; "" if of nothing
+
+	ready  chan struct{} // closed when err, or what there is, is known
+	cancel context.CancelFunc
+	err    error
+	users  int // guarded by pipelines.mu
+}
+
+type openedPart struct {
+	Name    string `json:"name"`
+	Samples int    `json:"samples"`
+}
+
+// pipelines are those that somebody has open, or had of late.
+type pipelines struct {
+	server *Server
+	mu     sync.Mutex
+	open   []*pipeline
+	made   int // how many there were
+	caches sharedCaches
+}
+
+// requestError is a request that makes no sense, flowError a flow that is wrong.
+type (
+	requestError struct{ error }
+	flowError    struct{ error }
+)
+
+func (e requestError) Unwrap() error { return e.error }
+func (e flowError) Unwrap() error    { return e.error }
+
+// get returns what a request opens: what others have open, if it is made of the same
+// files as they are now, or if it has the id, which the client was told when it opened the
+// same before. It is given back by leave. note is told how it gets on, also later.
+func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note func(level, text string)) (*pipeline, error) {
+	if err := o.check(); err != nil {
+		return nil, requestError{err}
+	}
+	spec, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	if p := ps.again(string(spec), id); p != nil {
+		return ps.await(ctx, p)
+	}
+	b := &opening{server: ps.server, request: o, note: note}
+	look, err := b.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, mine := ps.join(ctx, string(spec), look)
+	if mine {
+		p.name = b.name()
+		octx, cancel := context.WithCancel(ps.server.ctx)
+		p.cancel = cancel
+		go func() {
+			defer cancel() // a pipeline outlives its opening, and nothing of it needs this context
+			ps.opened(p, b.open(octx, p))
+		}()
+	}
+	return ps.await(ctx, p)
+}
+
+// await waits until a pipeline is open.
+func (ps *pipelines) await(ctx context.Context, p *pipeline) (_ *pipeline, err error) {
+	select {
+	case <-p.ready:
+		err = p.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		ps.leave(p)
+		return nil, err
+	}
+	return p, nil
+}
+
+// again returns the pipeline of an id, if it is still there and is that of the request.
+func (ps *pipelines) again(spec, id string) *pipeline {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.open {
+		if id != "" && p.id == id && p.spec == spec {
+			p.users++
+			return p
+		}
+	}
+	return nil
+}
+
+// join returns the pipeline of a request, and whether it is to be opened.
+func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p *pipeline, mine bool) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.open {
+		if p.spec == spec && look.Same(ctx, p.look) {
+			p.users++
+			return p, false
+		}
+	}
+	ps.made++
+	id := fmt.Sprintf("%x.%x", ps.server.began.UnixNano(), ps.made)
+	p = &pipeline{spec: spec, id: id, look: look, ready: make(chan struct{}), users: 1, editions: newEditions(&ps.caches)}
+	ps.open = append(ps.open, p)
+	return p, true
+}
+
+// opened notes that a pipeline is open, or why not. If nobody is left, it gives back what it has.
+func (ps *pipelines) opened(p *pipeline, err error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p.err = err
+	close(p.ready)
+	if err != nil || !slices.Contains(ps.open, p) {
+		p.editions.close()
+	}
+}
+
+// unused is how many pipelines that nobody uses are kept, with what they have in memory,
+// for who opens the same again.
+const unused = 2
+
+// leave gives a pipeline back. The last user ends what is being opened.
+func (ps *pipelines) leave(p *pipeline) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if p.users--; p.users > 0 {
+		return
+	}
+	ps.remove(p)
+	defer ps.server.tidy()
+	select {
+	case <-p.ready:
+		if p.err == nil {
+			ps.open = append(ps.open, p) // the last of those that nobody uses
+			ps.forget()
+		}
+	default:
+		p.cancel()
+	}
+}
+
+// forget lets go of the oldest pipelines that nobody uses.
+func (ps *pipelines) forget() {
+	n := 0
+	for _, p := range slices.Backward(slices.Clone(ps.open)) {
+		if p.users > 0 {
+			continue
+		}
+		if n++; n > unused {
+			ps.remove(p)
+			p.editions.close()
+		}
+	}
+}
+
+func (ps *pipelines) remove(p *pipeline) {
+	ps.open = slices.DeleteFunc(ps.open, func(q *pipeline) bool { return q == p })
+}
+
+// An opening is a request on its way to a pipeline.
+type opening struct {
+	server  *Server
+	request *openRequest
+	note    func(level, text string)
+
+	file    string
+	content []byte
+	flow    *flow.Flow
+	epochs  bool // the flow has a variable for the number of the epoch
+}
+
+// epochVariable is the variable of a flow that is the number of the epoch, if there is
+// one: mappers that draw take it to draw anew in each.
+const epochVariable = "epoch"
+
+// look reads the flow, and looks at what it is made of.
+func (b *opening) look(ctx context.Context) (*flow.Look, error) {
+	if err := b.read(); err != nil {
+		return nil, err
+	}
+	f, err := b.parse(0)
+	if err != nil {
+		return nil, flowError{err}
+	}
+	b.flow = f
+	b.server.options.limits(f.Limits)
+	look, err := f.Look(ctx, b.options())
+	return look, b.told(err)
+}
+
+// name is what people know the request by: the flow's file, and the nodes.
+func (b *opening) name() string {
+	name := b.request.Flow.File
+	if name == "" {
+		name = "a flow of " + b.request.Flow.Dir
+	}
+	for _, part := range b.request.Parts {
+		name += " " + part.Node
+	}
+	return name
+}
+
+// read reads the flow's file.
+func (b *opening) read() (err error) {
+	spec := b.request.Flow
+	b.file, b.content = filepath.Join(spec.Dir, "flow.yaml"), []byte(spec.Text)
+	if spec.File != "" {
+		b.file = filepath.Clean(spec.File)
+		if b.content, err = flow.ReadFile(b.file); err != nil {
+			return requestError{fmt.Errorf("the flow cannot be read: %w", err)}
+		}
+	}
+	return nil
+}
+
+// parse makes the flow of an epoch.
+func (b *opening) parse(epoch uint64) (*flow.Flow, error) {
+	vars := map[string]string{}
+	if b.request.Profile != "" {
+		var err error
+		if vars, err = flow.Profile(b.file, b.content, b.request.Profile); err != nil {
+			return nil, err
+		}
+	}
+	maps.Copy(vars, b.request.Set)
+	_, set := b.request.Set[epochVariable]
+	b.epochs = !set && slices.Contains(flow.VarsIn(string(b.content)), epochVariable)
+	if b.epochs {
+		vars[epochVariable] = strconv.FormatUint(epoch, 10)
+	}
+	return flow.Parse(b.file, b.content, vars)
+}
+
+func (b *opening) options() flow.RunOptions {
+	o := flow.RunOptions{Larder: b.server.options.Larder, Pool: b.server.pool, Log: b.server.log, Python: b.request.Python}
+	told := time.Now()
+	o.Observers = []func(flow.Event){func(ev flow.Event) {
+		if ev.Event == flow.NodeProgress && time.Since(told) > time.Second { // what is opened may have to be computed first
+			told = time.Now()
+			b.note("info", fmt.Sprintf("node %s: %d of %d", ev.Node, ev.Done, ev.Total))
+		}
+	}}
+	for _, part := range b.request.Parts {
+		if !slices.Contains(o.Only, part.Node) {
+			o.Only = append(o.Only, part.Node)
+		}
+	}
+	return o
+}
+
+// told says what kind of error it is.
+func (b *opening) told(err error) error {
+	if errors.Is(err, flow.ErrRequest) {
+		return requestError{err}
+	}
+	return err
+}
+
+// open makes the pipeline's loader.
+func (b *opening) open(ctx context.Context, p *pipeline) error {
+	o := loader.Options{Pool: b.server.pool, Skip: b.request.Skip}
+	var err error
+	if o.Plan, err = b.request.plan(); err != nil {
+		return requestError{err}
+	}
+	if o.Fields, err = b.request.fields(); err != nil {
+		return requestError{err}
+	}
+	first, err := p.editions.open(ctx, b, 0, b.flow, p.look)
+	if err != nil {
+		return err
+	}
+	o.Data, o.Caches, o.Watch = first.data, first.told, first.others()
+	p.sharded = b.sharded()
+	for k, part := range b.request.Parts {
+		to, err := b.part(ctx, part, o.Data[k])
+		if err != nil {
+			return fmt.Errorf("part %d (%s): %w", k, to.Name, err)
+		}
+		if k == 0 {
+			to.Identity = p.look.Identity
+		}
+		o.Plan.Parts = append(o.Plan.Parts, to)
+		p.parts = append(p.parts, openedPart{to.Name, to.Len})
+	}
+	if b.epochs {
+		o.Epoch = func(ctx context.Context, epoch uint64) ([]loader.Data, error) { return p.editions.of(ctx, b, epoch) }
+	}
+	if p.loader, err = loader.New(o); err != nil {
+		return requestError{err}
+	}
+	return nil
+}
+
+// sharded says of the first part that is the share of one process in the flow already why
+// ranks should not share it again.
+func (b *opening) sharded() string {
+	for _, part := range b.request.Parts {
+		node, _, _ := strings.Cut(part.Node, ".")
+		if shard := lint.ShardOf(b.flow, node); shard != nil {
+			return fmt.Sprintf("node %s: node %s passes on the share of one process, and each rank gets a share of that: remove it, or read as one rank (docs/linting.md#double-shard)", part.Node, shard.Name)
+		}
+	}
+	return ""
+}
+
+// part says what the plan is to know of a part.
+func (b *opening) part(ctx context.Context, spec partSpec, data loader.Data) (to loader.Part, err error) {
+	to = loader.Part{Name: spec.Name, Weight: spec.Weight, Len: data.Len()}
+	if to.Name == "" {
+		to.Name = spec.Node
+	}
+	if spec.Only != nil {
+		if to.Only, err = spec.Only.order(data.Len()); err != nil {
+			return to, requestError{err}
+		}
+	}
+	if l := b.request.Length; l != nil {
+		to.Lengths, err = loader.Lengths(ctx, data, loader.LengthOptions{Item: l.Item, Expression: l.Expression, Larder: b.server.options.Larder, Pool: b.server.pool})
+	}
+	return to, err
+}

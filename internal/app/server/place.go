@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Folder is where the sockets of a user's servers are.
+func Folder() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "larder")
+	}
+	return filepath.Join(os.TempDir(), "larder-"+strconv.Itoa(os.Getuid()))
+}
+
+// Socket is the path of the socket at which the server of a cache folder listens, that a
+// program would be: docs/protocol.md says what it is made of.
+func Socket(cache, program string) (string, error) {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return "", fmt.Errorf("the program of the server: %w", err)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return "", fmt.Errorf("the program of the server: %w", err)
+	}
+	if cache, err = resolved(cache); err != nil {
+		return "", fmt.Errorf("the cache folder: %w", err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "larder 1\n%s\n%s\n%d %d\n", cache, program, info.Size(), info.ModTime().UnixNano()))
+	return filepath.Join(Folder(), hex.EncodeToString(sum[:16])+socketSuffix), nil
+}
+
+const socketSuffix = ".sock"
+
+// resolved is a path made absolute, with links resolved as far as there is anything.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return path, nil
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// ErrServed is the error of who would listen at a socket at which another server does.
+var ErrServed = errors.New("another server listens there")
+
+// Listen listens at a socket, in a folder that only the user can enter. What it returns
+// besides is called when the server has ended. If another server has the socket, the
+// error is [ErrServed]; what one that was killed left is taken over.
+func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(), err error) {
+	if err := makeFolder(filepath.Dir(socket)); err != nil {
+		return nil, nil, err
+	}
+	file, err := os.OpenFile(strings.TrimSuffix(socket, socketSuffix)+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	fail := func(err error) (*net.UnixListener, func(), error) {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	ours, err := lock(file)
+	if err != nil {
+		return fail(fmt.Errorf("%s: %w", file.Name(), err))
+	}
+	if !ours {
+		return fail(ErrServed)
+	}
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fail(err)
+	}
+	var c net.ListenConfig
+	any, err := c.Listen(ctx, "unix", socket)
+	if err != nil {
+		return fail(err)
+	}
+	l = any.(*net.UnixListener)
+	l.SetUnlinkOnClose(true)
+	if err := os.Chmod(socket, 0o600); err != nil {
+		_ = l.Close()
+		return fail(err)
+	}
+	// The lock is let go of when the program ends, after the socket has gone: until then
+	// nobody else listens. The file stays, as another may wait for its lock.
+	return l, func() { _ = file.Close() }, nil
+}
+
+// makeFolder makes the folder of sockets, and refuses one that others can enter.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("the folder of sockets: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("the folder of sockets: %w", err)
+	}
+	if !info.IsDir() || !ownFolder(info) {
+		return fmt.Errorf("the folder of sockets, %s, must be your own, with mode 0700; set XDG_RUNTIME_DIR, or TMPDIR, to have another", dir)
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-data/larder/loader"
+)
+
+const (
+	defaultWindow = 16
+	mostWindow    = 4096
+	defaultRing   = 256 << 20
+)
+
+// A reading is what a client reads: the batches of a rank, in a ring.
+type reading struct {
+	conn     *conn
+	pipeline *pipeline
+	request  startRequest
+	ring     *ring
+	reader   *loader.Reader // nil of one that only samples are got of
+	layouts  layouts
+	from     loader.State
+	batches  int // of the epoch at which it begins
+	window   int
+	began    time.Time
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup
+
+	room  chan struct{} // has one for each batch that is handed out
+	told  atomic.Bool   // the client has been told that it ended
+	meter meter
+}
+
+// A meter counts what a reader did.
+type meter struct {
+	batches, samples, bytes, skipped atomic.Int64
+	made, taken                      atomic.Int64 // nanoseconds: waited for batches to be made, and for the client to take them
+	epoch                            atomic.Uint64
+}
+
+// count notes a batch.
+func (m *meter) count(b *loader.Batch) {
+	m.batches.Add(1)
+	m.samples.Add(int64(len(b.Samples) - b.Padding))
+	m.bytes.Add(int64(len(b.Data)))
+	m.skipped.Add(int64(len(b.Skipped)))
+}
+
+// newReading begins to read.
+func (c *conn) newReading(o *startRequest) (*reading, error) {
+	p := c.pipeline
+	r := &reading{conn: c, pipeline: p, request: *o, window: defaultWindow, began: time.Now()}
+	r.request.fill()
+	if o.Window != nil {
+		r.window = *o.Window
+	}
+	switch {
+	case r.window < 0 || r.window > mostWindow:
+		return nil, requestError{fmt.Errorf("start: a window of %d batches; it can have 1 to %d", r.window, mostWindow)}
+	case o.Ring < 0:
+		return nil, requestError{errors.New("start: the ring has less than 0 bytes")}
+	}
+	most := o.Ring
+	if most == 0 {
+		most = defaultRing
+	}
+	var err error
+	if r.from, err = o.from(p.loader.Plan()); err != nil {
+		return nil, err
+	}
+	if r.ring, err = c.ringOf(most); err != nil {
+		return nil, err
+	}
+	r.ctx, r.cancel = context.WithCancelCause(c.ctx)
+	if r.window > 0 {
+		err = r.begin(most)
+	}
+	if err != nil {
+		r.cancel(err)
+		return nil, err
+	}
+	return r, nil
+}
+
+// ringOf returns the ring of the last reader, if it is still there, or another one.
+func (c *conn) ringOf(most int64) (r *ring, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ring == nil {
+		if c.ring, err = newRing(); err != nil {
+			return nil, err
+		}
+	}
+	c.ring.bound(func() int64 { return c.server.ahead.Share(most) })
+	return c.ring, nil
+}
+
+// fill puts in what was left out: one rank, and one share of its batches.
+func (o *startRequest) fill() {
+	if o.Ranks == 0 {
+		o.Ranks = 1
+	}
+	if o.Shares == 0 {
+		o.Shares = 1
+	}
+}
+
+// from is the state at which a reader begins.
+func (o *startRequest) from(plan *loader.Plan) (loader.State, error) {
+	switch {
+	case o.From != nil && o.Epoch != nil:
+		return loader.State{}, requestError{errors.New("start: give it a state or an epoch, and not both")}
+	case o.Epoch != nil:
+		return plan.StartOf(*o.Epoch), nil
+	case o.From != nil:
+		return *o.From, plan.Check(*o.From)
+	}
+	return plan.Start(), nil
+}
+
+func (r *reading) begin(most int64) (err error) {
+	o := r.request
+	r.room = make(chan struct{}, r.window)
+	ahead := max(2, min(r.window, 8))
+	r.reader, err = r.pipeline.loader.Read(r.ctx, loader.ReadOptions{
+		Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
+		Ahead: ahead, AheadBytes: most, Budget: r.conn.server.ahead, Rooms: r.ring,
+	})
+	if err != nil {
+		return requestError{err}
+	}
+	n, err := r.pipeline.loader.Plan().Batches(r.from, o.Rank, o.Ranks)
+	r.batches = (n - o.Share + o.Shares - 1) / o.Shares
+	if err != nil {
+		r.reader.Close()
+	}
+	return err
+}
+
+// prefixOf is a state's text up to the epoch.
+func prefixOf(s loader.State) string {
+	text := s.String()
+	for range 2 {
+		text = text[:strings.LastIndexByte(text, '.')]
+	}
+	return text
+}
+
+// run hands batches out until the reader ends.
+func (r *reading) run() {
+	r.work.Go(func() {
+		err := r.handOut()
+		if r.ctx.Err() == nil { // else who stopped it tells
+			r.tell(err)
+		}
+	})
+}
+
+// tell tells the client once that the reader has ended, and why if it is an error.
+func (r *reading) tell(err error) {
+	switch {
+	case !r.told.CompareAndSwap(false, true):
+	case err != nil:
+		r.conn.fail(err)
+	default:
+		_ = r.conn.send(appendFrame(nil, kindStopped, func(b []byte) []byte { return b })) // else the client has gone
+	}
+}
+
+var errStopped = errors.New("reading was stopped")
+
+// handOut hands batches out, to the end of the last epoch.
+func (r *reading) handOut() error {
+	r.meter.epoch.Store(r.from.Epoch)
+	for ended := 0; r.request.Epochs == 0 || ended < r.request.Epochs; {
+		waited := time.Now()
+		select {
+		case r.room <- struct{}{}:
+		case <-r.ctx.Done():
+			return context.Cause(r.ctx)
+		}
+		asked := time.Now()
+		r.meter.taken.Add(int64(asked.Sub(waited)))
+		epoch := r.meter.epoch.Load()
+		b, err := r.reader.Next(r.ctx)
+		r.meter.made.Add(int64(time.Since(asked)))
+		switch {
+		case errors.Is(err, io.EOF) && b == nil:
+			ended++
+			<-r.room
+			after := r.reader.State()
+			r.meter.epoch.Store(after.Epoch)
+			err = r.conn.send(appendFrame(nil, kindEpoch, func(b []byte) []byte {
+				return appendNumbers(b, int64(epoch), int64(after.Epoch), int64(after.Position))
+			}))
+		case err == nil:
+			r.count(b)
+			err = r.conn.hand(r, b, r.reader.State())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count notes a batch, and tells the client what it lacks.
+func (r *reading) count(b *loader.Batch) {
+	r.meter.count(b)
+	for _, s := range b.Skipped {
+		_ = r.conn.reply(kindNote, skipNote(s))
+	}
+}
+
+// skipNote is the note of a sample that was left out.
+func skipNote(s loader.Skip) map[string]any {
+	return map[string]any{"level": "skip", "text": message(s.Err), "part": s.Part, "index": s.Index, "epoch": s.Epoch}
+}
+
+// returned notes that a batch was given back.
+func (r *reading) returned() {
+	if r.room != nil {
+		<-r.room
+	}
+}
+
+// stop ends the reader, if it has not ended by itself.
+func (r *reading) stop() {
+	r.cancel(errStopped)
+	r.work.Wait()
+	if r.reader != nil {
+		r.reader.Close()
+		r.tell(nil)
+	}
+}
+
+// appendBatch appends the frame of a batch that lies at a place of a ring of so many bytes.
+func appendBatch(to []byte, p *pipeline, layout int, slot uint32, at, ring int64, b *loader.Batch, after loader.State) []byte {
+	plan := p.loader.Plan()
+	return appendFrame(to, kindBatch, func(to []byte) []byte {
+		to = binary.LittleEndian.AppendUint32(to, uint32(layout))
+		to = binary.LittleEndian.AppendUint32(to, slot)
+		to = appendNumbers(to, at, int64(len(b.Data)), ring, int64(b.Epoch), int64(b.From), int64(b.To), int64(after.Epoch), int64(after.Position))
+		to = binary.LittleEndian.AppendUint32(to, uint32(len(b.Samples)))
+		to = binary.LittleEndian.AppendUint32(to, uint32(b.Padding))
+		for _, k := range b.Samples {
+			to = appendNumbers(to, int64(plan.Number(k)))
+		}
+		return to
+	})
+}

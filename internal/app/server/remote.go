@@ -1,0 +1,258 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/larder-data/larder/loader"
+)
+
+// Remote hands batches to other machines over HTTP, as docs/protocol.md has it. It lets
+// nobody in who has not the token, or for whom TLS has not checked a certificate.
+type Remote struct {
+	server *Server
+	flows  string
+	token  string
+	root   *os.Root
+	alive  time.Duration // after which a client is told that the server lives
+}
+
+// aliveEvery is how often a client hears that the server lives.
+const aliveEvery = 15 * time.Second
+
+// RemoteOptions say who is let in, and to what.
+type RemoteOptions struct {
+	Flows string // the folder of the flows that may be read
+	// Token is what clients send. Without one they are to have a certificate that the
+	// listener has checked.
+	Token string
+}
+
+// Remote returns what hands batches of the server to other machines. It is used while
+// the server serves.
+func (s *Server) Remote(o RemoteOptions) (*Remote, error) {
+	flows, err := filepath.Abs(o.Flows)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(flows)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of flows: %w", err)
+	}
+	return &Remote{server: s, flows: flows, token: o.Token, root: root, alive: aliveEvery}, nil
+}
+
+// HTTP returns a server for it, to which connections are to be handed.
+func (r *Remote) HTTP() *http.Server {
+	return &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, ErrorLog: slog.NewLogLogger(r.server.log.Handler(), slog.LevelDebug)}
+}
+
+// Close lets go of the folder of flows.
+func (r *Remote) Close() error { return r.root.Close() }
+
+// ServeHTTP implements [http.Handler].
+func (r *Remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	switch {
+	case !r.lets(req):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "a token is needed (Authorization: Bearer ...)", http.StatusUnauthorized)
+	case req.URL.Path == "/v1/metrics" && req.Method == http.MethodGet:
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		st := r.server.Status()
+		_ = st.WriteMetrics(w) // else the client has gone
+	case req.URL.Path != "/v1/batches" && req.URL.Path != "/v1/samples":
+		http.NotFound(w, req)
+	case req.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "POST a request", http.StatusMethodNotAllowed)
+	default:
+		r.answer(w, req)
+	}
+}
+
+// lets reports whether a client may come in.
+func (r *Remote) lets(req *http.Request) bool {
+	if r.token == "" {
+		return req.TLS != nil && len(req.TLS.VerifiedChains) > 0
+	}
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(r.token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}
+
+// remoteRequest is the body of a request.
+type remoteRequest struct {
+	Open    openRequest  `json:"open"`
+	Start   startRequest `json:"start"`
+	Samples []int        `json:"samples"`
+	ID      string       `json:"id"` // of what was opened before
+}
+
+// answer answers with frames, or with a stream of Arrow where that is asked for.
+func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostRequest))
+	if err != nil {
+		http.Error(w, "the request is too large, or was cut off", http.StatusBadRequest)
+		return
+	}
+	reader := &remoteReader{client: clientOf(req), began: time.Now()}
+	if !r.server.enter(reader) {
+		http.Error(w, "too many read at once", http.StatusServiceUnavailable)
+		return
+	}
+	defer r.server.exit(reader)
+	var out reply
+	if accepts(req, arrowType) {
+		out = newArrowReply(w)
+	} else {
+		out = newFrameReply(w, r.alive)
+	}
+	defer out.close()
+	var q remoteRequest
+	if err = decode(body, &q); err != nil {
+		err = requestError{err}
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(errGone)
+	defer context.AfterFunc(r.server.ctx, func() { cancel(errEnding) })()
+	if err == nil {
+		err = r.read(ctx, &q, req.URL.Path == "/v1/samples", reader, out)
+	}
+	if err != nil {
+		r.server.log.Debug("a reply to another machine ended", "client", reader.client, "error", err)
+		out.fail(err)
+	}
+}
+
+// accepts reports whether a client asks for a type.
+func accepts(req *http.Request, name string) bool {
+	for _, line := range req.Header.Values("Accept") {
+		for one := range strings.SplitSeq(line, ",") {
+			if t, _, err := mime.ParseMediaType(one); err == nil && t == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// read reads what was asked for.
+func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, reader *remoteReader, out reply) error {
+	if err := r.locate(&q.Open); err != nil {
+		return err
+	}
+	p, err := r.server.pipelines.get(ctx, &q.Open, q.ID, out.note)
+	if err != nil {
+		return err
+	}
+	defer r.server.pipelines.leave(p)
+	e, err := p.loader.Plan().Epoch(0)
+	if err != nil {
+		return err
+	}
+	if err := out.opened(p, e.Batches(0)); err != nil {
+		return err
+	}
+	reader.opened(p, &q.Start)
+	if samples {
+		return r.gather(ctx, p, q.Samples, out)
+	}
+	return r.stream(ctx, reader, out)
+}
+
+// locate finds the flow of a request, which is to be in the folder of flows: whoever may
+// read what it names may not read other things by one of his own.
+func (r *Remote) locate(o *openRequest) error {
+	if o.Flow.Text != "" || o.Flow.Dir != "" || o.Flow.File == "" {
+		return requestError{errors.New("flow: name a file in the server's folder of flows")}
+	}
+	if o.Python != "" {
+		return requestError{errors.New("python: what the server runs cannot be named from another machine")}
+	}
+	if err := o.bounded(); err != nil {
+		return err
+	}
+	info, err := r.root.Stat(filepath.FromSlash(o.Flow.File))
+	if err != nil || !info.Mode().IsRegular() {
+		return requestError{fmt.Errorf("there is no flow %q in the server's folder of flows", o.Flow.File)}
+	}
+	if len(o.Set) > 0 || o.Profile != "" {
+		return requestError{errors.New("variables of flows cannot be set from another machine, as they may be paths")}
+	}
+	o.Flow.File = filepath.Join(r.flows, filepath.FromSlash(o.Flow.File))
+	return nil
+}
+
+func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out reply) error {
+	for _, n := range samples {
+		b, err := p.loader.Gather(ctx, 0, []int{n}, remoteRooms{p.loader.Rooms()})
+		if err != nil {
+			return err
+		}
+		err = out.batch(p, b, loader.State{})
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return out.got(len(samples))
+}
+
+// remoteAhead is how many batches are made ahead of a client on another machine.
+const remoteAhead = 16
+
+// stream hands out the batches of a reader.
+func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) error {
+	o, p := &reader.request, reader.pipeline
+	from, err := o.from(p.loader.Plan())
+	if err != nil {
+		return err
+	}
+	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Budget: r.server.ahead, Rooms: remoteRooms{p.loader.Rooms()}})
+	if err != nil {
+		return requestError{err}
+	}
+	defer batches.Close()
+	reader.reads(batches)
+	defer reader.reads(nil)
+	n, err := p.loader.Plan().Batches(from, o.Rank, o.Ranks)
+	if err != nil {
+		return err
+	}
+	if err := out.started(prefixOf(from), (n-o.Share+o.Shares-1)/o.Shares); err != nil {
+		return err
+	}
+	reader.meter.epoch.Store(from.Epoch)
+	for ended := 0; o.Epochs == 0 || ended < o.Epochs; {
+		asked := time.Now()
+		b, err := batches.Next(ctx)
+		made := time.Now()
+		reader.meter.made.Add(int64(made.Sub(asked)))
+		after := batches.State()
+		switch {
+		case errors.Is(err, io.EOF) && b == nil:
+			ended++
+			err = out.epoch(reader.meter.epoch.Swap(after.Epoch), after)
+		case err == nil:
+			reader.meter.count(b)
+			err = out.batch(p, b, after)
+			b.Release()
+		}
+		if err != nil {
+			return err
+		}
+		reader.meter.taken.Add(int64(time.Since(made)))
+	}
+	return out.stopped()
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/larder-data/larder/loader"
+)
+
+// What a request from another machine may ask for at most. What is asked for here costs
+// its own user the memory; from there it costs all who are served.
+const (
+	mostRemoteSamples = 1 << 15 // of a batch; what is noted of each takes half a kilobyte
+	mostRemoteBytes   = 1 << 30 // of a batch
+	mostRemoteParts   = 64
+	mostRemoteFields  = 512
+	mostRemoteBuckets = 1024
+)
+
+// bounded refuses requests that would take more memory than one client is to have.
+func (o *openRequest) bounded() error {
+	for _, b := range []struct {
+		what      string
+		has, most int
+	}{
+		{"samples in a batch", o.Batch.Size, mostRemoteSamples},
+		{"parts", len(o.Parts), mostRemoteParts},
+		{"fields", len(o.Fields), mostRemoteFields},
+		{"buckets", len(o.Batch.Buckets), mostRemoteBuckets},
+	} {
+		if b.has > b.most {
+			return requestError{fmt.Errorf("%d %s; another machine may ask for at most %d", b.has, b.what, b.most)}
+		}
+	}
+	if ext := path.Ext(o.Flow.File); ext != ".yaml" && ext != ".yml" {
+		return requestError{fmt.Errorf("%q is no flow: name a file that ends in .yaml or .yml", o.Flow.File)}
+	}
+	return nil
+}
+
+// remoteRooms is memory for batches that are sent to other machines.
+type remoteRooms struct{ loader.Rooms }
+
+// Take implements [loader.Rooms].
+func (r remoteRooms) Take(ctx context.Context, bytes int64) ([]byte, error) {
+	if bytes > mostRemoteBytes {
+		return nil, requestError{fmt.Errorf("a batch of %d bytes; those for other machines have at most %d: take smaller batches", bytes, mostRemoteBytes)}
+	}
+	return r.Rooms.Take(ctx, bytes)
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/loader"
+	"github.com/larder-data/larder/order"
+)
+
+// openRequest says what is to be read, as in docs/protocol.md. As JSON it stands for all
+// that it says: those who send the same read together.
+type openRequest struct {
+	Flow    flowSpec          `json:"flow"`
+	Set     map[string]string `json:"set,omitempty"`
+	Profile string            `json:"profile,omitempty"`
+	Parts   []partSpec        `json:"parts"`
+	Order   string            `json:"order,omitempty"`
+	Seed    uint64            `json:"seed,omitempty"`
+	Draws   int               `json:"draws,omitempty"`
+	Stop    string            `json:"stop,omitempty"`
+	Batch   batchSpec         `json:"batch"`
+	Length  *lengthSpec       `json:"length,omitempty"`
+	Round   string            `json:"round,omitempty"`
+	Fields  []fieldSpec       `json:"fields,omitempty"`
+	Skip    int               `json:"skip,omitempty"`
+	Python  string            `json:"python,omitempty"`
+}
+
+type flowSpec struct {
+	File string `json:"file,omitempty"`
+	Text string `json:"text,omitempty"`
+	Dir  string `json:"dir,omitempty"`
+}
+
+type partSpec struct {
+	Node   string    `json:"node"`
+	Name   string    `json:"name,omitempty"`
+	Weight float64   `json:"weight,omitempty"`
+	Only   *onlySpec `json:"only,omitempty"`
+}
+
+// onlySpec is a list of numbers, or a range.
+type onlySpec struct {
+	list           []int
+	From, To, Step *int
+}
+
+// onlyRange is a range as JSON.
+type onlyRange struct {
+	From *int `json:"from"`
+	To   *int `json:"to"`
+	Step *int `json:"step"`
+}
+
+func (o *onlySpec) MarshalJSON() ([]byte, error) {
+	if o.list != nil {
+		return json.Marshal(o.list)
+	}
+	return json.Marshal(onlyRange{o.From, o.To, o.Step})
+}
+
+func (o *onlySpec) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		return json.Unmarshal(text, &o.list)
+	}
+	var r onlyRange
+	err := decode(text, &r)
+	o.From, o.To, o.Step = r.From, r.To, r.Step
+	return err
+}
+
+// order is the samples of n that are chosen.
+func (o *onlySpec) order(n int) (order.Order, error) {
+	if o.list != nil {
+		return order.Index(n, o.list)
+	}
+	return order.Slice(n, o.From, o.To, o.Step)
+}
+
+type batchSpec struct {
+	Size         int    `json:"size,omitempty"`
+	Tokens       int    `json:"tokens,omitempty"`
+	CountPadding bool   `json:"count_padding,omitempty"`
+	Buckets      []int  `json:"buckets,omitempty"`
+	Row          int    `json:"row,omitempty"`
+	Window       int    `json:"window,omitempty"`
+	Split        bool   `json:"split,omitempty"`
+	Rest         string `json:"rest,omitempty"`
+}
+
+type lengthSpec struct {
+	Item       string `json:"item,omitempty"`
+	Expression string `json:"expression,omitempty"`
+}
+
+type fieldSpec struct {
+	Item      string      `json:"item"`
+	Name      string      `json:"name,omitempty"`
+	As        loader.Form `json:"as,omitempty"`
+	DType     string      `json:"dtype,omitempty"`
+	Scale     float64     `json:"scale,omitempty"`
+	Mean      []float64   `json:"mean,omitempty"`
+	Deviation []float64   `json:"deviation,omitempty"`
+	Planar    bool        `json:"planar,omitempty"`
+	Channels  int         `json:"channels,omitempty"`
+	Dims      int         `json:"dims,omitempty"`
+	Multiple  int         `json:"multiple,omitempty"`
+	With      float64     `json:"with,omitempty"`
+}
+
+// startRequest says which batches a reader has.
+type startRequest struct {
+	Rank   int           `json:"rank"`
+	Ranks  int           `json:"ranks"`
+	Share  int           `json:"share"`
+	Shares int           `json:"shares"`
+	From   *loader.State `json:"from"`
+	Epoch  *uint64       `json:"epoch"`
+	Epochs int           `json:"epochs"`
+	Window *int          `json:"window"`
+	Ring   int64         `json:"ring"`
+	Again  bool          `json:"again"` // the ring of the last reader
+}
+
+// decode reads one JSON object, with no member that is not known.
+func decode(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+		}
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more than one JSON object")
+	}
+	return nil
+}
+
+// choose returns the value of a name, or an error that lists the names. The first is the
+// default.
+func choose[T any](what, name string, names []string, values []T) (v T, err error) {
+	if name == "" {
+		return values[0], nil
+	}
+	for i, n := range names {
+		if n == name {
+			return values[i], nil
+		}
+	}
+	return v, fmt.Errorf("%s is %q; it can be %q", what, name, names)
+}
+
+// plan is what the request says of the order and the batches; parts are yet to come.
+func (o *openRequest) plan() (p loader.PlanOptions, err error) {
+	p.Seed, p.Draws = o.Seed, o.Draws
+	b := o.Batch
+	p.Batch = loader.Batching{Size: b.Size, Tokens: b.Tokens, CountPadding: b.CountPadding, Buckets: b.Buckets, Row: b.Row, Window: b.Window, Split: b.Split}
+	if p.Order, err = choose("order", o.Order, []string{"sequential", "shuffled", "replaced", "mixed"}, []loader.Kind{loader.Sequential, loader.Shuffled, loader.Replaced, loader.Mixed}); err != nil {
+		return p, err
+	}
+	if p.Stop, err = choose("stop", o.Stop, []string{"draws", "first", "all"}, []order.Stop{order.AfterDraws, order.FirstEnds, order.AllEnd}); err != nil {
+		return p, err
+	}
+	if p.Round, err = choose("round", o.Round, []string{"pad", "drop", "uneven"}, []loader.Round{loader.PadRound, loader.DropRound, loader.UnevenRound}); err != nil {
+		return p, err
+	}
+	p.Batch.Rest, err = choose("rest", b.Rest, []string{"keep", "drop", "fill"}, []loader.Rest{loader.Keep, loader.Drop, loader.Fill})
+	return p, err
+}
+
+// fields are those that the request declares.
+func (o *openRequest) fields() ([]loader.FieldOptions, error) {
+	var all []loader.FieldOptions
+	for _, f := range o.Fields {
+		to := loader.FieldOptions{Item: f.Item, Name: f.Name, As: f.As, Scale: f.Scale, Mean: f.Mean, Deviation: f.Deviation, Planar: f.Planar, Channels: f.Channels, Dims: f.Dims, Multiple: f.Multiple, With: f.With}
+		if f.DType != "" {
+			var err error
+			if to.DType, err = array.ParseDType(f.DType); err != nil {
+				return nil, fmt.Errorf("field %s: %w", f.Item, err)
+			}
+		}
+		all = append(all, to)
+	}
+	return all, nil
+}
+
+// check refuses what can be seen to be wrong before anything is opened.
+func (o *openRequest) check() error {
+	switch {
+	case (o.Flow.File == "") == (o.Flow.Text == ""):
+		return errors.New("flow: give it a file or a text")
+	case o.Flow.File != "" && !filepath.IsAbs(o.Flow.File), o.Flow.Text != "" && !filepath.IsAbs(o.Flow.Dir):
+		return errors.New("flow: its path must be absolute, as the server is in another folder")
+	case o.Python != "" && !filepath.IsAbs(o.Python):
+		return errors.New("python: its path must be absolute, as the server is in another folder")
+	case len(o.Parts) == 0:
+		return errors.New("parts: name the node to read")
+	}
+	return nil
+}
