@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/embed"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/server/embedproxy"
 )
 
 // embedFlags are the flags of larder embed.
@@ -22,7 +22,7 @@ type embedFlags struct {
 	listen     string
 	keyFile    string
 	batchBytes string
-	options    embed.Options
+	options    embedproxy.Options
 }
 
 func (a *app) embedCommand() *cobra.Command {
@@ -126,7 +126,7 @@ func (a *app) embed(ctx context.Context, f embedFlags) error {
 		}
 		defer at.Close()
 		f.options.Larder, f.options.Log = l, a.logger()
-		h, err := embed.New(f.options)
+		h, err := embedproxy.New(f.options)
 		if err != nil {
 			return usageError{err}
 		}

@@ -1,4 +1,4 @@
-// Package embed stands in front of a service that turns texts into vectors, and never
+// Package embedproxy stands in front of a service that turns texts into vectors, and never
 // has it embed the same text twice.
 //
 // A [Handler] answers POST /v1/embeddings as OpenAI's API has it. Each input of a
@@ -11,7 +11,7 @@
 // Who calls is not part of what is kept: credentials are passed on to the upstream and
 // forgotten, and whoever may call the handler gets what is kept. Texts are not kept,
 // only their digests.
-package embed
+package embedproxy
 
 import (
 	"cmp"

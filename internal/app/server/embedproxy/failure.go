@@ -1,4 +1,4 @@
-package embed
+package embedproxy
 
 import (
 	"encoding/json"
