@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/draw"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/app/render"
 )
 
 // drawFlags are the flags of larder draw.
@@ -47,12 +47,12 @@ func (a *app) drawCommand() *cobra.Command {
 }
 
 // drawFormats are the ways to write a drawing, by the ends of files' names.
-var drawFormats = map[string]func(*draw.Drawing, io.Writer) error{
-	"svg":     (*draw.Drawing).SVG,
-	"dot":     (*draw.Drawing).DOT,
-	"gv":      (*draw.Drawing).DOT,
-	"mmd":     (*draw.Drawing).Mermaid,
-	"mermaid": (*draw.Drawing).Mermaid,
+var drawFormats = map[string]func(*render.Drawing, io.Writer) error{
+	"svg":     (*render.Drawing).SVG,
+	"dot":     (*render.Drawing).DOT,
+	"gv":      (*render.Drawing).DOT,
+	"mmd":     (*render.Drawing).Mermaid,
+	"mermaid": (*render.Drawing).Mermaid,
 }
 
 func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
@@ -76,13 +76,13 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	if err := protectFile(ctx, in, "-o", f.output); err != nil {
 		return err
 	}
-	o := draw.Options{Only: f.only}
+	o := render.Options{Only: f.only}
 	if f.report != "" {
 		if o.Report, err = readReport(f.report, fl); err != nil {
 			return usageError{err}
 		}
 	}
-	d := draw.Of(fl, o)
+	d := render.Of(fl, o)
 	if err := a.writeTo(f.output, func(w io.Writer) error { return write(d, w) }); err != nil {
 		return failure{err}
 	}
@@ -90,7 +90,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 }
 
 // writer is what writes the format asked for.
-func (f drawFlags) writer() (func(*draw.Drawing, io.Writer) error, error) {
+func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	name := f.format
 	if name == "" && f.output != "-" {
 		name = strings.ToLower(strings.TrimPrefix(filepath.Ext(f.output), "."))

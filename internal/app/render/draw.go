@@ -1,4 +1,4 @@
-// Package draw makes pictures of flows.
+// Package render makes pictures of flows.
 //
 // A [Drawing] is a flow ready to be drawn: its nodes, or those that were asked
 // for with all that they are made from, and the edges between them. [Of] makes
@@ -18,7 +18,7 @@
 // a picture names nothing outside itself. A Drawing does not change and may be
 // used by many goroutines; the only errors are those of the writer. Nothing is
 // run or read.
-package draw
+package render
 
 import (
 	"github.com/larder-data/larder/component"

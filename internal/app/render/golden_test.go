@@ -1,4 +1,4 @@
-package draw_test
+package render_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/larder-data/larder/draw"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/render"
 
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/underfolder"
@@ -79,17 +79,17 @@ func golden(t *testing.T, file, got string) {
 const lettersFlow = "../examples/letters/flow.yaml"
 
 func TestGolden(t *testing.T) {
-	letters := draw.Of(parse(t, lettersFlow), draw.Options{})
+	letters := render.Of(parse(t, lettersFlow), render.Options{})
 	golden(t, "../examples/letters/flow.svg", written(t, letters.SVG))
 	golden(t, "testdata/letters.dot", written(t, letters.DOT))
 	golden(t, "testdata/letters.mmd", written(t, letters.Mermaid))
 
-	photos := draw.Of(parse(t, "testdata/photos.yaml"), draw.Options{})
+	photos := render.Of(parse(t, "testdata/photos.yaml"), render.Options{})
 	golden(t, "testdata/photos.svg", written(t, photos.SVG))
 	golden(t, "testdata/photos.dot", written(t, photos.DOT))
 	golden(t, "testdata/photos.mmd", written(t, photos.Mermaid))
 
-	run := draw.Of(parse(t, "testdata/photos.yaml"), draw.Options{Report: readReport(t, "testdata/photos.report.json")})
+	run := render.Of(parse(t, "testdata/photos.yaml"), render.Options{Report: readReport(t, "testdata/photos.report.json")})
 	golden(t, "testdata/run.svg", written(t, run.SVG))
 	golden(t, "testdata/run.dot", written(t, run.DOT))
 	golden(t, "testdata/run.mmd", written(t, run.Mermaid))
@@ -97,7 +97,7 @@ func TestGolden(t *testing.T) {
 
 func TestOnly(t *testing.T) {
 	f := parse(t, "testdata/photos.yaml")
-	got := written(t, draw.Of(f, draw.Options{Only: []string{"dark", "contact_sheet", "nonsense"}}).Mermaid)
+	got := written(t, render.Of(f, render.Options{Only: []string{"dark", "contact_sheet", "nonsense"}}).Mermaid)
 	for _, name := range []string{"photos", "measured", "dark", "twice", "contact_sheet"} {
 		if !strings.Contains(got, "<b>"+name+"</b>") {
 			t.Errorf("%s is missing", name)
@@ -117,10 +117,10 @@ func TestGraphvizReadsDOT(t *testing.T) {
 	if err != nil {
 		t.Skip("Graphviz is not installed")
 	}
-	for name, d := range map[string]*draw.Drawing{
-		"letters": draw.Of(parse(t, lettersFlow), draw.Options{}),
-		"photos":  draw.Of(parse(t, "testdata/photos.yaml"), draw.Options{Report: readReport(t, "testdata/photos.report.json")}),
-		"hostile": draw.Of(hostile(t), draw.Options{}),
+	for name, d := range map[string]*render.Drawing{
+		"letters": render.Of(parse(t, lettersFlow), render.Options{}),
+		"photos":  render.Of(parse(t, "testdata/photos.yaml"), render.Options{Report: readReport(t, "testdata/photos.report.json")}),
+		"hostile": render.Of(hostile(t), render.Options{}),
 	} {
 		text := written(t, d.DOT)
 		c := exec.CommandContext(t.Context(), dot, "-Tsvg")
@@ -147,7 +147,7 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestErrorsOfWritersAreReturned(t *testing.T) {
-	d := draw.Of(parse(t, lettersFlow), draw.Options{})
+	d := render.Of(parse(t, lettersFlow), render.Options{})
 	for _, write := range []func(io.Writer) error{d.SVG, d.DOT, d.Mermaid} {
 		if err := write(failingWriter{}); err == nil {
 			t.Error("no error")

@@ -1,4 +1,4 @@
-package draw_test
+package render_test
 
 import (
 	"encoding/xml"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/draw"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/render"
 )
 
 // hostile is a flow whose names mean something in every format.
@@ -44,8 +44,8 @@ func TestHostileNames(t *testing.T) {
 	r := &flow.Report{Flow: "<x>", Status: "<y>", Error: "\x00&<", Seconds: -1, Nodes: []flow.NodeReport{
 		{Name: `a"b`, Samples: -5, Computed: -1, FromMemory: 1<<63 - 1, FromStore: 1<<63 - 1, Failed: 3, Decision: "<z>"},
 	}}
-	for _, o := range []draw.Options{{}, {Report: r}} {
-		d := draw.Of(f, o)
+	for _, o := range []render.Options{{}, {Report: r}} {
+		d := render.Of(f, o)
 		elements := elementsOf(t, written(t, d.SVG))
 		if n := elements["script"]; n != 0 {
 			t.Error("a name became an element")

@@ -1,10 +1,10 @@
-package draw_test
+package render_test
 
 import (
 	"os"
 
-	"github.com/larder-data/larder/draw"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/render"
 
 	_ "github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/op"
@@ -20,7 +20,7 @@ nodes:
 	if err != nil {
 		panic(err)
 	}
-	if err := draw.Of(f, draw.Options{}).Mermaid(os.Stdout); err != nil {
+	if err := render.Of(f, render.Options{}).Mermaid(os.Stdout); err != nil {
 		panic(err)
 	}
 	// Output:
