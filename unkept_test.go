@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"

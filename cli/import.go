@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 )
 
 func (a *app) importCommand() *cobra.Command {

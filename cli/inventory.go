@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/store"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/testing/pythontest"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"

@@ -30,7 +30,7 @@ var neverHalf = law{
 		"format/underfolder.TestInterruptedReplaceIsRecovered":   "a folder that was moved aside by a killed writer comes back",
 		"format/output.TestWriteFile":                            "a file appears when it is complete or not at all",
 		"dataset.TestParcelComesBack":                            "what is kept of a sample comes back exactly, or is an error if it was cut",
-		"internal/inventory.TestDamagedStream":                   "a stream of exported records that is damaged anywhere is told at the first damage",
+		"internal/app/inventory.TestDamagedStream":               "a stream of exported records that is damaged anywhere is told at the first damage",
 		"format/python.TestPiecesOfOneOrder":                     "of what a worker that died left in memory only whole elements are taken",
 		"stream/content.TestCheck":                               "a file that is not what its sum says is never complete",
 		"stream/content.TestHostileArchives":                     "an archive that breaks off is an error, wherever it does",

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/internal/parcel"
 	"github.com/larder-data/larder/key"

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/inventory"
+	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )
