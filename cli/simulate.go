@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/simulate"
+	"github.com/larder-data/larder/internal/app/simulate"
 )
 
 // simulateFlags are the flags of larder simulate.

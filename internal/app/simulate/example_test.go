@@ -3,7 +3,7 @@ package simulate_test
 import (
 	"fmt"
 
-	"github.com/larder-data/larder/internal/simulate"
+	"github.com/larder-data/larder/internal/app/simulate"
 )
 
 // How often policies hit on one pattern: 26 items, again and again, and room
