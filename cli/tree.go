@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 )
 
 func (a *app) treeCommand() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/internal/app/inventory"
-	"github.com/larder-data/larder/internal/explain"
 	"github.com/larder-data/larder/key"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/key"
 )
 

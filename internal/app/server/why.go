@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/key"
 )
 

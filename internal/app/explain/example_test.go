@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )

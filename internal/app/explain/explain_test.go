@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/source"
 	"github.com/larder-data/larder/store/memory"
