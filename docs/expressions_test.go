@@ -7,7 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/builtin"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 )
 
 // TestExpressionsAreAsTheirPageSays: each "`formula` is `value`" and "`formula` is an
@@ -37,7 +37,7 @@ func TestExpressionsAreAsTheirPageSays(t *testing.T) {
 // asJSON is what a formula comes out as over no items, as an item of JSON.
 func asJSON(t *testing.T, formula string) (string, error) {
 	t.Helper()
-	e, err := expression.Compile(formula)
+	e, err := expr.Compile(formula)
 	if err != nil {
 		return "", err
 	}
@@ -45,7 +45,7 @@ func asJSON(t *testing.T, formula string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v, err = expression.Document(v); err != nil {
+	if v, err = expr.Document(v); err != nil {
 		return "", err
 	}
 	b, err := dataset.NewItem("json", v).Bytes(t.Context())

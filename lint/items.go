@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/op"
 )
@@ -62,7 +62,7 @@ func wholeItems(n *flow.Node) (it items, ok bool) {
 	}
 	if p, ok := as[mapper.Compute](n); ok {
 		for _, path := range slices.Sorted(maps.Keys(p.Set)) {
-			e, err := expression.Compile(p.Set[path])
+			e, err := expr.Compile(p.Set[path])
 			if err != nil {
 				return items{}, false
 			}
@@ -110,7 +110,7 @@ func namesIn(text, item string) bool {
 	if text == "" {
 		return false
 	}
-	e, err := expression.Compile(text)
+	e, err := expr.Compile(text)
 	return err != nil || slices.Contains(e.Reads(), item) || slices.Contains(e.May(), item)
 }
 

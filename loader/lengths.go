@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/source"
@@ -56,19 +56,19 @@ func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (
 	code, from, what := lengthCode, o.Item, "item "+o.Item
 	scan.Reads = []string{o.Item}
 	if o.Expression != "" {
-		e, err := expression.Compile(o.Expression)
+		e, err := expr.Compile(o.Expression)
 		if err != nil {
 			return err
 		}
 		id, err := larder.CodeOf(ctx, o.Larder, larder.Component{
-			Functions: []any{expression.Compile, (*expression.Expression).Eval},
+			Functions: []any{expr.Compile, (*expr.Expression).Eval},
 			Declared:  source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
 		})
 		if err != nil {
 			return err
 		}
 		value, scan.Reads, scan.May = e.Eval, e.Reads(), e.May()
-		code, from, what = id.Code, e.Text(), "expression "+expression.Brief(e.Text())
+		code, from, what = id.Code, e.Text(), "expression "+expr.Brief(e.Text())
 	}
 	scan.Each = func(ctx context.Context, s dataset.Sample) (int64, error) {
 		v, err := value(ctx, s)

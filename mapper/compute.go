@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/key"
 )
 
@@ -37,7 +37,7 @@ type Compute struct {
 // A formula is an expression and what is set to its value.
 type formula struct {
 	path  dataset.Path
-	value *expression.Expression
+	value *expr.Expression
 }
 
 // Check refuses paths and expressions that cannot be read, paths that lead into each
@@ -68,7 +68,7 @@ func formulasOf(set map[string]string) ([]formula, error) {
 		if err != nil {
 			return nil, fmt.Errorf("set: %w", err)
 		}
-		value, err := expression.Compile(set[text])
+		value, err := expr.Compile(set[text])
 		if err != nil {
 			return nil, fmt.Errorf("set %s: %w", text, err)
 		}
@@ -113,7 +113,7 @@ func computer(set map[string]string, format string) (dataset.Maker, error) {
 			for i, f := range formulas {
 				v, err := f.value.Eval(ctx, s)
 				if err == nil {
-					v, err = expression.Document(v)
+					v, err = expr.Document(v)
 				}
 				if err != nil {
 					return dataset.Sample{}, fmt.Errorf("set %s: %w", f.path, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/order"
 )
 
@@ -43,7 +43,7 @@ func (m MapIf) Check() error {
 		return fmt.Errorf("probability is %v and must be from 0 to 1", *p)
 	}
 	if m.Where != "" {
-		if err := expression.Check(m.Where); err != nil {
+		if err := expr.Check(m.Where); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Sample
 		return nil, err
 	}
 	if m.Where != "" {
-		if c.where, err = expression.Compile(m.Where); err != nil {
+		if c.where, err = expr.Compile(m.Where); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +110,7 @@ type conditions struct {
 	positions   order.Order
 	probability *float64
 	seed        uint64
-	where       *expression.Expression
+	where       *expr.Expression
 }
 
 // hold reports whether sample s at position i fulfils all conditions. Its items
@@ -131,7 +131,7 @@ func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, e
 	}
 	ok, err := truth(v)
 	if err != nil {
-		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", expression.Brief(c.where.Text()), err)}
+		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", expr.Brief(c.where.Text()), err)}
 	}
 	return ok, nil
 }

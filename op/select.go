@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/source"
@@ -41,7 +41,7 @@ func init() {
 
 // scan evaluates an expression for every sample and turns the results into Ts.
 func scan[T any](ctx context.Context, env *component.Env, name, text string, in component.Samples, convert func(v any) (T, error)) ([]T, error) {
-	e, err := expression.Compile(text)
+	e, err := expr.Compile(text)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 			}
 			t, err := convert(v)
 			if err != nil {
-				return t, fmt.Errorf("expression %s: %w", expression.Brief(e.Text()), err)
+				return t, fmt.Errorf("expression %s: %w", expr.Brief(e.Text()), err)
 			}
 			return t, nil
 		},
@@ -70,8 +70,8 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 
 // identity returns the identity of an operator that evaluates an expression and passes
 // what comes of it to a function.
-func identity(ctx context.Context, l *larder.Larder, name string, e *expression.Expression, convert any) (*key.Op, error) {
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{expression.Compile, (*expression.Expression).Eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
+func identity(ctx context.Context, l *larder.Larder, name string, e *expr.Expression, convert any) (*key.Op, error) {
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{expr.Compile, (*expr.Expression).Eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -91,7 +91,7 @@ type Filter struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (f Filter) Check() error { return expression.Check(f.Where) }
+func (f Filter) Check() error { return expr.Check(f.Where) }
 
 // Apply implements the operator.
 func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
@@ -117,14 +117,14 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 }
 
 // holds evaluates an expression that must be true or false for a sample.
-func holds(ctx context.Context, e *expression.Expression, s dataset.Sample) (bool, error) {
+func holds(ctx context.Context, e *expr.Expression, s dataset.Sample) (bool, error) {
 	v, err := e.Eval(ctx, s)
 	if err != nil {
 		return false, err
 	}
 	b, err := truth(v)
 	if err != nil {
-		err = fmt.Errorf("expression %s: %w", expression.Brief(e.Text()), err)
+		err = fmt.Errorf("expression %s: %w", expr.Brief(e.Text()), err)
 	}
 	return b, err
 }
@@ -133,7 +133,7 @@ func holds(ctx context.Context, e *expression.Expression, s dataset.Sample) (boo
 func truth(v any) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("is %s; it must be true or false", expression.Shown(v))
+		return false, fmt.Errorf("is %s; it must be true or false", expr.Shown(v))
 	}
 	return b, nil
 }
@@ -156,7 +156,7 @@ type Sort struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (s Sort) Check() error { return expression.Check(s.By) }
+func (s Sort) Check() error { return expr.Check(s.By) }
 
 // Apply implements the operator.
 func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
@@ -204,7 +204,7 @@ func compareRanks(a, b rank) int {
 	if a.IsText {
 		return cmp.Compare(a.Text, b.Text)
 	}
-	return expression.CompareNumbers(a.exact(), b.exact())
+	return expr.CompareNumbers(a.exact(), b.exact())
 }
 
 // exact is the number of a rank, as expressions have it.
@@ -257,7 +257,7 @@ func rankOf(v any) (rank, error) {
 		}
 		return rank{Number: v}, nil
 	default:
-		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", expression.Shown(v))
+		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", expr.Shown(v))
 	}
 }
 
@@ -274,7 +274,7 @@ func (w WeightedSample) Check() error {
 	if err := notNegative("n", w.N); err != nil {
 		return err
 	}
-	return expression.Check(w.Weight)
+	return expr.Check(w.Weight)
 }
 
 // Apply implements the operator.
@@ -298,7 +298,7 @@ func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in compon
 func weight(v any) (float64, error) {
 	r, err := rankOf(v)
 	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
-		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", expression.Shown(v))
+		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", expr.Shown(v))
 	}
 	return r.Number, nil
 }
@@ -309,7 +309,7 @@ type GroupBy struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (g GroupBy) Check() error { return expression.Check(g.By) }
+func (g GroupBy) Check() error { return expr.Check(g.By) }
 
 // Apply implements the operator.
 func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Data, error) {
@@ -365,7 +365,7 @@ func groupName(v any) (string, error) {
 			return strconv.FormatFloat(v, 'f', 0, 64), nil
 		}
 	}
-	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expression.Shown(v))
+	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expr.Shown(v))
 }
 
 // pick is the dataset of the samples of in at the given positions.

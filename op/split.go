@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/order"
 )
 
@@ -164,7 +164,7 @@ func (s Split) Check() error {
 		if text == "" {
 			continue
 		}
-		if err := expression.Check(text); err != nil {
+		if err := expr.Check(text); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -90,7 +90,7 @@ func (e Enumerate) onStream(env *component.Env, in []component.Stream) (componen
 }
 
 func (f Filter) onStream(env *component.Env, in []component.Stream) (component.Stream, error) {
-	e, err := expression.Compile(f.Where)
+	e, err := expr.Compile(f.Where)
 	if err != nil {
 		return component.Stream{}, err
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/expression"
 )
 
 func init() {
@@ -59,7 +59,7 @@ func (s Sink) Check() error {
 	if s.Name == "" {
 		return nil
 	}
-	return expression.Check(s.Name)
+	return expr.Check(s.Name)
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -127,7 +127,7 @@ type writer struct {
 	Sink
 	env  *component.Env
 	dir  string
-	name *expression.Expression // nil for numbers
+	name *expr.Expression // nil for numbers
 
 	bytes atomic.Int64
 
@@ -138,7 +138,7 @@ type writer struct {
 // all writes all outputs.
 func (w *writer) all(ctx context.Context, in component.Data) (err error) {
 	if w.Name != "" {
-		if w.name, err = expression.Compile(w.Name); err != nil {
+		if w.name, err = expr.Compile(w.Name); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", expression.Brief(w.Name), expression.Shown(v))
+		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", expr.Brief(w.Name), expr.Shown(v))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !output.SafeName(part) {

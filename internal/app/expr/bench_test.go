@@ -1,10 +1,10 @@
-package expression_test
+package expr_test
 
 import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/internal/app/expr"
 )
 
 // BenchmarkEval is what expressions cost over a sample.
@@ -18,7 +18,7 @@ func BenchmarkEval(b *testing.B) {
 		`meta.tags[0] == "a" ? 1 : 2`, `count(1..1000, # % 2 == 0)`, `sum(1..1000, # * 2)`, `len(filter(meta.tags, # startsWith "a"))`,
 	} {
 		b.Run(text, func(b *testing.B) {
-			e, err := expression.Compile(text)
+			e, err := expr.Compile(text)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-// Package expression evaluates formulas over the items of a sample, in the language
+// Package expr evaluates formulas over the items of a sample, in the language
 // of expr-lang: `metadata.letter in ["a", "b"] and stats.mean[0] > 100`.
 //
 // A formula cannot loop for ever, call the outside, know the time or change anything,
@@ -14,7 +14,7 @@
 // known before an evaluation where kinds of values are, and said in the same words in it.
 //
 // An [Expression] does not change and may be evaluated by many goroutines.
-package expression
+package expr
 
 import (
 	"context"
