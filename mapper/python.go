@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/internal/pyfunction"
-	"github.com/larder-data/larder/internal/pyworker"
 	"github.com/larder-data/larder/key"
 )
 
@@ -111,7 +111,7 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	if err != nil {
 		return nil, fail.Why(err)
 	}
-	known := pyworker.KnownBy(workersOf)
+	known := python.KnownBy(workersOf)
 	c := &calls{
 		function: m.Function, items: m.Items, into: m.Into, limit: limit, logs: logs, env: env, workers: workersOf, number: workersOf.Number(),
 		as: known.As, most: cmp.Or(m.Bytes, maxLeft), fail: fail,
@@ -151,8 +151,8 @@ type calls struct {
 	limit       time.Duration
 	logs        logFolder
 	env         *component.Env
-	workers     *pyworker.Pool // to have it
-	number      pyworker.Number
+	workers     *python.Pool // to have it
+	number      python.Number
 	files       pyfunction.Files // that it is given
 	as          []string         // how items are given
 	most        int              // bytes that a sample may have
@@ -201,7 +201,7 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 		limit = 0
 	}
 	said := replies{n, pyfunction.Reply{Function: c.function, Into: slices.Clone(c.into), Most: c.most}}
-	task := &pyworker.Task{
+	task := &python.Task{
 		Bytes: m.bytes, Fill: m.fill, Limit: limit, Environ: larder.Environ(ctx), Most: int64(n) * (int64(c.most) + pyfunction.ErrorBytes),
 		Answer: func(answer []byte) (err error) {
 			outs, failed, err = said.read(answer)
@@ -211,7 +211,7 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 	if log.file != nil {
 		task.Log = log
 	}
-	if err := pyworker.Do(ctx, c.number, task); err != nil {
+	if err := python.Do(ctx, c.number, task); err != nil {
 		return nil, nil, c.fail.Why(err)
 	}
 	return outs, failed, nil

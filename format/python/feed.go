@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/internal/pyfunction"
-	"github.com/larder-data/larder/internal/pyworker"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -35,7 +35,7 @@ type feed struct {
 	*generator
 	reply   pyfunction.Reply
 	environ []string
-	session *pyworker.Session
+	session *python.Session
 	over    func() // the run may end
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -132,7 +132,7 @@ func (f *feed) ask(skip uint64) {
 
 // make has the worker make a piece.
 func (f *feed) make(o order) (p piece) {
-	t := &pyworker.Task{
+	t := &python.Task{
 		Bytes: orderBytes, Fill: o.fill, Environ: f.environ,
 		Most:   headBytes + pieceBytes + int64(f.reply.Most) + pyfunction.ErrorBytes,
 		Answer: func(b []byte) error { return p.read(b, o.number, f.reply) },
@@ -177,7 +177,7 @@ func (f *feed) leave() {
 	ctx, cancel := context.WithTimeout(f.ctx, closeTime)
 	defer cancel()
 	o := order{number: f.asked + 1, close: 1}
-	t := &pyworker.Task{Bytes: orderBytes, Fill: o.fill, Environ: f.environ, Most: headBytes, Answer: func([]byte) error { return nil }}
+	t := &python.Task{Bytes: orderBytes, Fill: o.fill, Environ: f.environ, Most: headBytes, Answer: func([]byte) error { return nil }}
 	if err := f.session.Do(ctx, t); err != nil && f.after == nil && f.ctx.Err() == nil && f.env.Log != nil {
 		f.env.Log.Warn("the generator was not closed as it should be", "node", f.env.Node, "error", f.fail.Why(err))
 	}

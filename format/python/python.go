@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/internal/pyfunction"
-	"github.com/larder-data/larder/internal/pyworker"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -99,7 +99,7 @@ type generator struct {
 	limit time.Duration
 
 	mu      sync.Mutex
-	workers *pyworker.Pool // nil as long as nobody needs it
+	workers *python.Pool // nil as long as nobody needs it
 	fail    pyfunction.Failing
 	files   pyfunction.Files // nil as long as nobody has looked at them
 	by      []any            // what it is known by
@@ -112,12 +112,12 @@ func (g *generator) known(ctx context.Context) ([]any, error) {
 	if g.by != nil {
 		return g.by, nil
 	}
-	var code *pyworker.Known
+	var code *python.Known
 	if g.Version == "" {
 		if err := g.hire(ctx); err != nil {
 			return nil, err
 		}
-		code = pyworker.KnownBy(g.workers)
+		code = python.KnownBy(g.workers)
 	}
 	params, files, err := g.named().Params(ctx, g.env, code)
 	if err != nil {
@@ -160,7 +160,7 @@ func (g *generator) open(ctx context.Context) (*feed, error) {
 	}
 	f := &feed{generator: g, over: g.env.Ending.Begin(), environ: larder.Environ(ctx)}
 	f.reply = pyfunction.Reply{Function: g.Function, Into: g.Into, Most: cmp.Or(g.Bytes, pyfunction.MaxBytes)}
-	if f.session, err = pyworker.Begin(ctx, g.workers); err != nil {
+	if f.session, err = python.Begin(ctx, g.workers); err != nil {
 		f.over()
 		return nil, g.fail.Why(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/pyworker"
+	"github.com/larder-data/larder/internal/app/python"
 )
 
 // A Failing says what failed: the function, its worker, or what is needed for it.
@@ -15,12 +15,12 @@ type Failing struct{ Function, Timeout, Interpreter string }
 
 // Why is an error of a worker, in words for who wrote the flow.
 func (f Failing) Why(err error) error {
-	died := (*pyworker.DiedError)(nil)
+	died := (*python.DiedError)(nil)
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, dataset.ErrChanged):
 		return err
-	case errors.Is(err, pyworker.ErrTimeout):
-		said := strings.TrimPrefix(err.Error(), pyworker.ErrTimeout.Error())
+	case errors.Is(err, python.ErrTimeout):
+		said := strings.TrimPrefix(err.Error(), python.ErrTimeout.Error())
 		return fmt.Errorf("%s took longer than the timeout of %s, and its worker was ended%s", f.Function, f.Timeout, said)
 	case errors.As(err, &died) && strings.Contains(died.Stderr, "No module named") && strings.Contains(died.Stderr, "larder"):
 		return fmt.Errorf("%s cannot import larder: install the package for it, as by %s -m pip install ./python in a clone, or name another interpreter in LARDER_PYTHON%s", f.Interpreter, f.Interpreter, died.Stderr)

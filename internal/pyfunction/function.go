@@ -1,6 +1,6 @@
 // Package pyfunction is what components have in common that call functions of Python: how
 // these are named and what they are given, what they are known by, and what they return.
-// Package pyworker has the processes.
+// Package python has the processes.
 package pyfunction
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/pyworker"
+	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/key"
 )
 
@@ -97,8 +97,8 @@ func (f Function) Inputs(env *component.Env) (all []guard.Input) {
 }
 
 // Worker is what workers are told of the function, that has no items.
-func (f Function) Worker(env *component.Env) (s pyworker.Setup, err error) {
-	s = pyworker.Setup{
+func (f Function) Worker(env *component.Env) (s python.Setup, err error) {
+	s = python.Setup{
 		Interpreter: cmp.Or(f.Interpreter, env.Python, os.Getenv("LARDER_PYTHON"), besideProgram(), "python3"),
 		Dir:         env.Path("."), Path: []string{}, Function: f.Name, Start: f.Setup, Version: f.Version,
 		Allow: append([]string{}, slices.Compact(slices.Sorted(slices.Values(f.Allow)))...),
@@ -147,15 +147,15 @@ const importTime = 5 * time.Minute
 
 // Open has a function imported by a worker, and returns the pool of its workers, of which
 // there are at most so many. They end with the run.
-func Open(ctx context.Context, env *component.Env, s pyworker.Setup, workers int) (*pyworker.Pool, error) {
+func Open(ctx context.Context, env *component.Env, s python.Setup, workers int) (*python.Pool, error) {
 	var owner any
 	if env.Ending != nil {
 		owner = env.Ending
-		env.Ending.Last(func() { pyworker.CloseOf(owner) })
+		env.Ending.Last(func() { python.CloseOf(owner) })
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, importTime, fmt.Errorf("it was not imported in %s", importTime))
 	defer cancel()
-	return pyworker.Open(ctx, s, workers, owner)
+	return python.Open(ctx, s, workers, owner)
 }
 
 // maxParts is how many parts of the code explanations have.
@@ -163,7 +163,7 @@ const maxParts = 400
 
 // Params lists what the results of the function depend on: known is what its workers say of
 // the code; without it, Version stands for that. It returns the files that it is given, too.
-func (f Function) Params(ctx context.Context, env *component.Env, known *pyworker.Known) (params []key.Param, files Files, err error) {
+func (f Function) Params(ctx context.Context, env *component.Env, known *python.Known) (params []key.Param, files Files, err error) {
 	args, err := json.Marshal(plainArgs(f.Args))
 	if err != nil {
 		return nil, nil, err

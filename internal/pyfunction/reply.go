@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/pyworker"
 )
 
 const (
@@ -34,7 +34,7 @@ func (r Reply) Read(from []byte) (s dataset.Sample, rest []byte, failed, err err
 		}
 		from = rest
 		if v.Form == AsError { // in place of all items
-			return s, from, fmt.Errorf("%s: %w", r.Function, &pyworker.FunctionError{Text: string(v.Data)}), nil
+			return s, from, fmt.Errorf("%s: %w", r.Function, &python.FunctionError{Text: string(v.Data)}), nil
 		}
 		if size += len(v.Data); size > r.Most {
 			failed = fmt.Errorf("%s: what it returned has %d bytes, and may have %d (max-bytes)", r.Function, size, r.Most)

@@ -1,7 +1,7 @@
-// Package pyworker runs functions of Python in processes that stay: each is started once,
+// Package python runs functions of Python in processes that stay: each is started once,
 // imports what it needs, and is then fed with samples through memory that it shares with
 // this program. docs/python-mapper.md says what users see of it.
-package pyworker
+package python
 
 import (
 	"bufio"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pyworker
+package python
 
 import (
 	"os/exec"

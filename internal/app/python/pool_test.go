@@ -1,4 +1,4 @@
-package pyworker
+package python
 
 import (
 	"bufio"
