@@ -1,4 +1,4 @@
-package pythongen
+package gen
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package pythongen_test
+package gen_test
 
 import (
 	"flag"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/larder-data/larder/internal/pythongen"
+	"github.com/larder-data/larder/internal/app/python/gen"
 
 	// The components that come with Larder.
 	_ "github.com/larder-data/larder/cli"
@@ -18,9 +18,9 @@ var update = flag.Bool("update", false, "write the file anew")
 
 // TestFileIsOfTheRegistry: what Python knows of the components is what they are.
 func TestFileIsOfTheRegistry(t *testing.T) {
-	path := filepath.Join("../..", pythongen.File)
+	path := filepath.Join("../..", gen.File)
 	if *update {
-		if err := os.WriteFile(path, []byte(pythongen.Source()), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(gen.Source()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -28,7 +28,7 @@ func TestFileIsOfTheRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(string(have), pythongen.Source()); d != "" {
-		t.Errorf("%s is not of the components that there are; run go test ./internal/pythongen -update\n%s", pythongen.File, d)
+	if d := cmp.Diff(string(have), gen.Source()); d != "" {
+		t.Errorf("%s is not of the components that there are; run go test ./internal/app/python/gen -update\n%s", gen.File, d)
 	}
 }
