@@ -22,7 +22,7 @@ func TestUnsent(t *testing.T) {
 	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() != nil {
 		t.Skip("there is no Python 3.11 or newer on this machine")
 	}
-	src, err := filepath.Abs("../../python/src")
+	src, err := filepath.Abs("../../../python/src")
 	if err != nil {
 		t.Fatal(err)
 	}

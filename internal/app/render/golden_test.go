@@ -76,11 +76,11 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-const lettersFlow = "../examples/letters/flow.yaml"
+const lettersFlow = "../../../examples/letters/flow.yaml"
 
 func TestGolden(t *testing.T) {
 	letters := render.Of(parse(t, lettersFlow), render.Options{})
-	golden(t, "../examples/letters/flow.svg", written(t, letters.SVG))
+	golden(t, "../../../examples/letters/flow.svg", written(t, letters.SVG))
 	golden(t, "testdata/letters.dot", written(t, letters.DOT))
 	golden(t, "testdata/letters.mmd", written(t, letters.Mermaid))
 

@@ -48,9 +48,9 @@ var onceComputed = law{
 		"internal/app/server/embedproxy.TestOverlap":                  "clients that overlap have each text asked for once",
 		"internal/app/server/embedproxy.TestBatches":                  "equal inputs of a request are asked for once",
 		"internal/app/server/embedproxy.TestPartialFailure":           "of a request that failed what came back is kept",
-		"cli.TestEmbedKilledBetween":                                  "a service that is killed between requests asks for no text twice",
-		"cli.TestEmbedKilledAsking":                                   "one that is killed while it asks asks for what it was at once more, and for nothing else",
-		"cli.TestEmbedProcesses":                                      "two processes ask for each text once",
+		"internal/app/cli.TestEmbedKilledBetween":                     "a service that is killed between requests asks for no text twice",
+		"internal/app/cli.TestEmbedKilledAsking":                      "one that is killed while it asks asks for what it was at once more, and for nothing else",
+		"internal/app/cli.TestEmbedProcesses":                         "two processes ask for each text once",
 		"stream.TestMaterialise":                                      "what was materialised of a stream is not read again, also where that was interrupted",
 	},
 	mutations: []mutation{

@@ -28,7 +28,7 @@ var bounded = law{
 		"store/disk.TestHolesAreNotRead":                     "what is read of a file is bounded by what it holds, and not by the length that it claims",
 		"store/disk.TestQuarantineIsBounded":                 "what is set aside is bounded, too",
 		"store/disk.TestPinnedBeyondTheCap":                  "what is pinned stays, and does not make each write collect",
-		"cli.TestCacheSizeIsKept":                            "the size given on the command line is kept",
+		"internal/app/cli.TestCacheSizeIsKept":               "the size given on the command line is kept",
 		".TestDoPassesThroughWhenTheStoreIsFull":             "on a full disk results are computed and handed out",
 		"loader.TestAheadIsBounded":                          "batches that are ahead of who uses them are bounded, in number and in bytes",
 		"pool.TestStreamKeepsOrderAndHoldsBack":              "a slow consumer holds the workers of a stream back",

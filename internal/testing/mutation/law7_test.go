@@ -2,7 +2,7 @@ package mutation
 
 var explained = law{
 	shows: map[string]string{
-		"cli.TestWhyAndTreeOfLazyValues":                    "so they do of values that a program made",
+		"internal/app/cli.TestWhyAndTreeOfLazyValues": "so they do of values that a program made",
 		"key.TestDiff":                                      "whatever one thing differs between two actions is named, from what to what",
 		"key.TestEveryKeyDifferenceIsNamed":                 "whenever two keys differ, so do the parts that are told",
 		"key.TestParts":                                     "an action lists its operation, code, parameters, arguments and inputs",
@@ -15,8 +15,8 @@ var explained = law{
 		"flow.TestPiecesBesideOtherManifests":               "what is noted of samples is that of a run that looks at all of them",
 		"flow.TestPiecesAreWhatAFreshRunWrites":             "also of those that were copied, where they are now",
 		"flow.TestPiecesOfResultsThatAreGone":               "a dry run knows which rows are copied",
-		"cli.TestWhyOfFlow":                                 "larder why names the part that differs",
-		"cli.TestTreeOfFlow":                                "larder tree shows what a result was made from",
+		"internal/app/cli.TestWhyOfFlow":                    "larder why names the part that differs",
+		"internal/app/cli.TestTreeOfFlow":                   "larder tree shows what a result was made from",
 	},
 	mutations: []mutation{
 		{"a result is kept without what it was made from", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
@@ -33,6 +33,6 @@ var explained = law{
 		{"rows are copied beside any manifest", "flow/pieces.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"rows that were copied are noted where they were", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
 		{"a dry run looks at rows that a run copies", "flow/plan.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
-		{"a tree ends at its root", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"cli.TestWhyAndTreeOfLazyValues"}},
+		{"a tree ends at its root", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},
 	},
 }

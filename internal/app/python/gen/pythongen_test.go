@@ -11,14 +11,14 @@ import (
 	"github.com/larder-data/larder/internal/app/python/gen"
 
 	// The components that come with Larder.
-	_ "github.com/larder-data/larder/cli"
+	_ "github.com/larder-data/larder/internal/app/cli"
 )
 
 var update = flag.Bool("update", false, "write the file anew")
 
 // TestFileIsOfTheRegistry: what Python knows of the components is what they are.
 func TestFileIsOfTheRegistry(t *testing.T) {
-	path := filepath.Join("../..", gen.File)
+	path := filepath.Join("../../../..", gen.File)
 	if *update {
 		if err := os.WriteFile(path, []byte(gen.Source()), 0o666); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/cli"
+	"github.com/larder-data/larder/internal/app/cli"
 )
 
 // TestUserDataIsSafe: whatever a command is told to read and write, and however

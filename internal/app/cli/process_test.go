@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/app/cli"
 	"github.com/larder-data/larder/internal/testing/mountns"
 )
 
@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	dir := t.TempDir()
 	b := &bench{t: t, dir: filepath.Join(dir, "work"), cache: filepath.Join(dir, "cache"), log: filepath.Join(dir, "executions")}
 	b.write("executions", "")
-	if err := os.CopyFS(filepath.Join(b.dir, "data"), os.DirFS("../examples/letters/data")); err != nil {
+	if err := os.CopyFS(filepath.Join(b.dir, "data"), os.DirFS("../../../examples/letters/data")); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -187,7 +187,7 @@ func TestCorruptImage(t *testing.T) {
 	}
 	// What was computed before is kept: with the image mended, only it and
 	// those after it are left.
-	original, err := os.ReadFile("../examples/letters/data/data/07_image.jpeg")
+	original, err := os.ReadFile("../../../examples/letters/data/data/07_image.jpeg")
 	if err != nil {
 		t.Fatal(err)
 	}

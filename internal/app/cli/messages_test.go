@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/cli"
+	"github.com/larder-data/larder/internal/app/cli"
 )
 
 var updateMessages = flag.Bool("update-messages", false, "write testdata/messages.txt from what is said now")

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/app/cli"
 	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/testing/pythontest"
 	"github.com/larder-data/larder/key"

@@ -109,7 +109,7 @@ func TestWrongShared(t *testing.T) {
 		"redis://u:hunter2@host?max-record=1TiB": "records of at most",
 	} {
 		t.Setenv("LARDER_SHARED", text)
-		r := inProcess(t, t.TempDir(), "run", "../examples/letters/flow.yaml")
+		r := inProcess(t, t.TempDir(), "run", "../../../examples/letters/flow.yaml")
 		if r.status != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "LARDER_SHARED") || strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("%s: status %d, %s", text, r.status, r.stderr)
 		}

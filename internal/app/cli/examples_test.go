@@ -9,7 +9,7 @@ import (
 // position, so a run with more of them computes only those that are new.
 func TestJitterExample(t *testing.T) {
 	b := newBench(t)
-	for from, to := range map[string]string{"../examples/letters": "letters", "../examples/jitter": "jitter"} {
+	for from, to := range map[string]string{"../../../examples/letters": "letters", "../../../examples/jitter": "jitter"} {
 		if err := os.CopyFS(b.path(to), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestJitterExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := os.ReadFile("../examples/jitter/flow.svg")
+	there, err := os.ReadFile("../../../examples/jitter/flow.svg")
 	if err != nil {
 		t.Fatal(err)
 	}

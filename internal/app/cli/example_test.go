@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/larder-data/larder/cli"
+	"github.com/larder-data/larder/internal/app/cli"
 )
 
 // The command line is a function: arguments in, an exit status out. A program

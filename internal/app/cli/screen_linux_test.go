@@ -41,7 +41,7 @@ func onPTY(t *testing.T, args ...string) *pty {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	err := errors.Join(
-		os.CopyFS(filepath.Join(dir, "data"), os.DirFS("../examples/letters/data")),
+		os.CopyFS(filepath.Join(dir, "data"), os.DirFS("../../../examples/letters/data")),
 		os.WriteFile(filepath.Join(dir, "flow.yaml"), fmt.Appendf(nil, gatedFlow, gate), 0o666),
 		unix.Mkfifo(gate, 0o666))
 	if err != nil {

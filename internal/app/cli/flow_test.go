@@ -72,9 +72,9 @@ func TestWrongPrints(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"flow", "../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--json does not go with --fingerprint"},
-		{[]string{"flow", "../examples/letters/flow.yaml", "--only", "out"}, "--only goes with it"},
-		{[]string{"flow", "../examples/letters/flow.yaml", "--fingerprint", "--only", "outt"}, `did you mean "out"`},
+		{[]string{"flow", "../../../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--json does not go with --fingerprint"},
+		{[]string{"flow", "../../../examples/letters/flow.yaml", "--only", "out"}, "--only goes with it"},
+		{[]string{"flow", "../../../examples/letters/flow.yaml", "--fingerprint", "--only", "outt"}, `did you mean "out"`},
 		{[]string{"flow", "none.yaml"}, "there is no file or folder none.yaml"},
 	} {
 		if r := inProcess(t, t.TempDir(), c.args...); r.status != 2 || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
