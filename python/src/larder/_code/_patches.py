@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import threading
 import types
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -72,6 +73,7 @@ class Package:
 
     def __init__(self, package: str) -> None:
         self._listed = _CLASSES[package]
+        self._lock = threading.Lock()
         self._modules = 0
         self._classes: list[type] = []
         self._main: list[type] = []
@@ -82,10 +84,12 @@ class Package:
 
     def patches(self, names: AbstractSet[str] | None) -> list[Patch]:
         """Return what the program put there by names, or, without these, into the classes that are listed."""
-        self._look()
+        with self._lock:
+            self._look()
+            main, found = self._main, self._with
         if names is None:
-            return self._changed((cls, name) for cls in self._main for name in list(vars(cls)))
-        return self._changed((cls, name) for name in sorted(names & self._with.keys()) for cls in self._with[name])
+            return self._changed((cls, name) for cls in main for name in list(vars(cls)))
+        return self._changed((cls, name) for name in sorted(names & found.keys()) for cls in found[name])
 
     def unnamed(self) -> list[Patch]:
         """Return what the program put there that code calls without naming it."""
@@ -100,10 +104,11 @@ class Package:
             self._find()
         sizes = list(map(len, self._spaces))
         if sizes != self._sizes:
-            self._sizes, self._with = sizes, {}
+            found: dict[str, list[type]] = {}
             for cls in self._classes:
                 for name in list(vars(cls)):
-                    self._with.setdefault(name, []).append(cls)
+                    found.setdefault(name, []).append(cls)
+            self._sizes, self._with = sizes, found
 
     def _find(self) -> None:
         listed = [cls for path in self._listed if isinstance(cls := _loaded(path), type)]
@@ -168,8 +173,13 @@ def of_program(value: Any, package: str, depth: int = _DEPTH) -> list[Any]:
 
 
 def _is_hidden(value: Any) -> bool:
-    """Report whether an object inside is of a library, by a class that its module does not show (`_json.Scanner`)."""
-    return not is_code(value) and _owner.of_module(type(value).__module__) is not None
+    """Report whether something inside is of a library: by its class, or as code of no module, which libraries make.
+
+    A class may be one that its module does not show (`_json.Scanner`).
+    """
+    if is_code(value):
+        return getattr(value, "__module__", None) not in sys.modules
+    return _owner.of_module(type(value).__module__) is not None
 
 
 def _inside(value: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -17,30 +18,40 @@ class Registries:
 
     def __init__(self, package: str) -> None:
         self._package = package
+        self._lock = threading.Lock()
         self._loaded = 0
         self._seen: set[str] = set()
         self._containers: dict[str, Any] = {}
+        self._known: set[int] = set()
+        self._sizes: list[int] = []
+        self._used: list[str] = []
 
     def used(self) -> list[str]:
         """Return the paths of those that hold functions, classes or objects of the program."""
-        if self._loaded != len(sys.modules):
-            self._loaded = len(sys.modules)
-            self._find()
-        return [path for path, held in self._containers.items() if self._is_used(held)]
+        with self._lock:
+            if self._loaded != len(sys.modules):
+                self._loaded = len(sys.modules)
+                self._find()
+            sizes = list(map(len, self._containers.values()))
+            if sizes != self._sizes:  # what takes the place of another function is seen where one was found
+                self._sizes = sizes
+                self._used = [path for path, held in self._containers.items() if self._is_used(held)]
+            return self._used
 
     def _is_used(self, held: Any) -> bool:
         entries = held.values() if isinstance(held, dict) else held
-        return any(_patches.of_program(one, self._package) for one in list(entries))
+        return any(of_program(one, self._package) for one in list(entries))
 
     def _find(self) -> None:
         prefix = f"{self._package}."
-        names = [name for name in sys.modules if name == self._package or name.startswith(prefix)]
+        names = [name for name in list(sys.modules) if name == self._package or name.startswith(prefix)]
         for name in names:
             module = sys.modules.get(name)
             if name not in self._seen and isinstance(module, types.ModuleType):
                 self._seen.add(name)
                 for path, held in _containers(module, self._package):
-                    if not any(held is other for other in self._containers.values()):
+                    if id(held) not in self._known:
+                        self._known.add(id(held))
                         self._containers[path] = held
 
 
@@ -71,6 +82,20 @@ def _may_register(value: Any) -> bool:
         return True
     last = next(reversed(value.values())) if isinstance(value, dict) else value[-1]
     return not isinstance(last, (str, bytes, int, float, type(None), types.ModuleType))
+
+
+def of_program(value: Any, package: str) -> list[Any]:
+    """Return the same as `_patches.of_program`, of what is certainly of a module of the program.
+
+    Compiled code and what `exec` made say no module, or another one.
+    """
+    parts = _patches.of_program(value, package)
+    return parts if any(_is_certain(part) for part in parts) else []
+
+
+def _is_certain(part: Any) -> bool:
+    module = getattr(part, "__module__", None)
+    return isinstance(module, str) and module in sys.modules and _owner.of_module(module) is None
 
 
 _known: dict[str, Registries] = {}

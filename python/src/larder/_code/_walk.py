@@ -242,15 +242,15 @@ class Walk:
                 self._state(node, setting, setting.name, "")
         for package in sorted({"", *self.packages} - self._held):
             self._held.add(package)
-            listed = _settings.HELD.get(package)
-            if listed is None and package not in _patches.LISTED:
-                listed = tuple(_registries.of_package(package))
-            for path in listed or ():
-                self._follow_held(node, package, path)
+            for path in _settings.HELD.get(package, ()):
+                self._follow_held(node, package, path, _patches.of_program)
+            if package not in _settings.HELD and package not in _patches.LISTED:
+                for path in _registries.of_package(package):
+                    self._follow_held(node, package, path, _registries.of_program)
         self._follow_patches(node)
         return (len(self.nodes), len(self._methods), len(node.edges)) != before
 
-    def _follow_held(self, node: Node, package: str, path: str) -> None:
+    def _follow_held(self, node: Node, package: str, path: str, of_program: Callable[[Any, str], list[Any]]) -> None:
         """Follow what the program registered in a variable of a library, which is that or a list or a mapping."""
         value = _settings.held(path, self.guards)
         if isinstance(value, dict) and len(value) <= _WATCHED:
@@ -259,7 +259,7 @@ class Walk:
             self.guards.size(value)
         listed = value if isinstance(value, list) else [value]
         for key, one in value.items() if isinstance(value, dict) else [("", one) for one in listed]:
-            parts = _patches.of_program(one, package)
+            parts = of_program(one, package)
             if parts or path.startswith(_settings.WHOLE):
                 node.out.append(f"{path} {_patches.text(key)} {_patches.text(one)}".encode())
             if parts and isinstance(value, dict):
