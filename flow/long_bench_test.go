@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/flow/lint"
 
 	_ "github.com/larder-data/larder/format/text"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/op"
 	"github.com/larder-data/larder/store/memory"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/lint"
 )
 
 // lintFlags are the flags of larder lint.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/loader"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/flow/lint"
 
 	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/numpy"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/lint"
+	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 )
