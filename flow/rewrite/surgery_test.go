@@ -1,4 +1,4 @@
-package surgery_test
+package rewrite_test
 
 import (
 	"os"
@@ -9,10 +9,10 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/flow/rewrite"
 	"github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/op"
-	"github.com/larder-data/larder/surgery"
 )
 
 const text = `version: 1
@@ -51,14 +51,14 @@ func TestEdits(t *testing.T) {
 		has    []string
 		hasNot string
 	}{
-		{"no shuffle", surgery.NoShuffle, []string{"mixed:\n    op: clone\n    from: in\n"}, "op: shuffle"},
-		{"shuffle", func(e *flow.Editor) { surgery.Shuffle(e, "in", 4) }, []string{"in-shuffled:\n    op: shuffle\n    from: in\n    with:\n      seed: 4\n", "mixed:\n    op: shuffle\n    from: in-shuffled\n"}, "epoch: 0"},
-		{"shard", func(e *flow.Editor) { surgery.Shard(e, "mixed", 1, 2) }, []string{"mixed-share:\n    op: shard\n    from: mixed\n    with:\n      rank: 1\n      world-size: 2\n", "from: mixed-share\n"}, "rest:"},
-		{"reseed", func(e *flow.Editor) { surgery.Reseed(e, 10) }, []string{"seed: 13\n", "seed: 15\n", "seed: 10\n"}, "seed: 3\n"},
-		{"epoch", func(e *flow.Editor) { surgery.Epoch(e, 2) }, []string{"epoch: 2\n"}, "epoch: 1\n"},
-		{"workers", func(e *flow.Editor) { surgery.Workers(e, "run", 2) }, []string{"workers: 2\n"}, "timeout"},
-		{"time limit", func(e *flow.Editor) { surgery.TimeLimit(e, "run", 90*time.Second) }, []string{"timeout: 1m30s\n"}, "workers"},
-		{"trial", func(e *flow.Editor) { surgery.Trial(e, 10, "trial") }, []string{"in-first:\n    op: slice\n    from: in\n    with:\n      stop: 10\n", "path: " + filepath.Join("trial", "out", "out")}, "deep"},
+		{"no shuffle", rewrite.NoShuffle, []string{"mixed:\n    op: clone\n    from: in\n"}, "op: shuffle"},
+		{"shuffle", func(e *flow.Editor) { rewrite.Shuffle(e, "in", 4) }, []string{"in-shuffled:\n    op: shuffle\n    from: in\n    with:\n      seed: 4\n", "mixed:\n    op: shuffle\n    from: in-shuffled\n"}, "epoch: 0"},
+		{"shard", func(e *flow.Editor) { rewrite.Shard(e, "mixed", 1, 2) }, []string{"mixed-share:\n    op: shard\n    from: mixed\n    with:\n      rank: 1\n      world-size: 2\n", "from: mixed-share\n"}, "rest:"},
+		{"reseed", func(e *flow.Editor) { rewrite.Reseed(e, 10) }, []string{"seed: 13\n", "seed: 15\n", "seed: 10\n"}, "seed: 3\n"},
+		{"epoch", func(e *flow.Editor) { rewrite.Epoch(e, 2) }, []string{"epoch: 2\n"}, "epoch: 1\n"},
+		{"workers", func(e *flow.Editor) { rewrite.Workers(e, "run", 2) }, []string{"workers: 2\n"}, "timeout"},
+		{"time limit", func(e *flow.Editor) { rewrite.TimeLimit(e, "run", 90*time.Second) }, []string{"timeout: 1m30s\n"}, "workers"},
+		{"trial", func(e *flow.Editor) { rewrite.Trial(e, 10, "trial") }, []string{"in-first:\n    op: slice\n    from: in\n    with:\n      stop: 10\n", "path: " + filepath.Join("trial", "out", "out")}, "deep"},
 	} {
 		got := edited(t, c.edit)
 		for _, has := range c.has {
@@ -85,9 +85,9 @@ func TestTwice(t *testing.T) {
 	}
 	for range 2 {
 		e := f.Edit()
-		surgery.Trial(e, 3, "trial")
-		surgery.Shuffle(e, "in", 1)
-		surgery.Shard(e, "in@w=1", 0, 2)
+		rewrite.Trial(e, 3, "trial")
+		rewrite.Shuffle(e, "in", 1)
+		rewrite.Shard(e, "in@w=1", 0, 2)
 		if f, err = e.Flow(); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestSeedsThatAreOfNoUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := f.Edit()
-	surgery.Reseed(e, 7)
+	rewrite.Reseed(e, 7)
 	g, err := e.Flow()
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +123,9 @@ func TestSeedsThatAreOfNoUse(t *testing.T) {
 
 func TestEditsThatAreWrong(t *testing.T) {
 	for want, edit := range map[string]func(e *flow.Editor){
-		"node mixed: op shuffle has no bound of time": func(e *flow.Editor) { surgery.TimeLimit(e, "mixed", time.Second) },
-		`there is no node "ran"; did you mean "run"`:  func(e *flow.Editor) { surgery.Workers(e, "ran", 1) },
-		"there is no rank 2 of 2":                     func(e *flow.Editor) { surgery.Shard(e, "in", 2, 2) },
+		"node mixed: op shuffle has no bound of time": func(e *flow.Editor) { rewrite.TimeLimit(e, "mixed", time.Second) },
+		`there is no node "ran"; did you mean "run"`:  func(e *flow.Editor) { rewrite.Workers(e, "ran", 1) },
+		"there is no rank 2 of 2":                     func(e *flow.Editor) { rewrite.Shard(e, "in", 2, 2) },
 	} {
 		f, err := flow.Parse("flow.yaml", []byte(text), nil)
 		if err != nil {
@@ -154,7 +154,7 @@ func TestTrial(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := f.Edit()
-	surgery.Trial(e, 3, "trial")
+	rewrite.Trial(e, 3, "trial")
 	g, err := e.Flow()
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package surgery
+package rewrite
 
 import (
 	"reflect"

@@ -1,14 +1,14 @@
-// Package surgery has edits of flows that are wanted often: shuffling and sharding, seeds
+// Package rewrite has edits of flows that are wanted often: shuffling and sharding, seeds
 // and epochs, workers and bounds of time, a run on a few samples for trial.
 //
 // Each takes a [flow.Editor], of which the other flow comes in the end, with whatever was
 // wrong:
 //
 //	e := f.Edit()
-//	surgery.Reseed(e, 7)
-//	surgery.Trial(e, 100, "trial")
+//	rewrite.Reseed(e, 7)
+//	rewrite.Trial(e, 100, "trial")
 //	g, err := e.Flow()
-package surgery
+package rewrite
 
 import (
 	"cmp"
