@@ -18,9 +18,9 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/mapper"
+	_ "github.com/larder-data/larder/mapper/schema"
 	"github.com/larder-data/larder/op"
 	"github.com/larder-data/larder/pool"
-	_ "github.com/larder-data/larder/schema"
 	"github.com/larder-data/larder/source"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/mapper/schema"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/schema"
 )
 
 // validateFlags are the flags of larder validate.

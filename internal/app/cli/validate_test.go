@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/schema"
+	"github.com/larder-data/larder/mapper/schema"
 )
 
 // The case of the mapper validate among those of TestEveryComponent.

@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/mapper/schema"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/schema"
 )
 
 func parse(t testing.TB, content string) *schema.Schema {

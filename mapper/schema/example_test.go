@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/schema"
+	"github.com/larder-data/larder/mapper/schema"
 )
 
 // Samples are held to a schema; what is wrong is named by sample, item and place.

@@ -39,7 +39,7 @@ func newGuard(file string, content []byte) (dataset.Maker, error) {
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "validate", Formats: []string{}, Params: []key.Param{{Name: "schema", Value: string(content)}},
-		Pure: []string{"github.com/larder-data/larder/schema.s"}, // which Check only reads
+		Pure: []string{"github.com/larder-data/larder/mapper/schema.s"}, // which Check only reads
 		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			found, err := s.Check(ctx, 0, in)
 			if err != nil || len(found) == 0 {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/schema"
+	"github.com/larder-data/larder/mapper/schema"
 )
 
 // TestNumbersOfAnySize: whole numbers beyond 64 bits are integers, and NaN is an
