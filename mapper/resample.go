@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/blend"
+	"github.com/larder-data/larder/mapper/internal/resample"
 )
 
 // resampled scales an image of 8 bits a channel. It does what draw.Kernel.Scale does,
@@ -19,18 +19,18 @@ func resampled(img image.Image, w, h int, k *draw.Kernel) (out image.Image, ok b
 	switch m := img.(type) {
 	case *image.Gray:
 		gray := image.NewGray(bounds)
-		blend.Scale(bytesOf(gray.Pix, gray.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), blend.Grey, k)
+		resample.Scale(bytesOf(gray.Pix, gray.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), resample.Grey, k)
 		return gray, true
 	case *image.RGBA:
 		rgba := image.NewRGBA(bounds)
-		blend.Scale(bytesOf(rgba.Pix, rgba.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), blend.Colour, k)
+		resample.Scale(bytesOf(rgba.Pix, rgba.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), resample.Colour, k)
 		return rgba, true
 	case *image.NRGBA:
-		nrgba, kind := image.NewNRGBA(bounds), blend.Alpha
+		nrgba, kind := image.NewNRGBA(bounds), resample.Alpha
 		if m.Opaque() {
-			kind = blend.Colour
+			kind = resample.Colour
 		}
-		blend.Scale(bytesOf(nrgba.Pix, nrgba.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), kind, k)
+		resample.Scale(bytesOf(nrgba.Pix, nrgba.Stride, bounds), bytesOf(m.Pix, m.Stride, m.Rect), kind, k)
 		return nrgba, true
 	case *image.Paletted:
 		return resampled(looked(m), w, h, k)
@@ -41,8 +41,8 @@ func resampled(img image.Image, w, h int, k *draw.Kernel) (out image.Image, ok b
 	return nil, false
 }
 
-func bytesOf(pix []byte, stride int, r image.Rectangle) blend.Pixels {
-	return blend.Pixels{Pix: pix, Stride: stride, Size: r.Size()}
+func bytesOf(pix []byte, stride int, r image.Rectangle) resample.Pixels {
+	return resample.Pixels{Pix: pix, Stride: stride, Size: r.Size()}
 }
 
 // coloured returns grey with alpha as colours.

@@ -1,4 +1,4 @@
-package blend
+package resample
 
 import "golang.org/x/sys/cpu"
 

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package blend
+package resample
 
 func downFast([]int32, rows) (ok bool) { return false }
 

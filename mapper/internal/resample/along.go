@@ -1,4 +1,4 @@
-package blend
+package resample
 
 // Of sums of both steps the bits behind the point, and a half.
 const (

@@ -1,9 +1,9 @@
-// Package blend scales pixels of 8 bits a channel, in whole numbers: each pixel is
+// Package resample scales pixels of 8 bits a channel, in whole numbers: each pixel is
 // blended of others by weights, and rounded to the nearest level.
 //
 // Where the processor has instructions for vectors, loops in assembly give the same
 // numbers as those in Go, which say what the numbers are.
-package blend
+package resample
 
 import (
 	"image"

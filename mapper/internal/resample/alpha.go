@@ -1,4 +1,4 @@
-package blend
+package resample
 
 import "encoding/binary"
 

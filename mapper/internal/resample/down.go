@@ -1,4 +1,4 @@
-package blend
+package resample
 
 // rows are some of an image, each of n bytes, with their weights.
 type rows struct {
