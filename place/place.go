@@ -7,7 +7,7 @@
 //
 // What a driver tries once is tried again here: what fails for a while, and what breaks off is
 // read on from where it broke off, for as long as bytes come ([Limits]). A [Stream] goes through
-// a file with few requests; package place/block keeps what was read in places.
+// a file with few requests; package format/internal/blockcache keeps what was read in places.
 //
 // [Put] writes a file where the driver is a [Putter]: complete or not at all, and only where there
 // is still what [Look] found.

@@ -19,10 +19,10 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/block"
 )
 
 // A Scan goes through a file and makes an index of it.
@@ -60,9 +60,9 @@ type File struct {
 
 	size    int64 // of what is read
 	stat    key.FileStat
-	settled bool        // another content would have another state
-	text    *os.File    // what it unpacks to; nil of one that is read as it is
-	far     *block.File // where it lies elsewhere: size, stat and the state of a file here mean nothing then
+	settled bool             // another content would have another state
+	text    *os.File         // what it unpacks to; nil of one that is read as it is
+	far     *blockcache.File // where it lies elsewhere: size, stat and the state of a file here mean nothing then
 }
 
 // now is the time by which it is known whether a file was left alone for long enough.

@@ -11,10 +11,10 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
+	far "github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
-	far "github.com/larder-data/larder/place/block"
 )
 
 // Keeping says what is kept of files at URLs. Those here are gone through each time.

@@ -33,10 +33,10 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
+	far "github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
-	far "github.com/larder-data/larder/place/block"
 )
 
 // ByteOrderMark may start a file, and is no part of its first row's value.

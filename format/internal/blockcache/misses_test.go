@@ -1,4 +1,4 @@
-package block_test
+package blockcache_test
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/testing/testrand"
-	"github.com/larder-data/larder/place/block"
 	"github.com/larder-data/larder/place/placetest"
 )
 
@@ -24,7 +24,7 @@ func bounded(t *testing.T, most int64) *larder.Larder {
 }
 
 // reads reads n bytes at each place, which must be what lies there.
-func reads(t *testing.T, f *block.File, want []byte, n int, places ...int) {
+func reads(t *testing.T, f *blockcache.File, want []byte, n int, places ...int) {
 	t.Helper()
 	b := make([]byte, n)
 	for _, at := range places {
@@ -60,7 +60,7 @@ func TestAhead(t *testing.T) {
 
 // TestExtents: what is read in any order within a window comes by few requests, and once.
 func TestExtents(t *testing.T) {
-	want := content(128 * block.Bytes) // four extents
+	want := content(128 * blockcache.Bytes) // four extents
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 64<<20))
 	s.Requests()
@@ -79,7 +79,7 @@ func TestExtents(t *testing.T) {
 // TestGone: of what is read in any order over much more than the store holds, what went comes as
 // it is asked for, not in blocks, and what the store has it keeps.
 func TestGone(t *testing.T) {
-	want := content(256 * block.Bytes)
+	want := content(256 * blockcache.Bytes)
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
@@ -100,7 +100,7 @@ func TestGone(t *testing.T) {
 
 // TestBeside: the items of a sample, which lie side by side, come by one request also then.
 func TestBeside(t *testing.T) {
-	want := content(256 * block.Bytes)
+	want := content(256 * blockcache.Bytes)
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
@@ -122,7 +122,7 @@ func TestBeside(t *testing.T) {
 // TestMissesAndHits: whatever is fetched of a file in a store that holds little, by whatever
 // orders side by side, is what lies there.
 func TestMissesAndHits(t *testing.T) {
-	want := content(200*block.Bytes + 99)
+	want := content(200*blockcache.Bytes + 99)
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	random := testrand.Chance(t)
@@ -135,7 +135,7 @@ func TestMissesAndHits(t *testing.T) {
 				if own.IntN(20) == 0 {
 					at = own.IntN(len(want)) // and goes on from there, or about there
 				}
-				n := own.IntN(min(len(want)-at, 2*block.Bytes) + 1)
+				n := own.IntN(min(len(want)-at, 2*blockcache.Bytes) + 1)
 				reads(t, f, want, n, at)
 				at = min(at+own.IntN(n+100), len(want)-1)
 			}

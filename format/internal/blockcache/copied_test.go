@@ -1,4 +1,4 @@
-package block_test
+package blockcache_test
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/block"
 	"github.com/larder-data/larder/place/placetest"
 )
 
@@ -54,13 +54,13 @@ func TestUncertain(t *testing.T) {
 
 // TestUncertainAndLarge: of a file that is too large for a copy, an error says what to do.
 func TestUncertainAndLarge(t *testing.T) {
-	block.CopyAtMost(t, 6)
+	blockcache.CopyAtMost(t, 6)
 	s := placetest.Serve(t)
 	f, err := place.Open(t.Context(), s.PutAs("a", []byte("content"), "", time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := block.Keep(f, nil); err == nil || !strings.Contains(err.Error(), "run again in two seconds") {
+	if _, err := blockcache.Keep(f, nil); err == nil || !strings.Contains(err.Error(), "run again in two seconds") {
 		t.Errorf("%v", err)
 	}
 }

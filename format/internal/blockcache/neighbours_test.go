@@ -1,4 +1,4 @@
-package block_test
+package blockcache_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/place/block"
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/place/placetest"
 	"github.com/larder-data/larder/pool"
 )
@@ -19,7 +19,7 @@ import (
 // would only have been fetched with something else.
 func TestNeighboursAreNotLost(t *testing.T) {
 	want := content(4 << 20)
-	const bad = 33*block.Bytes + 99
+	const bad = 33*blockcache.Bytes + 99
 	for name, order := range map[string]func(all []int){
 		"in order": func([]int) {},
 		"shuffled": func(all []int) {
@@ -73,7 +73,7 @@ func TestAfterAnOutage(t *testing.T) {
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	requests := map[time.Duration]int{0: 0, time.Hour: 0}
 	for wary := range requests {
-		block.WaryFor(t, wary)
+		blockcache.WaryFor(t, wary)
 		s := placetest.Serve(t)
 		f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
 		s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: http.StatusForbidden} })

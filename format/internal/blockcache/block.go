@@ -1,4 +1,4 @@
-// Package block reads files of package place at any place in them, and keeps what was read: in
+// Package blockcache reads files of package place at any place in them, and keeps what was read: in
 // blocks, which are records of the store as all results are. So each is fetched once by all
 // goroutines and processes that share a store, is verified when it is read, and goes when the
 // store is full and it was not used for longest.
@@ -8,7 +8,7 @@
 // much is missing nearby, as when they are shuffled in a window, all that lies there; and of what
 // went before it was read again, as when the order is shuffled over more than the store holds,
 // what is asked for alone, which is not kept.
-package block
+package blockcache
 
 import (
 	"context"
@@ -44,7 +44,7 @@ type File struct {
 
 // code is a version, as what lies at a place does not depend on the program that asks for it: a
 // new build of the program need not fetch it again.
-var code = key.VersionOf("github.com/larder-data/larder/place/block", "1")
+var code = key.VersionOf("github.com/larder-data/larder/format/internal/blockcache", "1")
 
 // Keep returns the file, of which l keeps what is read. With nil nothing is kept, nor of a
 // version that is not certain: such a file is copied when it is first read, and read from the

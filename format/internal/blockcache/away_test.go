@@ -1,4 +1,4 @@
-package block_test
+package blockcache_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/larder-data/larder/place/block"
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/place/placetest"
 	"github.com/larder-data/larder/pool"
 )
@@ -15,7 +15,7 @@ import (
 // TestWaitsSideBySide: with one worker many parts are waited for at once, whether what comes is
 // kept or not. The server answers nobody before all have asked.
 func TestWaitsSideBySide(t *testing.T) {
-	const many, apart = 30, 11 * block.Bytes
+	const many, apart = 30, 11 * blockcache.Bytes
 	want := content(many * apart)
 	for name, kept := range map[string]bool{"kept": true, "not kept": false} {
 		t.Run(name, func(t *testing.T) {

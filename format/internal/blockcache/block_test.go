@@ -1,4 +1,4 @@
-package block_test
+package blockcache_test
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/block"
 	_ "github.com/larder-data/larder/place/http"
 	"github.com/larder-data/larder/place/placetest"
 )
@@ -38,13 +38,13 @@ func engine(t *testing.T, dir string) *larder.Larder {
 	return l
 }
 
-func keep(t *testing.T, url string, l *larder.Larder) *block.File {
+func keep(t *testing.T, url string, l *larder.Larder) *blockcache.File {
 	t.Helper()
 	f, err := place.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := block.Keep(f, l)
+	k, err := blockcache.Keep(f, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func ranges(s *placetest.Server) (all []string) {
 }
 
 // size is that of a file of many blocks, the last of which is short.
-const size = 40*block.Bytes + 5
+const size = 40*blockcache.Bytes + 5
 
 // span is how blocks are asked for.
 func span(first, last int) string {
-	return fmt.Sprintf("bytes=%d-%d", first*block.Bytes, min(size, (last+1)*block.Bytes)-1)
+	return fmt.Sprintf("bytes=%d-%d", first*blockcache.Bytes, min(size, (last+1)*blockcache.Bytes)-1)
 }
 
 // TestBlocks: neighbours come by one request, what was read is not asked for again, also by
@@ -79,10 +79,10 @@ func TestBlocks(t *testing.T) {
 		at, n int
 		asked []string
 	}{
-		{10*block.Bytes + 7, 100, []string{span(10, 10)}},
-		{10 * block.Bytes, block.Bytes, nil},
-		{20*block.Bytes - 1, 2*block.Bytes + 2, []string{span(19, 22)}},
-		{18 * block.Bytes, 6 * block.Bytes, []string{span(18, 18), span(23, 23)}}, // but not what lies between
+		{10*blockcache.Bytes + 7, 100, []string{span(10, 10)}},
+		{10 * blockcache.Bytes, blockcache.Bytes, nil},
+		{20*blockcache.Bytes - 1, 2*blockcache.Bytes + 2, []string{span(19, 22)}},
+		{18 * blockcache.Bytes, 6 * blockcache.Bytes, []string{span(18, 18), span(23, 23)}}, // but not what lies between
 		{size - 5, 5, []string{span(40, 40)}},
 		{5, 1, []string{span(0, 0)}},
 		{size, 0, nil},
@@ -102,7 +102,7 @@ func TestBlocks(t *testing.T) {
 	}
 	other := keep(t, s.URL+"/a?token=of-today", engine(t, dir))
 	s.Requests()
-	if err := other.ReadAt(t.Context(), make([]byte, 100), 10*block.Bytes); err != nil || len(s.Requests()) != 0 {
+	if err := other.ReadAt(t.Context(), make([]byte, 100), 10*blockcache.Bytes); err != nil || len(s.Requests()) != 0 {
 		t.Errorf("asked again: %v", err)
 	}
 	changed := content(size + 1)
@@ -111,18 +111,18 @@ func TestBlocks(t *testing.T) {
 	if err := f.ReadAt(t.Context(), got, size-99); err != nil || !bytes.Equal(got, changed[size-99:]) {
 		t.Errorf("another version: %v", err)
 	}
-	if err := other.ReadAt(t.Context(), got, 30*block.Bytes); !errors.Is(err, place.ErrChanged) {
+	if err := other.ReadAt(t.Context(), got, 30*blockcache.Bytes); !errors.Is(err, place.ErrChanged) {
 		t.Errorf("%v", err)
 	}
 }
 
 // TestOneRequest: many who want a block at once have it fetched once.
 func TestOneRequest(t *testing.T) {
-	want := content(block.Bytes)
+	want := content(blockcache.Bytes)
 	s := placetest.Serve(t)
 	url := s.Put("a", want)
 	dir := t.TempDir()
-	files := []*block.File{keep(t, url, engine(t, dir)), keep(t, url, engine(t, dir))}
+	files := []*blockcache.File{keep(t, url, engine(t, dir)), keep(t, url, engine(t, dir))}
 	s.Requests()
 	waiting := make(chan struct{})
 	s.Fail(func(int, *http.Request) placetest.Fault {
@@ -148,7 +148,7 @@ func TestOneRequest(t *testing.T) {
 // TestNotKept: of a version that is not certain, and without a store, nothing is kept.
 func TestNotKept(t *testing.T) {
 	s := placetest.Serve(t)
-	for name, f := range map[string]*block.File{
+	for name, f := range map[string]*blockcache.File{
 		"just now": keep(t, s.PutAs("a", []byte("content"), "", time.Now()), engine(t, t.TempDir())),
 		"no store": keep(t, s.Put("b", []byte("content")), nil),
 	} {
@@ -171,7 +171,7 @@ func TestNotKept(t *testing.T) {
 
 // TestDamagedBlocks: a block that is damaged where it is kept is fetched again.
 func TestDamagedBlocks(t *testing.T) {
-	want := content(3 * block.Bytes)
+	want := content(3 * blockcache.Bytes)
 	s := placetest.Serve(t)
 	dir := t.TempDir()
 	url := s.Put("a", want)
@@ -186,7 +186,7 @@ func TestDamagedBlocks(t *testing.T) {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		if err != nil || len(b) < block.Bytes {
+		if err != nil || len(b) < blockcache.Bytes {
 			return err
 		}
 		b[len(b)/2] ^= 1
@@ -209,7 +209,7 @@ func TestDamagedBlocks(t *testing.T) {
 // TestRandomReads: whatever is read side by side, by whatever requests that break off, is what
 // lies there.
 func TestRandomReads(t *testing.T) {
-	want := content(20*block.Bytes + 77)
+	want := content(20*blockcache.Bytes + 77)
 	s := placetest.Serve(t)
 	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
 	s.Fail(func(n int, _ *http.Request) placetest.Fault {
@@ -225,7 +225,7 @@ func TestRandomReads(t *testing.T) {
 		all.Go(func() {
 			for range 20 {
 				at := own.IntN(len(want))
-				b := make([]byte, own.IntN(min(len(want)-at, 3*block.Bytes)+1))
+				b := make([]byte, own.IntN(min(len(want)-at, 3*blockcache.Bytes)+1))
 				if err := f.ReadAt(t.Context(), b, int64(at)); err != nil || !bytes.Equal(b, want[at:at+len(b)]) {
 					t.Errorf("%d bytes at %d: %v", len(b), at, err)
 				}
@@ -245,7 +245,7 @@ func TestWholeFiles(t *testing.T) {
 	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
 	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
 	s.Requests()
-	for _, at := range []int{20*block.Bytes + 3, 7, size - 1000, 3 * block.Bytes} {
+	for _, at := range []int{20*blockcache.Bytes + 3, 7, size - 1000, 3 * blockcache.Bytes} {
 		got := make([]byte, 1000)
 		if err := f.ReadAt(t.Context(), got, int64(at)); err != nil || !bytes.Equal(got, want[at:at+1000]) {
 			t.Errorf("%d: %v", at, err)
@@ -270,7 +270,7 @@ func BenchmarkKept(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			f, err := block.Keep(of, l)
+			f, err := blockcache.Keep(of, l)
 			if err != nil {
 				b.Fatal(err)
 			}
