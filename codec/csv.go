@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
 // A Table is rows of text under the names of their columns. Every row has as

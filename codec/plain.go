@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
 // A plainError says in words what a library's error does.

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
 func init() {

@@ -23,7 +23,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 	"github.com/larder-data/larder/stream"
 )
 

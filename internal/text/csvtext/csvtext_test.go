@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/csvtext"
+	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
 // rows reads all rows, their offsets and the places of their fields.
