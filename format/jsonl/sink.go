@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/jsontext"
+	"github.com/larder-data/larder/internal/text/jsontext"
 )
 
 func init() {

@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/jsontext"
+	"github.com/larder-data/larder/internal/text/jsontext"
 	"github.com/larder-data/larder/key"
 )
 

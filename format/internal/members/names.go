@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/jsontext"
+	"github.com/larder-data/larder/internal/text/jsontext"
 )
 
 // SplitName parts the name of a member into the key of its sample and what tells the member

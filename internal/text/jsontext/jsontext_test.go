@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/jsontext"
+	"github.com/larder-data/larder/internal/text/jsontext"
 )
 
 var texts = []string{
