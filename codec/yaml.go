@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/larder-data/larder/internal/yamltext"
+	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
 // StrictYAML makes errors of what is otherwise a [Doubt]: scalars of YAML that

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/size"
-	"github.com/larder-data/larder/internal/yamltext"
+	"github.com/larder-data/larder/internal/text/yamltext"
 	"go.yaml.in/yaml/v4"
 )
 

@@ -39,7 +39,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/internal/called"
-	"github.com/larder-data/larder/internal/yamltext"
+	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
 // A Schema says what each sample must look like. It is made by [Parse] or

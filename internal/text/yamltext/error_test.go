@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/larder-data/larder/internal/yamltext"
+	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
 // TestExplain: each error of the library says where and what, in no words of the
