@@ -5,7 +5,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/format/internal/columns"
-	"github.com/larder-data/larder/internal/arrowipc"
+	"github.com/larder-data/larder/internal/text/arrowipc"
 )
 
 // A batch is the rows that are written together.

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/columns"
-	"github.com/larder-data/larder/internal/arrowipc"
+	"github.com/larder-data/larder/internal/text/arrowipc"
 )
 
 // Bounds of a record batch: what is written together.

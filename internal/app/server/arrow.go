@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/arrowipc"
+	"github.com/larder-data/larder/internal/text/arrowipc"
 	"github.com/larder-data/larder/loader"
 )
 
