@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -14,7 +14,7 @@ import (
 // error, and so is one that asks for more than 128 MiB to be unpacked in.
 func Unpack(s stream.Stream[File]) stream.Stream[File] {
 	return stream.MapAs(s, "unpack", func(_ context.Context, f File) (File, error) {
-		to := File{Name: packing.Unpacked(f.Name), Live: f.Live, Open: f.unpacked}
+		to := File{Name: compression.Unpacked(f.Name), Live: f.Live, Open: f.unpacked}
 		if to.Name == f.Name {
 			to.path = f.path
 		}
@@ -28,7 +28,7 @@ func (f File) unpacked(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := packing.Reader(f.Name, r)
+	text, err := compression.Reader(f.Name, r)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

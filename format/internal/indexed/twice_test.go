@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 )
 
 // TestFilesThatAreThereTwice: of a directory, files that differ by their endings alone are an error
 // that names both, and a pattern reads them.
 func TestFilesThatAreThereTwice(t *testing.T) {
-	endings := append(packing.Packed(".jsonl", ".ndjson"), ".tjz")
+	endings := append(compression.Packed(".jsonl", ".ndjson"), ".tjz")
 	for _, c := range []struct {
 		names []string
 		twice bool

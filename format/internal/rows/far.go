@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	far "github.com/larder-data/larder/format/internal/blockcache"
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 )
@@ -61,7 +61,7 @@ func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) e
 		in.starts = nil
 		s := in.far.Stream(ctx)
 		defer s.Close()
-		how, r, err := packing.Begun(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
+		how, r, err := compression.Begun(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
 		if err == nil && how != Plain {
 			err = ErrPacked // which is not kept
 		}

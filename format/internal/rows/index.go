@@ -34,7 +34,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	far "github.com/larder-data/larder/format/internal/blockcache"
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 )
@@ -132,14 +132,14 @@ func (x *Index) add(in *file, end int64) {
 // scan goes through the text of a file, and returns how long it is. What was packed is
 // unpacked.
 func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int64, error) {
-	how, r, err := packing.Begun(r)
+	how, r, err := compression.Begun(r)
 	if err != nil {
 		return 0, err
 	}
 	if how == Plain && PackingOf(in.path) == Plain {
 		return size, scan(r)
 	}
-	unpacked, err := packing.Reader(in.path, r)
+	unpacked, err := compression.Reader(in.path, r)
 	if err != nil {
 		return 0, err
 	}
@@ -291,7 +291,7 @@ func linesBefore(path string, offset int64) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	unpacked, err := packing.Reader(path, f)
+	unpacked, err := compression.Reader(path, f)
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 )
 
 // Shards say when a sink goes on in another file: where a file would have more than so many bytes
@@ -197,7 +197,7 @@ func (s Sink) shards(ctx context.Context, env *component.Env, in component.Data)
 
 // begin begins a file of rows.
 func (s Sink) begin(to io.Writer, head []byte) (File[[]byte], error) {
-	w, done, err := packing.Writer(cmp.Or(s.Compress, Plain), to)
+	w, done, err := compression.Writer(cmp.Or(s.Compress, Plain), to)
 	if err != nil {
 		return nil, err
 	}

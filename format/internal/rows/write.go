@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 )
 
 // A Sink writes files of rows.
@@ -60,7 +60,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, 
 		return err
 	}
 	n, err := files.Write(ctx, name, s.Overwrite, func(to io.Writer) error {
-		w, done, err := packing.Writer(how, to)
+		w, done, err := compression.Writer(how, to)
 		if err != nil {
 			return err
 		}

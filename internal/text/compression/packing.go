@@ -1,7 +1,7 @@
-// Package packing is about files that are compressed: by which of some ways, as their names or
+// Package compression is about files that are compressed: by which of some ways, as their names or
 // first bytes say, and how they are read and written. What is read is not trusted: memory is bounded, and
 // what was cut off is an error.
-package packing
+package compression
 
 import (
 	"bufio"

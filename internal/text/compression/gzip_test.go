@@ -1,4 +1,4 @@
-package packing_test
+package compression_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 )
 
 // TestBehindGzip: members follow each other, with zeros between them and behind them or not;
@@ -44,7 +44,7 @@ func TestBehindGzip(t *testing.T) {
 				in = iotest.HalfReader(in)
 			}
 			var got []byte
-			r, err := packing.Reader("a.gz", in)
+			r, err := compression.Reader("a.gz", in)
 			if err == nil {
 				got, err = io.ReadAll(r)
 			}

@@ -1,4 +1,4 @@
-package packing_test
+package compression_test
 
 import (
 	"errors"
@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/packing"
+	"github.com/larder-data/larder/internal/text/compression"
 )
 
 // TestEmptyFiles: a file of no bytes is not what nothing was packed to, whatever packs.
 func TestEmptyFiles(t *testing.T) {
 	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2"} {
-		r, err := packing.Reader(name, strings.NewReader(""))
+		r, err := compression.Reader(name, strings.NewReader(""))
 		if err == nil {
 			_, err = io.ReadAll(r)
 			_ = r.Close()
@@ -27,7 +27,7 @@ func TestEmptyFiles(t *testing.T) {
 func TestErrorsOfInputs(t *testing.T) {
 	gone := errors.New("the disk is gone")
 	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2", "a.txt"} {
-		r, err := packing.Reader(name, failing{gone})
+		r, err := compression.Reader(name, failing{gone})
 		if err == nil {
 			_, err = io.ReadAll(r)
 			_ = r.Close()
