@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -56,7 +56,7 @@ func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
 // Path returns p as an absolute path; a relative one starts at the flow's
 // folder. A URL is returned as it is.
 func (e *Env) Path(p Path) string {
-	if address.Is(string(p)) {
+	if urlpath.Is(string(p)) {
 		return string(p)
 	}
 	if filepath.IsAbs(string(p)) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // A Reader is a parameter struct that says what its component reads, where that
@@ -50,11 +50,11 @@ type Far interface {
 func (c *Component) Check(params any) error {
 	if _, ok := params.(Far); !ok || c.Kind != Source && c.Kind != Sink {
 		for _, p := range Paths(params) {
-			if address.Is(string(p)) && c.Kind == Sink {
-				return fmt.Errorf("%s: sink %s writes files of this machine only; write an archive or a table there (webdataset, parquet, jsonl), or have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", address.Name(string(p)), c.Name)
+			if urlpath.Is(string(p)) && c.Kind == Sink {
+				return fmt.Errorf("%s: sink %s writes files of this machine only; write an archive or a table there (webdataset, parquet, jsonl), or have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", urlpath.Name(string(p)), c.Name)
 			}
-			if address.Is(string(p)) {
-				return fmt.Errorf("%s: %s %s takes files of this machine only; what takes URLs is said by larder components", address.Name(string(p)), c.Kind, c.Name)
+			if urlpath.Is(string(p)) {
+				return fmt.Errorf("%s: %s %s takes files of this machine only; what takes URLs is said by larder components", urlpath.Name(string(p)), c.Kind, c.Name)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Component) IsListed(params any) bool {
 
 // IsFar reports whether a path among parameters is a URL.
 func IsFar(params any) bool {
-	return slices.ContainsFunc(Paths(params), func(p Path) bool { return address.Is(string(p)) })
+	return slices.ContainsFunc(Paths(params), func(p Path) bool { return urlpath.Is(string(p)) })
 }
 
 // Inputs lists what a component reads from outside, and what the mappers among

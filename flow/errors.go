@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -124,7 +124,7 @@ func (p *problems) add(line, column int, msg string) {
 		return // a node that becomes several is read several times
 	}
 	if line >= 1 && line <= len(p.lines) {
-		e.Excerpt = address.Hide(strings.TrimRight(p.lines[line-1], "\r"))
+		e.Excerpt = urlpath.Hide(strings.TrimRight(p.lines[line-1], "\r"))
 	}
 	p.list = append(p.list, e)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/zeebo/xxh3"
@@ -249,7 +249,7 @@ func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
 	}
-	if address.Is(in.Path) {
+	if urlpath.Is(in.Path) {
 		return nil, nil // for which nothing here stands, so its source is no [component.Lister]
 	}
 	roots := []stamp.Root{{Path: in.Path, Flat: in.Flat}}

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // YAML writes the flow as a file that stands in its folder: variables have the values
@@ -186,8 +186,8 @@ func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
 }
 
 func nameAnywhere(path string) string {
-	if address.Is(path) {
-		return address.Name(path)
+	if urlpath.Is(path) {
+		return urlpath.Name(path)
 	}
 	return filepath.Base(path)
 }

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // A node that was included starts at another folder than the flow. Of most, only their
@@ -31,7 +31,7 @@ func isPlaced(n *Node) (placed bool) {
 
 // path is a path as it is written: where the node's folder is not, from the flow's on.
 func (w *writer) path(n *Node, p component.Path) string {
-	if p == "" || p == component.StandardInput || address.Is(string(p)) {
+	if p == "" || p == component.StandardInput || urlpath.Is(string(p)) {
 		return string(p)
 	}
 	dir, said := n.dir(w.flow), string(p)

@@ -3,8 +3,8 @@ package guard
 import (
 	"fmt"
 
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // What is read or written may lie elsewhere, at a URL. Such places are known by how these are
@@ -13,7 +13,7 @@ import (
 // divide returns the outputs of this machine, and those elsewhere.
 func divide(outputs []Output) (here, far []Output) {
 	for _, o := range outputs {
-		if address.Is(o.Path) {
+		if urlpath.Is(o.Path) {
 			far = append(far, o)
 		} else {
 			here = append(here, o)
@@ -30,15 +30,15 @@ func (in *Inputs) checkFar(outputs []Output) error {
 	}
 	at := make([]string, len(outputs))
 	for i, o := range outputs {
-		at[i] = address.Spelled(o.Path)
+		at[i] = urlpath.Spelled(o.Path)
 	}
 	for _, read := range in.List() {
-		if !address.Is(read.Path) {
+		if !urlpath.Is(read.Path) {
 			continue
 		}
-		from := address.Spelled(read.Path)
+		from := urlpath.Spelled(read.Path)
 		for i, o := range outputs {
-			if address.Within(from, at[i]) || address.Within(at[i], from) {
+			if urlpath.Within(from, at[i]) || urlpath.Within(at[i], from) {
 				return fmt.Errorf("refusing to write to %s (%s): %s reads %s (%w)", shownFar(o.Path), o.Who, read.Who, shownFar(read.Path), ErrConflict)
 			}
 		}
@@ -50,7 +50,7 @@ func (in *Inputs) checkFar(outputs []Output) error {
 func apartFar(outputs []Output) error {
 	who := map[string]string{}
 	for _, o := range outputs {
-		at := address.Spelled(o.Path)
+		at := urlpath.Spelled(o.Path)
 		if other, ok := who[at]; ok {
 			return fmt.Errorf("%s and %s would both write %s; choose another place for one", other, o.Who, shownFar(o.Path))
 		}
@@ -60,4 +60,4 @@ func apartFar(outputs []Output) error {
 }
 
 // shownFar is a URL for messages.
-func shownFar(path string) string { return called.Name(address.Name(path)) }
+func shownFar(path string) string { return called.Name(urlpath.Name(path)) }

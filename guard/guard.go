@@ -25,8 +25,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // An Input is a file or folder that is read.
@@ -67,7 +67,7 @@ type Output struct {
 // Place is the path that is written: Path with links followed, but for one at
 // Path itself where that is replaced. A URL is one.
 func (o Output) Place() string {
-	if address.Is(o.Path) {
+	if urlpath.Is(o.Path) {
 		return o.Path
 	}
 	if o.Itself {
@@ -145,7 +145,7 @@ func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 		}
 	}
 	for _, i := range in.List() {
-		if address.Is(i.Path) {
+		if urlpath.Is(i.Path) {
 			continue
 		}
 		if err := c.input(i); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -45,7 +45,7 @@ type Identity struct {
 
 // Identity returns what names the content.
 func (f *File) Identity() Identity {
-	return Identity{f.name, address.Query(f.url), f.Tag, f.Size}
+	return Identity{f.name, urlpath.Query(f.url), f.Tag, f.Size}
 }
 
 // Reader opens n bytes of the file from a place on. They come to their end or an error is

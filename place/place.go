@@ -29,8 +29,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/near"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // A Driver reads files of a scheme. It tries everything once, and may be used by many
@@ -100,10 +100,10 @@ func Register(scheme string, d Driver) {
 }
 
 // Is reports whether a path is a URL, with whatever scheme, and no name of a file.
-func Is(path string) bool { return address.Is(path) }
+func Is(path string) bool { return urlpath.Is(path) }
 
 // Name returns a URL as it may be shown: without user information, query and fragment.
-func Name(path string) string { return address.Name(path) }
+func Name(path string) string { return urlpath.Name(path) }
 
 // Check refuses what no file can be opened at.
 func Check(path string) error {
@@ -113,7 +113,7 @@ func Check(path string) error {
 
 // parse returns the parts of a URL, and who reads it.
 func parse(path string) (Driver, *url.URL, error) {
-	u, err := url.Parse(address.Escaped(path))
+	u, err := url.Parse(urlpath.Escaped(path))
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // which does not have the URL in it, but may have a piece of it
@@ -188,7 +188,7 @@ type Error struct {
 }
 
 // Error hides what lets somebody in, which libraries may quote of what a server said.
-func (e *Error) Error() string { return e.Name + ": " + address.Hide(e.Err.Error()) }
+func (e *Error) Error() string { return e.Name + ": " + urlpath.Hide(e.Err.Error()) }
 
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }

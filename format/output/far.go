@@ -18,8 +18,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/place"
 )
 
@@ -63,7 +63,7 @@ func (f *far) Check(ctx context.Context, names ...string) error {
 }
 
 func (f *far) TakeTurn(ctx context.Context) (release func(), err error) {
-	return takeTurn(ctx, f.env, address.Spelled(f.url))
+	return takeTurn(ctx, f.env, urlpath.Spelled(f.url))
 }
 
 func (f *far) Names(ctx context.Context, name func(name string)) error {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // auditVariable is a variable of a flow.
@@ -66,10 +66,10 @@ func (v *auditVariable) hide() {
 	for i, value := range v.Values {
 		switch {
 		case value == "":
-		case v.secret || address.Admits(v.Name):
+		case v.secret || urlpath.Admits(v.Name):
 			v.Values[i] = "*****" // and not as many as it has characters
 		default:
-			v.Values[i] = address.Hide(value)
+			v.Values[i] = urlpath.Hide(value)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
 	for _, name := range flow.VarsIn(n.Value) {
 		i := slices.IndexFunc(s.all, func(v auditVariable) bool { return v.Name == name })
 		use := fmt.Sprintf("%s (%s:%d:%d)", strings.Join(path, "."), file, n.Line, n.Column)
-		if i >= 0 && !slices.Contains(flow.VarsIn(address.Hide(n.Value)), name) {
+		if i >= 0 && !slices.Contains(flow.VarsIn(urlpath.Hide(n.Value)), name) {
 			s.all[i].secret = true
 		}
 		if i >= 0 && name != "" && !slices.Contains(s.all[i].Used, use) {

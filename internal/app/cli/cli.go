@@ -40,8 +40,8 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/mapper"
 	far "github.com/larder-data/larder/place"
 	"github.com/larder-data/larder/store"
@@ -124,7 +124,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", oneVoice(address.Hide(called.WithoutPackages(called.Error(err)))))
+		fmt.Fprintln(stderr, "larder:", oneVoice(urlpath.Hide(called.WithoutPackages(called.Error(err)))))
 	}
 	return status(err)
 }

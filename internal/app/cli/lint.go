@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // lintFlags are the flags of larder lint.
@@ -100,7 +100,7 @@ func hasCheckpoint(fl *flow.Flow) bool {
 func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
 	for _, w := range found {
 		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
-		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(address.Hide(called.Printable(e.Error()))))
+		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(urlpath.Hide(called.Printable(e.Error()))))
 	}
 	what := "nothing wrong"
 	if len(found) > 0 {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // sink returns the sink that writes to the places of all -o, and its
@@ -200,8 +200,8 @@ func (p *places) checkOutputs(c *component.Component) error {
 			seen["-"] = o.flag
 			continue
 		}
-		path := address.Spelled(o.path)
-		if !address.Is(o.path) {
+		path := urlpath.Spelled(o.path)
+		if !urlpath.Is(o.path) {
 			var err error
 			if path, err = filepath.Abs(o.path); err != nil {
 				return err

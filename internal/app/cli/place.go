@@ -16,8 +16,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // defaultFormat is what a place is when it names no format.
@@ -139,7 +139,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	}
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
-		if address.Is(p.path) && (!ok || !p.has(name)) { // which may be a part of what lets somebody in
+		if urlpath.Is(p.path) && (!ok || !p.has(name)) { // which may be a part of what lets somebody in
 			return fmt.Errorf("what follows a comma is no parameter of %s %s; a comma in a URL is written twice", p.component.Kind, p.component.Name)
 		}
 		if !ok {
@@ -218,8 +218,8 @@ func splitFormat(kind component.Kind, text string) (*component.Component, string
 			return c, path, errors.Join(err, notEmpty(path))
 		}
 		if _, err := os.Lstat(text); err != nil && !strings.ContainsRune(name, filepath.Separator) {
-			if address.Is(text) {
-				return nil, "", fmt.Errorf("at a URL the format is named: FORMAT:%s, such as jsonl", address.Name(text))
+			if urlpath.Is(text) {
+				return nil, "", fmt.Errorf("at a URL the format is named: FORMAT:%s, such as jsonl", urlpath.Name(text))
 			}
 			return nil, "", fmt.Errorf("there is no %s format %q (for a path with a colon, write %s:%s)%s", kind, name, defaultFormat, text, component.Suggest(name, formats))
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // reading lists what a command reads: a flow, which may be nil, with the files
@@ -47,8 +47,8 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outputs ...guard.Output) error {
 	all := slices.Clone(written)
 	for _, o := range outputs {
-		if address.Is(o.Path) {
-			return usageError{fmt.Errorf("%s %s: it is written to a file of this machine only", o.Who, address.Name(o.Path))}
+		if urlpath.Is(o.Path) {
+			return usageError{fmt.Errorf("%s %s: it is written to a file of this machine only", o.Who, urlpath.Name(o.Path))}
 		}
 		if o.Path != "" && o.Path != "-" && !isDevice(o.Path) {
 			all = append(all, o)

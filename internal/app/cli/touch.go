@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -27,11 +27,11 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	env := envOf(f, n)
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
 		for _, p := range component.Paths(params) {
-			if address.Is(string(p)) {
+			if urlpath.Is(string(p)) {
 				if n.Component.Kind == component.Sink {
-					t.sends = append(t.sends, address.Name(string(p)))
+					t.sends = append(t.sends, urlpath.Name(string(p)))
 				} else {
-					t.far = append(t.far, address.Name(string(p)))
+					t.far = append(t.far, urlpath.Name(string(p)))
 				}
 				continue
 			}
@@ -48,7 +48,7 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	})
 	if n.Component.Kind == component.Source {
 		for _, in := range n.Component.Inputs(env, n.Params) {
-			if !address.Is(in.Path) && !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
+			if !urlpath.Is(in.Path) && !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
 				t.reads = append(t.reads, in.Path)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // warnings is a handler of log records that tells people of warnings, one line each:
@@ -49,7 +49,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	if w.tell != nil {
-		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: address.Hide(said.String())})
+		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: urlpath.Hide(said.String())})
 	}
 	line := said.String()
 	if said.node != "" {
@@ -57,7 +57,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	}
 	w.to.mu.Lock()
 	defer w.to.mu.Unlock()
-	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(address.Hide(line)))
+	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(urlpath.Hide(line)))
 	return err
 }
 

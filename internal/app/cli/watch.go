@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // watch runs a flow, and again whenever its file or anything that it reads has
@@ -47,10 +47,10 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 			return runErr
 		}
 		if runErr != nil {
-			fmt.Fprintln(a.stderr, "larder:", address.Hide(runErr.Error()))
+			fmt.Fprintln(a.stderr, "larder:", urlpath.Hide(runErr.Error()))
 		}
 		if err := w.problem(); err != nil {
-			fmt.Fprintln(a.stderr, "larder: some changes will not be seen:", address.Hide(err.Error()))
+			fmt.Fprintln(a.stderr, "larder: some changes will not be seen:", urlpath.Hide(err.Error()))
 		}
 		say("watching %s and %d %s that it reads; Ctrl-C ends it", printable(filepath.Base(file)), len(reads)-1, plural(int64(len(reads)-1), "path"))
 		again := w.wait(ctx)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // title is what a node says of itself when it is pointed at.
@@ -82,7 +82,7 @@ func value(v reflect.Value) string {
 		return step.Component.Name
 	}
 	if v.Type() == reflect.TypeFor[component.Path]() {
-		return address.Name(v.String())
+		return urlpath.Name(v.String())
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -1,11 +1,11 @@
-package address_test
+package urlpath_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 func TestIs(t *testing.T) {
@@ -13,7 +13,7 @@ func TestIs(t *testing.T) {
 		"https://host/a.tar": true, "s3://bucket/a": true, "HTTP://host": true, "a+b-c.1://x": true,
 		"a.tar": false, "/data/a.tar": false, `C:\a`: false, "c://a": false, "://a": false, "": false, "a b://c": false, "./https://x": false,
 	} {
-		if got := address.Is(path); got != want {
+		if got := urlpath.Is(path); got != want {
 			t.Errorf("%q: %v", path, got)
 		}
 	}
@@ -34,7 +34,7 @@ func TestName(t *testing.T) {
 		"data/a?b.tar":                                            "data/a?b.tar",
 		"s3://bucket/a#b.tar?versionId=1":                         "s3://bucket/a#b.tar",
 	} {
-		if got := address.Name(path); got != want {
+		if got := urlpath.Name(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return address.Query(u)
+		return urlpath.Query(u)
 	}
 	for _, q := range []string{"", "token=a", "X-Amz-Signature=1&X-Amz-Date=2", "X-Goog-Expires=1", "sv=1&sig=2&se=3", "Signature=1&Expires=2&Key-Pair-Id=3", "my_access_token=1"} {
 		if of(q) != "" {
@@ -72,7 +72,7 @@ func FuzzName(f *testing.F) {
 		if strings.ContainsAny(user, "/?#") || user == "" {
 			t.Skip("no user information")
 		}
-		name := address.Name("https://" + user + "@h/" + path + "?" + query)
+		name := urlpath.Name("https://" + user + "@h/" + path + "?" + query)
 		if !strings.HasPrefix(name, "https://h/") || strings.Contains(name, "?") {
 			t.Errorf("%q", name)
 		}
@@ -92,7 +92,7 @@ func TestHide(t *testing.T) {
 		"(https://USER:PASSWORD@HOST/...)":             "(https://USER:PASSWORD@HOST/...)",
 		"no URL, ://":                                  "no URL, ://",
 	} {
-		if got := address.Hide(text); got != want {
+		if got := urlpath.Hide(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestHide(t *testing.T) {
 func FuzzHide(f *testing.F) {
 	f.Add("a https://me:pw@host/a?b c")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := address.Hide(text); len([]rune(got)) != len([]rune(text)) {
+		if got := urlpath.Hide(text); len([]rune(got)) != len([]rune(text)) {
 			t.Errorf("%q: %q", text, got)
 		}
 	})

@@ -1,10 +1,10 @@
-package address_test
+package urlpath_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // TestSpelled: what names one file is spelled alike, and what names another is not.
@@ -25,12 +25,12 @@ func TestSpelled(t *testing.T) {
 		"s3://bucket":           {"s3://bucket", "s3://bucket/"},
 	} {
 		for _, text := range all {
-			if got := address.Spelled(text); got != want {
+			if got := urlpath.Spelled(text); got != want {
 				t.Errorf("%s: %s, want %s", text, got, want)
 			}
 		}
 	}
-	if got := address.Spelled("s3://bucket/a?%zz=hunter2"); got != "s3://bucket/a" {
+	if got := urlpath.Spelled("s3://bucket/a?%zz=hunter2"); got != "s3://bucket/a" {
 		t.Errorf("of a query that is not escaped: %s", got)
 	}
 }
@@ -44,7 +44,7 @@ func TestWithin(t *testing.T) {
 		{"s3://b/a/c", "s3://b/a", true}, {"s3://b/a", "s3://b/a", true}, {"s3://b/a", "s3://b", true},
 		{"s3://b/ab", "s3://b/a", false}, {"s3://b/a", "s3://b/a/c", false}, {"s3://bc", "s3://b", false},
 	} {
-		if got := address.Within(c.file, c.folder); got != c.want {
+		if got := urlpath.Within(c.file, c.folder); got != c.want {
 			t.Errorf("%s in %s: %v", c.file, c.folder, got)
 		}
 	}
@@ -54,7 +54,7 @@ func TestWithin(t *testing.T) {
 func FuzzSpelled(f *testing.F) {
 	f.Add("bucket", "a%20b//c", "hunter2")
 	f.Fuzz(func(t *testing.T, host, file, query string) {
-		got := address.Spelled("s3://" + host + "/" + file + "?" + query)
+		got := urlpath.Spelled("s3://" + host + "/" + file + "?" + query)
 		if !strings.HasPrefix(got, "s3://") || strings.HasSuffix(got, "/") && got != "s3://" && !strings.HasSuffix(got, "//") {
 			t.Errorf("%q", got)
 		}

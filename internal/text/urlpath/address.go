@@ -1,5 +1,5 @@
-// Package address tells URLs from names of files, and what of a URL may be shown.
-package address
+// Package urlpath tells URLs from names of files, and what of a URL may be shown.
+package urlpath
 
 import (
 	"crypto/sha256"
