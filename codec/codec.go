@@ -16,7 +16,7 @@ import (
 	"image"
 	"strconv"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // ErrSetting is wrapped by errors that are due to a setting of the program, [MaxPixels], [MaxItem],
@@ -159,7 +159,7 @@ func (c Codec) Functions() []any {
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {
-	return fmt.Errorf("%s: %s cannot be written; it takes %s", name, called.Value(v), want)
+	return fmt.Errorf("%s: %s cannot be written; it takes %s", name, display.Value(v), want)
 }
 
 // guarded calls a decoder and turns its panic into an error: the last resort

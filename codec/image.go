@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // MaxPixels bounds the images that are read and written, so that a small file
@@ -127,7 +127,7 @@ func imageOf(v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, fmt.Errorf("%s cannot be written; it takes an image, or an array of pixels", called.Value(v))
+	return nil, fmt.Errorf("%s cannot be written; it takes an image, or an array of pixels", display.Value(v))
 }
 
 // checked returns the header of an image. One of more pixels than allowed, or

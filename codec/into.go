@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // DecodeInto decodes b with c into what ptr points to. A value of the very
@@ -32,7 +32,7 @@ func DecodeInto(c Codec, b []byte, ptr any) error {
 	case value.Type().AssignableTo(target.Type()):
 		target.Set(value)
 	default:
-		return fmt.Errorf("codec: %s: the value is %s and not a %v", c.Name, called.Value(v), target.Type())
+		return fmt.Errorf("codec: %s: the value is %s and not a %v", c.Name, display.Value(v), target.Type())
 	}
 	return nil
 }

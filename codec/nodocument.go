@@ -8,14 +8,14 @@ import (
 	"reflect"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // noDocument refuses what another format is for: arrays, images and tables, of
 // which JSON and YAML would get the fields that Go keeps them in.
 func noDocument(name string, v any) error {
 	if t := noDocumentIn(reflect.TypeOf(v), map[reflect.Type]bool{}); t != nil {
-		return fmt.Errorf("%s: %s cannot be written; write arrays as npy or npz, images as png or tiff, and tables as csv", name, called.Value(reflect.Zero(t).Interface()))
+		return fmt.Errorf("%s: %s cannot be written; write arrays as npy or npz, images as png or tiff, and tables as csv", name, display.Value(reflect.Zero(t).Interface()))
 	}
 	return nil
 }

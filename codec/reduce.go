@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // reduction returns by what the sides of an image may be divided, so that those of
@@ -26,7 +26,7 @@ func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, image.Point{}, fmt.Errorf("jpeg: it is %s, and no image", called.Value(v))
+		return nil, image.Point{}, fmt.Errorf("jpeg: it is %s, and no image", display.Value(v))
 	}
 	whole := img.Bounds().Size()
 	return means(img, reduction(whole, least)), whole, nil

@@ -16,7 +16,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // document fills Go values from the values of items.
@@ -61,7 +61,7 @@ func (d document) fillNew(target reflect.Value, v any, path string) error {
 }
 
 func misfit(target reflect.Value, v any, path string) error {
-	text := called.Value(v)
+	text := display.Value(v)
 	switch v := v.(type) {
 	case bool, int64, *big.Int, float64:
 		text = fmt.Sprint(v)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -48,7 +48,7 @@ type FileOrigin struct {
 // Path returns the file's path.
 func (f *FileOrigin) Path() string { return f.path }
 
-func (f *FileOrigin) String() string { return called.Name(f.path) }
+func (f *FileOrigin) String() string { return display.Name(f.path) }
 
 // Ext returns the text after the last dot of the file's name.
 func (f *FileOrigin) Ext(context.Context) (string, error) {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -327,7 +327,7 @@ type memory struct {
 	digest lazyDigest
 }
 
-func (m *memory) String() string { return called.Value(m.given) + " in memory" }
+func (m *memory) String() string { return display.Value(m.given) + " in memory" }
 
 func (m *memory) value(context.Context) (v any, ok bool, err error) { //nolint:unparam // valuer may fail
 	return m.given, exact(m.ext, m.given), nil

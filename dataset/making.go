@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -364,7 +364,7 @@ func (m *Making) check(ctx context.Context, out Sample) error {
 	for f := range out.Fields() {
 		passed, _ := m.in.Field(f.Key)
 		if passed.Item != f.Item && !slices.Contains(m.makes, f.Key) {
-			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Name(), called.Name(f.Key))
+			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Name(), display.Name(f.Key))
 		}
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A made is what is kept of one execution of a maker: the items it made, encoded,
@@ -24,7 +24,7 @@ func newMade(ctx context.Context, in, out Sample) (*made, error) {
 		if i := slices.IndexFunc(in.fields, func(g Field) bool { return g.Item == f.Item }); i >= 0 {
 			it.From = in.fields[i].Key
 		} else if err := pack(ctx, &it, f.Item); err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		items = append(items, it)
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Path leads to a value inside of a document: a key of the sample, then
@@ -157,7 +157,7 @@ func (st step) in(v any) (part any, reason string) {
 		}
 		return v[i], ""
 	default:
-		return nil, fmt.Sprintf("%s has no parts", called.Value(v))
+		return nil, fmt.Sprintf("%s has no parts", display.Value(v))
 	}
 }
 
@@ -200,7 +200,7 @@ func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error)
 	ext := "json"
 	if f, has := s.Field(p.Item); has {
 		if ext, err = f.Item.Ext(ctx); err != nil {
-			return Sample{}, fmt.Errorf("item %s: %w", called.Name(p.Item), err)
+			return Sample{}, fmt.Errorf("item %s: %w", display.Name(p.Item), err)
 		}
 	}
 	return s.SetAll(ctx, ext, Setting{p, value})
@@ -246,7 +246,7 @@ func (s Sample) setItem(ctx context.Context, ext string, settings []Setting) (*I
 			return nil, err
 		}
 		if ext, err = f.Item.Ext(ctx); err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(name), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
 	}
 	for _, o := range settings {
@@ -263,7 +263,7 @@ func (s Sample) setItem(ctx context.Context, ext string, settings []Setting) (*I
 		b, err = update(b, doc)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", called.Name(name), err)
+		return nil, fmt.Errorf("item %s: %w", display.Name(name), err)
 	}
 	return NewBytes(ext, b), nil
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -82,7 +82,7 @@ func (r Random) source(ctx context.Context, name string, index int, in Sample) (
 		for _, f := range fields {
 			d, err := f.Item.Digest(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+				return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 			}
 			writeText(h, f.Key)
 			h.Write(d[:])

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/near"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Sample is a named set of items, in a fixed order. It is immutable: methods
@@ -98,7 +98,7 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 	}
 	v, err := it.Value(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", called.Name(key), err)
+		return nil, fmt.Errorf("item %s: %w", display.Name(key), err)
 	}
 	return v, nil
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -227,7 +227,7 @@ func inputsOf(ctx context.Context, l *larder.Larder, s Sample, resolved bool) ([
 	for f := range s.Fields() {
 		in, err := inputOf(ctx, l, f, resolved)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		inputs = append(inputs, in)
 	}

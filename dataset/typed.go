@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -55,7 +55,7 @@ func Decode[T any](ctx context.Context, s Sample) (T, error) {
 			return v, err
 		}
 		if err := f.decode(ctx, it, target.FieldByIndex(f.index)); err != nil {
-			return v, fmt.Errorf("item %s: %w", called.Name(f.key), err)
+			return v, fmt.Errorf("item %s: %w", display.Name(f.key), err)
 		}
 	}
 	return v, nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Zip joins the samples at the same position of its parts. The parts must be
@@ -86,7 +86,7 @@ func (z *zipped) at(ctx context.Context, i int) (Sample, error) {
 		}
 		for f := range s.Fields() {
 			if _, clash := out.Field(f.Key); clash {
-				err := fmt.Errorf("zip: item %s is in input %d and in one before it; rename or drop one of them", called.Name(f.Key), k)
+				err := fmt.Errorf("zip: item %s is in input %d and in one before it; rename or drop one of them", display.Name(f.Key), k)
 				return Sample{}, &SampleError{Node: z.node, Index: i, Err: err}
 			}
 			out.fields = append(out.fields, f)

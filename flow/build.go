@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Builder makes a flow in Go:
@@ -114,7 +114,7 @@ func (b *Builder) fill(n *Node) {
 	n.Params = v.Interface()
 	if len(p.list) == 0 {
 		if err := n.Component.Check(n.Params); err != nil {
-			p.add(0, 0, called.Error(err))
+			p.add(0, 0, display.Error(err))
 		}
 	}
 	for _, e := range p.list {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // An Editor makes another flow of one, which stays as it is:
@@ -121,7 +121,7 @@ func (e *Editor) Flow() (*Flow, error) {
 			e.wrong(n, "workers is %d and must not be negative", n.Options.Workers)
 		}
 		if err := n.Component.Check(n.Params); err != nil {
-			e.wrong(n, "%s", called.Error(err))
+			e.wrong(n, "%s", display.Error(err))
 		}
 	}
 	if errs := e.builder.problems.sorted(); errs != nil {

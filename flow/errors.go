@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"go.yaml.in/yaml/v4"
 )
@@ -24,7 +24,7 @@ type Error struct {
 // Error says where and what, and shows the line with a caret under the place.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(called.Name(e.File))
+	b.WriteString(display.Name(e.File))
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
 	}
@@ -103,7 +103,7 @@ const maxMessage = 1000
 
 // wrong notes an error of what stands at a node.
 func (p *problems) wrong(n *yaml.Node, err error) {
-	p.add(n.Line, n.Column, called.Error(err))
+	p.add(n.Line, n.Column, display.Error(err))
 }
 
 // at notes an error at a node.

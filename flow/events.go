@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // An Event is one thing that happened in a run.
@@ -97,7 +97,7 @@ func (e *events) failed(s *state, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev := s.event(RunError)
-	ev.Message = called.Error(err)
+	ev.Message = display.Error(err)
 	e.observe(ev)
 }
 

@@ -37,7 +37,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -205,7 +205,7 @@ func (f *Flow) checkOutputs(n *Node) {
 func (f *Flow) checkSingle(n *Node) {
 	if c, ok := n.Params.(component.SingleChecker); ok && n.Component.Kind == component.Sink && !f.several[n] {
 		if err := c.CheckSingle(); err != nil {
-			f.wrongAt(n, Input{pos: n.with}, "%s: %s", n.Component.Name, called.Error(err))
+			f.wrongAt(n, Input{pos: n.with}, "%s: %s", n.Component.Name, display.Error(err))
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (f *Flow) checkMappers() {
 		env := &component.Env{Node: n.Name, Dir: n.dir(f), Checked: true}
 		for _, s := range n.steps() {
 			if _, err := s.Mapper(env); err != nil {
-				f.wrongAt(n, Input{pos: n.with}, "%s: %s", s.Component.Name, called.Error(err))
+				f.wrongAt(n, Input{pos: n.with}, "%s: %s", s.Component.Name, display.Error(err))
 			}
 		}
 	}

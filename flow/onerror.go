@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/order"
 )
 
@@ -227,7 +227,7 @@ func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 	}
 	for f := range s.Fields() {
 		if _, err := f.Item.Value(ctx); err != nil {
-			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (v *sieve) skip(ctx context.Context, place string, i int, err error) error 
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.state.skipped = append(v.state.skipped, Skip{place, i, called.Error(why)})
+	v.state.skipped = append(v.state.skipped, Skip{place, i, display.Error(why)})
 	if n := len(v.state.skipped); n > v.most {
 		return fmt.Errorf("%w: %d, and on-error allows %d; the last: %w", ErrTooManySkipped, n, v.most, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -213,7 +213,7 @@ func setScalar(n *yaml.Node, v reflect.Value) bool {
 }
 
 func (p *parser) tooLarge(n *yaml.Node, what string) {
-	p.at(n, "%s is %s, too large for an integer of 64 bits; write a smaller one, or a float", what, called.Short(n.Value))
+	p.at(n, "%s is %s, too large for an integer of 64 bits; write a smaller one, or a float", what, display.Short(n.Value))
 }
 
 func base(s string) int {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Report says what a run did. Its JSON form is what scripts read.
@@ -101,7 +101,7 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 		rep.Cache = r.Larder.Dir()
 	}
 	if err != nil {
-		rep.Status, rep.Error = Failed, called.Error(err)
+		rep.Status, rep.Error = Failed, display.Error(err)
 		if ctx.Err() != nil {
 			rep.Status = Interrupted
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/stream"
 )
@@ -256,7 +256,7 @@ func (r *run) codeOf(ctx context.Context, c *component.Component, env *component
 	if c.Kind == component.Map {
 		m, err := c.Mapper(env, params)
 		if err != nil {
-			return "", errors.New(called.Error(err))
+			return "", errors.New(display.Error(err))
 		}
 		if maker, ok := m.(dataset.Maker); ok {
 			op, err := maker.Op(ctx, r.Larder)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/size"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/yamltext"
 	"go.yaml.in/yaml/v4"
 )
@@ -61,7 +61,7 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 		return u.unalias(n.Alias)
 	}
 	if tag := n.ShortTag(); !slices.Contains(tags, tag) {
-		u.p.at(n, "the tag %s means nothing here; remove it", called.Name(tag))
+		u.p.at(n, "the tag %s means nothing here; remove it", display.Name(tag))
 	}
 	if len(n.Content) == 0 {
 		return n
@@ -165,9 +165,9 @@ func kindName(n *yaml.Node) string {
 			return "nothing"
 		}
 		if name, ok := scalarNames[n.ShortTag()]; ok {
-			return name + called.Short(n.Value)
+			return name + display.Short(n.Value)
 		}
-		return "the text " + strconv.Quote(called.Short(n.Value))
+		return "the text " + strconv.Quote(display.Short(n.Value))
 	default:
 		return "that"
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Apart refuses two outputs of one piece of work that would be in each other's way: of one
@@ -57,9 +57,9 @@ func inside(in, of *target) error {
 // shown is a place for messages: as it was named, and where that leads.
 func (t *target) shown() string {
 	if filepath.IsAbs(t.Path) && filepath.Clean(t.Path) != t.real {
-		return fmt.Sprintf("%s (%s)", called.Name(t.Path), called.Name(t.real))
+		return fmt.Sprintf("%s (%s)", display.Name(t.Path), display.Name(t.real))
 	}
-	return called.Name(t.Path)
+	return display.Name(t.Path)
 }
 
 // isWhole reports whether all at the place is written, so that nothing else can lie in it.

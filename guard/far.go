@@ -3,7 +3,7 @@ package guard
 import (
 	"fmt"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -60,4 +60,4 @@ func apartFar(outputs []Output) error {
 }
 
 // shownFar is a URL for messages.
-func shownFar(path string) string { return called.Name(urlpath.Name(path)) }
+func shownFar(path string) string { return display.Name(urlpath.Name(path)) }

@@ -25,7 +25,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -227,7 +227,7 @@ func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
 	}
-	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", called.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
+	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", display.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
 }
 
 // special is what is there that is neither a file nor a folder.
@@ -250,7 +250,7 @@ func (t *target) holdsMount(all []mount) error {
 	}
 	for _, m := range all {
 		if m.path != t.real && Inside(t.real, m.path) {
-			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", called.Name(t.Path), t.Who, called.Name(m.path))
+			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", display.Name(t.Path), t.Who, display.Name(m.path))
 		}
 	}
 	return nil
@@ -384,15 +384,15 @@ func (t *target) is(real string, info os.FileInfo) bool {
 func (t *target) refuse(i Input, named, real string) error {
 	via := ""
 	if named != i.Path {
-		via = fmt.Sprintf(", which leads through %s", called.Name(named))
+		via = fmt.Sprintf(", which leads through %s", display.Name(named))
 	}
 	if real != named {
-		via += fmt.Sprintf(" to %s", called.Name(real))
+		via += fmt.Sprintf(" to %s", display.Name(real))
 		if named == i.Path {
-			via = fmt.Sprintf(", which is %s", called.Name(real))
+			via = fmt.Sprintf(", which is %s", display.Name(real))
 		}
 	}
-	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", called.Name(t.Path), t.Who, i.Who, called.Name(i.Path), via, ErrConflict)
+	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", display.Name(t.Path), t.Who, i.Who, display.Name(i.Path), via, ErrConflict)
 }
 
 // walk looks at the links in a folder and in those below. Links to folders are

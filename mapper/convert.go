@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -59,7 +59,7 @@ func (m Convert) Maker() (dataset.Maker, error) {
 			for f := range s.Fields() {
 				it, err := dataset.Recode(ctx, f.Item, m.To[f.Key])
 				if err != nil {
-					return out, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+					return out, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 				}
 				out = out.WithItem(f.Key, it)
 			}

@@ -18,9 +18,9 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/remains"
 	"github.com/larder-data/larder/internal/tail"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -282,7 +282,7 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 			err = write(ctx, filepath.Join(dir, f.Key+"."+ext), f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 	}
 	return nil

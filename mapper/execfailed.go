@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A commandError says in words why a command failed.
@@ -20,11 +20,11 @@ func (e *commandError) Error() string { return e.text }
 func (e *commandError) Unwrap() error { return e.err }
 
 // shown is the command in messages: what it is, if its words are many.
-func (e *execution) shown() string { return called.Short(strings.Join(e.Command, " ")) }
+func (e *execution) shown() string { return display.Short(strings.Join(e.Command, " ")) }
 
 // whyFailed says why the command could not be run, or how it ended.
 func (e *execution) whyFailed(err error) error {
-	name := called.Short(e.Command[0])
+	name := display.Short(e.Command[0])
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return &commandError{ended(exit), err}
 	}

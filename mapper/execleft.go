@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // collect reads the items that the command left on a desk.
@@ -43,15 +43,15 @@ func (e *execution) collect(d desk) (dataset.Sample, error) {
 
 // itemOf returns the name of an item that the command left, beside others.
 func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err error) {
-	shown := called.Name(f.Name())
+	shown := display.Name(f.Name())
 	name, ext, ok := strings.Cut(f.Name(), ".")
 	switch {
 	case !f.Type().IsRegular():
 		err = fmt.Errorf("the command left %s, which is not a regular file; have it write the file itself", shown)
 	case !ok || ext == "":
-		err = fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s, or another format", shown, called.Name(name+".json"))
+		err = fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s, or another format", shown, display.Name(name+".json"))
 	case !slices.Contains(e.Into, name):
-		err = fmt.Errorf("the command left %s, and item %s is not in its list into: %s", shown, called.Name(name), strings.Join(e.Into, ", "))
+		err = fmt.Errorf("the command left %s, and item %s is not in its list into: %s", shown, display.Name(name), strings.Join(e.Into, ", "))
 	case slices.Contains(others, name):
 		err = fmt.Errorf("the command left item %s twice, under two extensions; have it leave one", name)
 	}
@@ -61,7 +61,7 @@ func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err err
 // take reads an item that the command left, if there is room for it and it can be read as
 // what its extension says.
 func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, error) {
-	shown := called.Name(f.Name())
+	shown := display.Name(f.Name())
 	info, err := f.Info()
 	if err != nil {
 		return dataset.Field{}, unreadable(shown, reason(err))

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -45,7 +45,7 @@ func (m ImageStats) Maker() (dataset.Maker, error) {
 			}
 			stats, err := measure(img)
 			if err != nil {
-				return dataset.Sample{}, fmt.Errorf("item %s: %w", called.Name(m.Item), err)
+				return dataset.Sample{}, fmt.Errorf("item %s: %w", display.Name(m.Item), err)
 			}
 			return oneItem(m.Into, m.Format, stats), nil
 		},
@@ -66,7 +66,7 @@ func imageItem(ctx context.Context, s dataset.Sample, name string) (image.Image,
 }
 
 func notImage(name string, v any) error {
-	return fmt.Errorf("item %s is %s, not an image", called.Name(name), called.Value(v))
+	return fmt.Errorf("item %s is %s, not an image", display.Name(name), display.Value(v))
 }
 
 // channel sums up the values of one channel.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/pyfunction"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A message is samples on their way to a worker.
@@ -48,7 +48,7 @@ func (c *calls) message(ctx context.Context, samples []dataset.Sample) (*message
 			}
 			g, err := givenOf(ctx, it, c.as[i] == "bytes")
 			if err != nil {
-				return nil, fmt.Errorf("item %s: %w", called.Name(name), err)
+				return nil, fmt.Errorf("item %s: %w", display.Name(name), err)
 			}
 			g.item = name
 			m.values = append(m.values, g)
@@ -131,11 +131,11 @@ func (m *message) fill(to []byte) error {
 		switch {
 		case g.unread != nil:
 			if err := g.unread.ReadArray(data); err != nil {
-				return fmt.Errorf("item %s: %w", called.Name(g.item), err)
+				return fmt.Errorf("item %s: %w", display.Name(g.item), err)
 			}
 		case g.img != nil:
 			if _, err := array.AppendImage(data[:0], g.img, 0); err != nil {
-				return fmt.Errorf("item %s: %w", called.Name(g.item), err)
+				return fmt.Errorf("item %s: %w", display.Name(g.item), err)
 			}
 		default:
 			copy(data, g.Data)

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/source"
@@ -113,7 +113,7 @@ func elements(ctx context.Context, s dataset.Sample, items []string) (n int, err
 			}
 			has = v.Shape[0]
 		default:
-			return 0, fmt.Errorf("item %s is %s; it must be a list or an array", name, called.Value(v))
+			return 0, fmt.Errorf("item %s is %s; it must be a list or an array", name, display.Value(v))
 		}
 		if i > 0 && has != n {
 			return 0, fmt.Errorf("item %s has %d elements and item %s has %d; they must be as many", items[0], n, name, has)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // FromDataset is a stream of the elements of a dataset, in their order. Its state is the
@@ -61,7 +61,7 @@ type ItemError struct {
 	Err error
 }
 
-func (e *ItemError) Error() string { return "item " + called.Name(e.Key) + ": " + e.Err.Error() }
+func (e *ItemError) Error() string { return "item " + display.Name(e.Key) + ": " + e.Err.Error() }
 
 // Unwrap returns what went wrong.
 func (e *ItemError) Unwrap() error { return e.Err }

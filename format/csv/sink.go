@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/text/csvtext"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -101,7 +101,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 			_, err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 	}
 	return nil
@@ -169,7 +169,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 			record[i], err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(k), err)
 		}
 	}
 	return s.encode(to, record), nil
@@ -179,7 +179,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 func sameKeys(keys []string, sample dataset.Sample) error {
 	for _, k := range sample.Keys() {
 		if !slices.Contains(keys, k) {
-			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", called.Name(k), keys)
+			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", display.Name(k), keys)
 		}
 	}
 	if sample.Len() < len(keys) {
@@ -208,7 +208,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", called.Value(v)))
+	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", display.Value(v)))
 }
 
 // encode appends one row.

@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/app/expr"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -182,11 +182,11 @@ func (w *writer) sample(ctx context.Context, group, number string, i int, s data
 	}
 	it, err = w.encoded(ctx, it)
 	if err != nil {
-		return fmt.Errorf("item %s: %w", called.Name(key), err)
+		return fmt.Errorf("item %s: %w", display.Name(key), err)
 	}
 	ext, err := it.Ext(ctx)
 	if err != nil {
-		return fmt.Errorf("item %s: %w", called.Name(key), err)
+		return fmt.Errorf("item %s: %w", display.Name(key), err)
 	}
 	if !slices.Contains(extensions, strings.ToLower(ext)) {
 		return fmt.Errorf("item %s is no image (its format is %s); say format: png, or another format of images", key, cmp.Or(ext, "none"))
@@ -196,7 +196,7 @@ func (w *writer) sample(ctx context.Context, group, number string, i int, s data
 		return err
 	}
 	if err := w.put(ctx, name, it); err != nil {
-		return fmt.Errorf("item %s: %w", called.Name(key), err)
+		return fmt.Errorf("item %s: %w", display.Name(key), err)
 	}
 	return nil
 }

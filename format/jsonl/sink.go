@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/jsontext"
 )
 
@@ -104,7 +104,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 	for f := range sample.Fields() {
 		if _, file := s.Files[f.Key]; file || cheap(f) {
 			if _, err := l.field(ctx, nil, f); err != nil {
-				return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+				return fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (l *liner) line(ctx context.Context, to []byte, sample dataset.Sample) ([]b
 	i := 0
 	for f := range sample.Fields() {
 		if to, err = l.field(ctx, append(to, h.names[i]...), f); err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		i++
 	}
@@ -178,7 +178,7 @@ func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, e
 		}
 		quoted, err := dataset.NewItem("json", name).Bytes(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(k), err)
 		}
 		if len(names) > 0 {
 			quoted = append([]byte{','}, quoted...)
@@ -242,7 +242,7 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	case *array.Array:
 		return nil, component.Unfit(errors.New("it is an array, which a line of JSON does not hold, as it would come back as a list without its type; write parquet, arrow or an underfolder, make a list of it before (mapper python), drop it, or say files: to name its file"))
 	default:
-		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", called.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", display.Value(v)))
 	}
 	if ext != "json" {
 		it = dataset.NewItem("json", v)

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A shard is a file as index.json has it.
@@ -82,7 +82,7 @@ func (s *shard) valid() error {
 	names := map[string]bool{}
 	for k, n := range s.Names {
 		if names[n] {
-			return fmt.Errorf("two columns are called %s", called.Name(n))
+			return fmt.Errorf("two columns are called %s", display.Name(n))
 		}
 		if names[n] = true; s.Sizes[k] != nil && *s.Sizes[k] < 0 {
 			return errors.New("it is damaged")

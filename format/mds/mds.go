@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -144,7 +144,7 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	var cells dataset.Once[[][]byte]
 	fields := make([]dataset.Field, 0, len(f.of.Names))
 	for k, column := range f.of.Names {
-		name := fmt.Sprintf("column %s of sample %d in %s", called.Name(column), i, called.Name(f.Path))
+		name := fmt.Sprintf("column %s of sample %d in %s", display.Name(column), i, display.Name(f.Path))
 		fields = append(fields, dataset.Field{Key: column, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
 			all, err := cells.Get(ctx, func(ctx context.Context) ([][]byte, error) { return f.read(ctx, i) })
 			if err != nil {

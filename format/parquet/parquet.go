@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -144,7 +144,7 @@ func (f *file) distinct() error {
 	names := map[string]bool{}
 	for _, n := range f.footer.schema.children {
 		if names[n.name] {
-			return fmt.Errorf("two columns are called %s", called.Name(n.name))
+			return fmt.Errorf("two columns are called %s", display.Name(n.name))
 		}
 		names[n.name] = true
 	}
@@ -168,7 +168,7 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	}
 	fields := make([]dataset.Field, 0, len(f.footer.schema.children))
 	for _, n := range f.footer.schema.children {
-		name := fmt.Sprintf("column %s of row %d in %s", called.Name(n.name), i, called.Name(f.Path))
+		name := fmt.Sprintf("column %s of row %d in %s", display.Name(n.name), i, display.Name(f.Path))
 		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
 			return f.RefMade("value in a Parquet file", n.name, i, f.formats[n.name])
 		}, func(ctx context.Context) (*dataset.Item, error) {

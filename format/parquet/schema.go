@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Repetition of a field.
@@ -242,7 +242,7 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 			return nil, err
 		}
 		if names[c.name] && above != nil { // columns are looked at where they are chosen
-			return nil, fmt.Errorf("column %s: two of its fields are called %s; write it with other names", called.Name(n.name), called.Name(c.name))
+			return nil, fmt.Errorf("column %s: two of its fields are called %s; write it with other names", display.Name(n.name), display.Name(c.name))
 		}
 		names[c.name] = true
 		n.children = append(n.children, c)

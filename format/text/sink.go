@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -85,10 +85,10 @@ func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte
 	}
 	text, ok := v.(string)
 	if !ok {
-		return nil, component.Unfit(fmt.Errorf("item %s is %s, and no text; convert it before, or name another item", called.Name(item), called.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("item %s is %s, and no text; convert it before, or name another item", display.Name(item), display.Value(v)))
 	}
 	if err := s.fits(text); err != nil {
-		return nil, component.Unfit(fmt.Errorf("item %s: %w", called.Name(item), err))
+		return nil, component.Unfit(fmt.Errorf("item %s: %w", display.Name(item), err))
 	}
 	if to = append(append(to, text...), '\n'); s.By == Paragraph {
 		to = append(to, '\n')

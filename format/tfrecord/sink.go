@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -83,7 +83,7 @@ func record(ctx context.Context, to []byte, s dataset.Sample) ([]byte, error) {
 	for f := range s.Fields() {
 		made, err := featureOf(ctx, f)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		all = append(all, made)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -195,7 +195,7 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 		own := !f.Shared
 		if f.Shared {
 			if own, err = w.noteShared(ctx, i, f); err != nil {
-				return false, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+				return false, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 			}
 		}
 		if !own || !f.Shared && w.stands.has(i) {
@@ -203,7 +203,7 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 		}
 		wrote, err := w.item(ctx, w.own(i, f.Key), f.Item)
 		if err != nil {
-			return false, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return false, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		written = written || wrote
 	}
@@ -404,7 +404,7 @@ func (w *writer) writeShared(ctx context.Context) error {
 		s := w.shared[k]
 		if len(s.samples) == w.ds.Len() && !w.owned[k] {
 			if _, err := w.item(ctx, k, s.item); err != nil {
-				return fmt.Errorf("shared item %s: %w", called.Name(k), err)
+				return fmt.Errorf("shared item %s: %w", display.Name(k), err)
 			}
 			continue
 		}
@@ -414,7 +414,7 @@ func (w *writer) writeShared(ctx context.Context) error {
 		for _, i := range s.samples {
 			w.isApart(i)
 			if _, err := w.item(ctx, w.own(i, k), s.item); err != nil {
-				return w.fail(i, fmt.Errorf("item %s: %w", called.Name(k), err))
+				return w.fail(i, fmt.Errorf("item %s: %w", display.Name(k), err))
 			}
 		}
 	}

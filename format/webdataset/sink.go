@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 func init() {
@@ -237,7 +237,7 @@ func pack(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
 			_, err = w.Write(it.Content)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(it.Item), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(it.Item), err)
 		}
 	}
 	err = w.Flush()
@@ -255,7 +255,7 @@ func encoded(ctx context.Context, s dataset.Sample) (items []members.Encoded, er
 			it.Content, err = f.Item.Bytes(ctx)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+			return nil, fmt.Errorf("item %s: %w", display.Name(f.Key), err)
 		}
 		items = append(items, it)
 	}

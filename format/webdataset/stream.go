@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/streamed"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/stream"
 	"github.com/larder-data/larder/stream/content"
 )
@@ -48,7 +48,7 @@ func wholeSamples() func(name string) error {
 		}
 		hash := maphash.String(seed, key)
 		if seen[hash] {
-			return fmt.Errorf("the sample %s comes twice, and other samples between; read the archive without stream", called.Name(key))
+			return fmt.Errorf("the sample %s comes twice, and other samples between; read the archive without stream", display.Name(key))
 		}
 		if len(seen) >= mostSeen {
 			clear(seen)

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/format/internal/members"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
-func shown(name string) string { return called.Name(name) }
+func shown(name string) string { return display.Name(name) }
 
 // A found is a member of an archive.
 type found struct {

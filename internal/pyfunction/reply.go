@@ -5,7 +5,7 @@ import (
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/python"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 const (
@@ -42,7 +42,7 @@ func (r Reply) Read(from []byte) (s dataset.Sample, rest []byte, failed, err err
 		}
 		it, err := v.item()
 		if err != nil {
-			return s, nil, nil, fmt.Errorf("item %s: %w", called.Name(name), err)
+			return s, nil, nil, fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
 		s = s.WithItem(name, it)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Tail keeps the end of what is written to it. Its zero value is ready.
@@ -38,7 +38,7 @@ func (t *Tail) String() string {
 		return " (nothing on stderr)"
 	}
 	if !utf8.Valid(bytes.TrimLeftFunc(text, func(r rune) bool { return r == utf8.RuneError })) {
-		return "; its stderr is no text, and ends: " + called.Short(string(text[max(0, len(text)-shownBytes):]))
+		return "; its stderr is no text, and ends: " + display.Short(string(text[max(0, len(text)-shownBytes):]))
 	}
 	lines := strings.Split(string(text), "\n")
 	end := lines[max(0, len(lines)-maxLines):]

@@ -16,7 +16,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Violation is one thing that is not as a schema says.
@@ -31,7 +31,7 @@ func (v Violation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "sample %d: ", v.Sample)
 	if v.Item != "" {
-		fmt.Fprintf(&b, "item %s: ", called.Name(v.Item))
+		fmt.Fprintf(&b, "item %s: ", display.Name(v.Item))
 	}
 	if v.Path != "" {
 		fmt.Fprintf(&b, "%s: ", v.Path)

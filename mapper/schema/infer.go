@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Infer returns the narrowest schema of this package that all samples fulfil:
@@ -30,7 +30,7 @@ func Infer(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (
 		for f := range sample.Fields() {
 			ext, err := f.Item.Ext(ctx)
 			if err != nil {
-				return &dataset.SampleError{Index: i, Err: fmt.Errorf("item %s: %w", called.Name(f.Key), err)}
+				return &dataset.SampleError{Index: i, Err: fmt.Errorf("item %s: %w", display.Name(f.Key), err)}
 			}
 			v, err := sample.Value(ctx, f.Key)
 			if err != nil {

@@ -38,7 +38,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
@@ -161,7 +161,7 @@ func (s *Schema) compile() error {
 			continue
 		}
 		if err := it.compile(); err != nil {
-			return fmt.Errorf("item %s: %w", called.Name(k), err)
+			return fmt.Errorf("item %s: %w", display.Name(k), err)
 		}
 	}
 	return nil

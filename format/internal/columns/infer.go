@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // mostLeaves bounds how many leaves a table has, and mostLevels how deep they lie: objects that are
@@ -64,7 +64,7 @@ func kindOf(v any, sample int) (*Kind, error) {
 			k.Fields = append(k.Fields, Field{name, field})
 		}
 	default:
-		return nil, component.Unfit(fmt.Errorf("it is %s, which no column holds; convert it before", called.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("it is %s, which no column holds; convert it before", display.Value(v)))
 	}
 	return k, nil
 }
@@ -89,7 +89,7 @@ func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
 		return k, nil
 	}
 	if path = strings.TrimPrefix(path, "."); path != "" {
-		path = called.Name(path) + ": "
+		path = display.Name(path) + ": "
 	}
 	return nil, component.Unfit(fmt.Errorf("%sit is %v in sample %d and %v in sample %d; convert one of them, or say types: {ITEM: json}", path, k.short(), k.seen, other.short(), other.seen))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A Piece is what values become in a leaf of a column that is written. The levels are those of
@@ -100,7 +100,7 @@ func (k *Kind) putStruct(to []Piece, object map[string]any, rep, depth, def int)
 		}
 		n := f.Kind.Count()
 		if err := f.Kind.put(to[:n], v, rep, depth, def+1); err != nil {
-			return fmt.Errorf("%s: %w", called.Name(f.Name), err)
+			return fmt.Errorf("%s: %w", display.Name(f.Name), err)
 		}
 		to = to[n:]
 	}
@@ -216,5 +216,5 @@ var errLarge = component.Unfit(fmt.Errorf("it has more than %d bytes, which is m
 
 // unfit is the error of a value that a column cannot hold.
 func (k *Kind) unfit(v any) error {
-	return component.Unfit(fmt.Errorf("it is %s, which a column of %v does not hold as it is; convert it before, or say another type, such as types: {ITEM: json}", called.Value(v), k))
+	return component.Unfit(fmt.Errorf("it is %s, which a column of %v does not hold as it is; convert it before, or say another type, such as types: {ITEM: json}", display.Value(v), k))
 }

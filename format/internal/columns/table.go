@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Types say what columns hold: item to a type, as [ParseKind] reads it.
@@ -115,7 +115,7 @@ func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (data
 				t.Kinds[k], err = t.Kinds[k].merge(kind, "")
 			}
 			if err != nil {
-				return nil, &dataset.SampleError{Node: env.Node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(f.name), err)}
+				return nil, &dataset.SampleError{Node: env.Node, Index: i, Err: fmt.Errorf("item %s: %w", display.Name(f.name), err)}
 			}
 		}
 		if err := kept.add(row); err != nil {
@@ -133,13 +133,13 @@ func (t *Table) check() error {
 	}
 	for i, name := range t.Names {
 		if !utf8.ValidString(name) {
-			return component.Unfit(fmt.Errorf("item %s: its name is not UTF-8; rename it", called.Name(name)))
+			return component.Unfit(fmt.Errorf("item %s: its name is not UTF-8; rename it", display.Name(name)))
 		}
 		if err := t.Kinds[i].check(0); err != nil {
-			return fmt.Errorf("item %s: %w", called.Name(name), err)
+			return fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
 		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > mostLeaves {
-			return component.Unfit(fmt.Errorf("item %s: with its fields the table has more than %d columns; say types: {%s: json}", called.Name(name), mostLeaves, called.Name(name)))
+			return component.Unfit(fmt.Errorf("item %s: with its fields the table has more than %d columns; say types: {%s: json}", display.Name(name), mostLeaves, display.Name(name)))
 		}
 	}
 	return nil
@@ -191,7 +191,7 @@ func (t *Table) pieces(i int, row []any) ([]Piece, error) {
 			v = row[k]
 		}
 		if err := kind.put(pieces[at:at+n], v, 0, 0, 0); err != nil {
-			return nil, &dataset.SampleError{Node: t.node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(t.Names[k]), err)}
+			return nil, &dataset.SampleError{Node: t.node, Index: i, Err: fmt.Errorf("item %s: %w", display.Name(t.Names[k]), err)}
 		}
 		at += n
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // values are what the items of samples hold, for columns.
@@ -52,7 +52,7 @@ func (v *values) of(ctx context.Context, i int, s dataset.Sample) (all []valued,
 	for f := range s.Fields() {
 		value, err := v.value(ctx, f)
 		if err != nil {
-			return nil, &dataset.SampleError{Node: v.node, Index: i, Err: fmt.Errorf("item %s: %w", called.Name(f.Key), err)}
+			return nil, &dataset.SampleError{Node: v.node, Index: i, Err: fmt.Errorf("item %s: %w", display.Name(f.Key), err)}
 		}
 		all = append(all, valued{f.Key, value})
 	}
@@ -114,7 +114,7 @@ next:
 				continue next
 			}
 		}
-		return nil, &dataset.SampleError{Node: o.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is not among types, which has all items of the first sample; add it there", called.Name(f.name)))}
+		return nil, &dataset.SampleError{Node: o.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is not among types, which has all items of the first sample; add it there", display.Name(f.name)))}
 	}
 	return to, nil
 }

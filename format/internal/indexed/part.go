@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -64,7 +64,7 @@ func (p *Part) fits(size int64) error {
 	return nil
 }
 
-func (p *Part) String() string { return called.Name(p.name) + " in " + called.Name(p.of.Path) }
+func (p *Part) String() string { return display.Name(p.name) + " in " + display.Name(p.of.Path) }
 
 // Ext implements dataset.Origin.
 func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }

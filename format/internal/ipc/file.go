@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
 
@@ -108,7 +108,7 @@ func (f *File) schema(meta []byte) (err error) {
 	names := map[string]bool{}
 	for _, c := range f.Fields {
 		if names[c.Name] {
-			return fmt.Errorf("two columns are called %s", called.Name(c.Name))
+			return fmt.Errorf("two columns are called %s", display.Name(c.Name))
 		}
 		names[c.Name] = true
 	}
@@ -143,7 +143,7 @@ func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	}
 	fields := make([]dataset.Field, 0, len(f.Fields))
 	for c, column := range f.Fields {
-		name := fmt.Sprintf("column %s of row %d in %s", called.Name(column.Name), i, called.Name(f.Path))
+		name := fmt.Sprintf("column %s of row %d in %s", display.Name(column.Name), i, display.Name(f.Path))
 		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
 			if f.About == nil {
 				return key.Ref{}, false, nil

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // The types that fields have.
@@ -100,11 +100,11 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 		}
 		kind, _ := t.table(3)
 		if err := f.read(kind); err != nil {
-			return nil, fmt.Errorf("column %s: %w", called.Name(f.Name), err)
+			return nil, fmt.Errorf("column %s: %w", display.Name(f.Name), err)
 		}
 		if f.Kind == "arrow.fixed_shape_tensor" && f.kind == isFixedList {
 			if f.tensor, err = tensorOf(parameters, f.size); err != nil {
-				return nil, fmt.Errorf("column %s: %w", called.Name(f.Name), err)
+				return nil, fmt.Errorf("column %s: %w", display.Name(f.Name), err)
 			}
 		}
 		if d, ok := t.table(4); ok {
@@ -212,7 +212,7 @@ func (f *Field) read(t table) error {
 		names := map[string]bool{}
 		for _, c := range f.children {
 			if names[c.Name] {
-				return fmt.Errorf("two of its fields are called %s; write it with other names", called.Name(c.Name))
+				return fmt.Errorf("two of its fields are called %s; write it with other names", display.Name(c.Name))
 			}
 			names[c.Name] = true
 		}

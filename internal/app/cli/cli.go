@@ -40,7 +40,7 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/mapper"
 	far "github.com/larder-data/larder/place"
@@ -99,7 +99,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	dataset.TidyMemory.Store(true)
 	if err := native.Use(os.Getenv("LARDER_NATIVE")); err != nil {
-		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), called.WithoutPackages(err.Error()))
+		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), display.WithoutPackages(err.Error()))
 		return exitRequest
 	}
 	root := a.command()
@@ -124,7 +124,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", oneVoice(urlpath.Hide(called.WithoutPackages(called.Error(err)))))
+		fmt.Fprintln(stderr, "larder:", oneVoice(urlpath.Hide(display.WithoutPackages(display.Error(err)))))
 	}
 	return status(err)
 }
@@ -252,7 +252,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	case errors.As(err, &usage):
 		return nil, usage
 	case errors.Is(err, larder.ErrSetting):
-		return nil, usageError{errors.New(called.WithoutPackages(err.Error()))}
+		return nil, usageError{errors.New(display.WithoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
 		return nil, usageError{&cacheError{a.shownFolder(), err}}
 	case err != nil:
@@ -282,7 +282,7 @@ type cacheError struct {
 }
 
 func (e *cacheError) Error() string {
-	text := called.WithoutPackages(e.err.Error())
+	text := display.WithoutPackages(e.err.Error())
 	if e.dir == "" {
 		return text // which says that there is none
 	}

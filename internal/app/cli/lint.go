@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/flow/lint"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -63,7 +63,7 @@ func (a *app) lint(ctx context.Context, file string, f lintFlags) error {
 		a.tellWarnings(file, fl, found)
 	}
 	if err == nil && f.strict && len(found) > 0 {
-		return failure{fmt.Errorf("%s: %s with --strict", called.Name(file), warningsText(found))}
+		return failure{fmt.Errorf("%s: %s with --strict", display.Name(file), warningsText(found))}
 	}
 	return err
 }
@@ -100,13 +100,13 @@ func hasCheckpoint(fl *flow.Flow) bool {
 func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
 	for _, w := range found {
 		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
-		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(urlpath.Hide(called.Printable(e.Error()))))
+		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(urlpath.Hide(display.Printable(e.Error()))))
 	}
 	what := "nothing wrong"
 	if len(found) > 0 {
 		what = warningsText(found)
 	}
-	fmt.Fprintf(a.stderr, "%s: %d nodes, %s\n", called.Name(file), len(fl.Nodes), what)
+	fmt.Fprintf(a.stderr, "%s: %d nodes, %s\n", display.Name(file), len(fl.Nodes), what)
 }
 
 func warningsText(found []lint.Warning) string {
@@ -137,7 +137,7 @@ func findingsIn(found []lint.Warning) []finding {
 func findingsOf(file string, err error) (all []finding) {
 	var errs flow.Errors
 	if !errors.As(err, &errs) {
-		return []finding{{Severity: "error", Rule: "error", File: file, Message: called.Error(err)}}
+		return []finding{{Severity: "error", Rule: "error", File: file, Message: display.Error(err)}}
 	}
 	for _, e := range errs {
 		all = append(all, finding{Severity: "error", Rule: "error", File: e.File, Line: e.Line, Column: e.Column, Message: e.Msg})

@@ -12,9 +12,9 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -160,7 +160,7 @@ const maxListed = 20
 func listed(names []string) string {
 	shown := make([]string, min(len(names), maxListed))
 	for i := range shown {
-		shown[i] = called.Name(names[i])
+		shown[i] = display.Name(names[i])
 	}
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -103,10 +103,10 @@ func (p *places) read() error {
 		}
 		at.flag += " " + text
 		if err := p.checkName(at.name); err != nil {
-			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
+			return fmt.Errorf("%s: %w", display.Name(at.flag), err)
 		}
 		if err := at.read(p.kind, text); err != nil {
-			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
+			return fmt.Errorf("%s: %w", display.Name(at.flag), err)
 		}
 		p.list = append(p.list, at)
 	}

@@ -12,7 +12,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/store/redis"
 )
 
@@ -33,7 +33,7 @@ func openShared(log *slog.Logger) (s *redis.Store, named bool, err error) {
 		s, err = redis.Open(o)
 	}
 	if err != nil {
-		return nil, true, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", called.WithoutPackages(err.Error()))}
+		return nil, true, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", display.WithoutPackages(err.Error()))}
 	}
 	return s, true, nil
 }
@@ -102,7 +102,7 @@ func sharedTotal(ctx context.Context) (*sharedJSON, error) {
 	u, err := s.Usage(ctx)
 	j := &sharedJSON{s.String(), u.Records, u.Bytes, u.Limit, ""}
 	if err != nil {
-		j.Error = called.WithoutPackages(err.Error())
+		j.Error = display.WithoutPackages(err.Error())
 	}
 	return j, errors.Join(ctx.Err(), s.Close())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // summaries are the ways to write the closing table of a run, by the end of the file's
@@ -135,7 +135,7 @@ func (a *app) reportCommand() *cobra.Command {
 			}
 			var r flow.Report
 			if err := json.Unmarshal(content, &r); err != nil || r.Version != 1 || r.Status == "" {
-				return usageError{fmt.Errorf("%s is no report of a run: larder run FLOW --report FILE writes one", called.Name(args[0]))}
+				return usageError{fmt.Errorf("%s is no report of a run: larder run FLOW --report FILE writes one", display.Name(args[0]))}
 			}
 			return written(summaryMarkdown(a.stdout, &r))
 		},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // writeTable writes the closing table of a run.
@@ -16,7 +16,7 @@ func writeTable(w io.Writer, r *flow.Report) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tcomputed\tfrom memory\tfrom store\ttime\tsaved\tread\twritten\t")
 	for _, n := range r.Nodes {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", called.Name(n.Name), n.Samples,
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", display.Name(n.Name), n.Samples,
 			count(n.Computed), count(n.FromMemory), count(n.FromStore),
 			secondsOrDot(n.Seconds), secondsOrDot(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
 	}
@@ -39,7 +39,7 @@ func writeTable(w io.Writer, r *flow.Report) {
 		}
 	}
 	writeSkips(w, r.Skips)
-	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", called.Name(r.Flow), r.Status, seconds(r.Seconds), called.Name(r.Cache))
+	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", display.Name(r.Flow), r.Status, seconds(r.Seconds), display.Name(r.Cache))
 }
 
 // rereads says how often samples were read that came from memory or the store more
@@ -88,7 +88,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 		if n.Unknown != "" { // what is certain is counted
 			kept, compute = kept || n.Kept == 0, compute || n.Compute == 0
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", called.Name(n.Name), samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
 	}
 	t.Flush()
 	for _, n := range p.Nodes {
@@ -99,7 +99,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			fmt.Fprintf(w, "%s: %d %s, first sample %d: %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
 		}
 	}
-	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", called.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))
+	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", display.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))
 }
 
 // bounds is what is said before a number if there may be more, or fewer.

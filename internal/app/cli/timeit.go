@@ -16,8 +16,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // timeitFlags are the flags of larder timeit.
@@ -181,7 +181,7 @@ func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) e
 			for field := range s.Fields() {
 				start := time.Now()
 				if _, err := field.Item.Value(ctx); err != nil {
-					return fmt.Errorf("sample %d, item %s: %w", i, called.Name(field.Key), err)
+					return fmt.Errorf("sample %d, item %s: %w", i, display.Name(field.Key), err)
 				}
 				p.of("item " + field.Key).add(start)
 			}

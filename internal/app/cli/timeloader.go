@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
@@ -109,7 +109,7 @@ func (t *loaderTimes) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "stage\tpass\ta sample\tshare\t")
 	for _, s := range t.Stages {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%.1f %%\t\n", called.Printable(s.Name), s.Pass, brief(s.ASample), 100*s.Share)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%.1f %%\t\n", display.Printable(s.Name), s.Pass, brief(s.ASample), 100*s.Share)
 	}
 	if err := table.Flush(); err != nil {
 		return written(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/internal/app/server"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/loader"
 )
 
@@ -91,13 +91,13 @@ func servers(ctx context.Context) (all []*server.Status, err error) {
 // writeServer writes for people what a server is doing: its rates since before, or since
 // each reader began if that is nil.
 func writeServer(w io.Writer, st, before *server.Status) error {
-	fmt.Fprintf(w, "server %d of %s, for %s, %s of memory, %d connected\n", st.PID, called.Printable(st.Cache), seconds(st.Seconds), bytesOf(int64(st.MemoryBytes)), len(st.Connections))
+	fmt.Fprintf(w, "server %d of %s, for %s, %s of memory, %d connected\n", st.PID, display.Printable(st.Cache), seconds(st.Seconds), bytesOf(int64(st.MemoryBytes)), len(st.Connections))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for k, c := range st.Connections {
 		if k == 0 {
 			fmt.Fprintln(t, "  CLIENT\tREADS\tRANK\tEPOCH\tSAMPLES\tA SECOND\tOUT\tRING\tBOUND BY")
 		}
-		fmt.Fprintf(t, "  %s\t%s", called.Printable(fmt.Sprintf("%s (%d)", c.Client, c.PID)), called.Printable(c.Open))
+		fmt.Fprintf(t, "  %s\t%s", display.Printable(fmt.Sprintf("%s (%d)", c.Client, c.PID)), display.Printable(c.Open))
 		if r := c.Reader; r != nil {
 			now := r.Since(before.ReaderOf(c.Number))
 			var stages []loader.Stage
@@ -121,11 +121,11 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 			if h.Predicted >= 0 {
 				predicted = fmt.Sprintf("%.1f %% predicted", 100*h.Predicted)
 			}
-			fmt.Fprintf(w, "  %s: cache %d, epoch %d: %.1f %% of %d reads hit, %s\n", called.Printable(p.Open), h.Cache, h.Epoch, 100*float64(h.Hits)/float64(h.Reads), h.Reads, predicted)
+			fmt.Fprintf(w, "  %s: cache %d, epoch %d: %.1f %% of %d reads hit, %s\n", display.Printable(p.Open), h.Cache, h.Epoch, 100*float64(h.Hits)/float64(h.Reads), h.Reads, predicted)
 		}
 	}
 	for _, c := range st.Caches {
-		fmt.Fprintf(w, "  cache of %s: %d samples, %s, %d of %d reads hit, %d pipelines\n", called.Printable(c.Node), c.Entries, bytesOf(c.Bytes), c.Hits, c.Reads, c.Pipelines)
+		fmt.Fprintf(w, "  cache of %s: %d samples, %s, %d of %d reads hit, %d pipelines\n", display.Printable(c.Node), c.Entries, bytesOf(c.Bytes), c.Hits, c.Reads, c.Pipelines)
 	}
 	return nil
 }
@@ -138,10 +138,10 @@ func writeStages(w io.Writer, open string, stages []loader.Stage) {
 	var shown []string
 	for _, s := range stages[:min(len(stages), mostStages)] {
 		if s.Share >= 0.005 {
-			shown = append(shown, fmt.Sprintf("%s %.0f %%", called.Printable(s.Name), 100*s.Share))
+			shown = append(shown, fmt.Sprintf("%s %.0f %%", display.Printable(s.Name), 100*s.Share))
 		}
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(w, "  %s: making is %s\n", called.Printable(open), strings.Join(shown, ", "))
+		fmt.Fprintf(w, "  %s: making is %s\n", display.Printable(open), strings.Join(shown, ", "))
 	}
 }

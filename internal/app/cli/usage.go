@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // words takes from least to most words beside the flags.
@@ -83,7 +83,7 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 		}
 	})
 	name := unknown.GetSpecifiedName()
-	err := fmt.Errorf("there is no flag --%s%s", called.Name(name), component.Suggest(name, names))
+	err := fmt.Errorf("there is no flag --%s%s", display.Name(name), component.Suggest(name, names))
 	if c.HasParent() {
 		err = fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -40,7 +40,7 @@ func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 
 // Handle implements slog.Handler.
 func (w warnings) Handle(_ context.Context, r slog.Record) error {
-	said := saying{text: called.Printable(called.WithoutPackages(r.Message))}
+	said := saying{text: display.Printable(display.WithoutPackages(r.Message))}
 	for _, a := range w.attrs {
 		said.add("", a)
 	}
@@ -75,18 +75,18 @@ func (s *saying) add(group string, a slog.Attr) {
 		}
 		return
 	}
-	text := called.Printable(value.String())
+	text := display.Printable(value.String())
 	if value.Kind() == slog.KindString && strings.Contains(text, "\n") {
-		text = called.Name(value.String())
+		text = display.Name(value.String())
 	}
 	if err, ok := value.Any().(error); ok {
-		text = called.Error(err)
+		text = display.Error(err)
 	}
 	switch a.Key {
 	case "node":
 		s.node = text
 	case "error", "err", "reason":
-		s.reason = called.WithoutPackages(text)
+		s.reason = display.WithoutPackages(text)
 	default:
 		s.more = append(s.more, strings.TrimSpace(group+" "+a.Key+" "+text))
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // checkWritable refuses, before anything is begun, places at which nothing could be
@@ -30,7 +30,7 @@ func checkWritable(made []guard.Output, outputs ...guard.Output) error {
 		case isDevice(o.Path):
 		default:
 			if err = mayWrite(o, made); err != nil {
-				err = fmt.Errorf("%s %s: %w", o.Who, called.Name(o.Path), err)
+				err = fmt.Errorf("%s %s: %w", o.Who, display.Name(o.Path), err)
 			}
 		}
 		if err != nil {
@@ -77,11 +77,11 @@ func mayWrite(o guard.Output, made []guard.Output) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s", called.Name(dir))
+		return fmt.Errorf("there is no folder %s", display.Name(dir))
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is a file, where a folder is needed", called.Name(dir))
+		return fmt.Errorf("%s is a file, where a folder is needed", display.Name(dir))
 	}
 	return mayAdd(dir)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // kinds is a set of kinds of values: of a value that is there one, of what an expression
@@ -103,7 +103,7 @@ func kindName(v any) string {
 	if k := kindOf(plain(v)); k != otherKind {
 		return k.String()
 	}
-	return called.Value(v)
+	return display.Value(v)
 }
 
 // plain is a value as functions take it: numbers of Go's many types are int, *big.Int

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // maxHandled is how many bytes one evaluation of an expression may handle: what its
@@ -100,7 +100,7 @@ func Shown(v any) string {
 		return "a number that is infinite or none, as of a division by zero"
 	}
 	if d, err := Document(v); err == nil {
-		return called.Short(string(appendJSON(nil, d, 0))) + ", " + kindName(v)
+		return display.Short(string(appendJSON(nil, d, 0))) + ", " + kindName(v)
 	}
 	return kindName(v)
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/expr-lang/expr/vm/runtime"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
-func short(text string) string { return called.Short(text) }
+func short(text string) string { return display.Short(text) }
 
 // elements are those of a list.
 func (m *meter) elements(list any) []any {

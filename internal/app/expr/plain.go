@@ -7,7 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/file"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // A worded error says what the language's own error does, in the words of people: that
@@ -78,5 +78,5 @@ func say(message string) string {
 
 // Brief is a formula for a message: on one line, and not too long.
 func Brief(source string) string {
-	return called.Short(strings.Join(strings.Fields(source), " "))
+	return display.Short(strings.Join(strings.Fields(source), " "))
 }

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/loader"
 )
 
@@ -423,7 +423,7 @@ func codeOf(err error) string {
 }
 
 // message is an error as its client is told of it.
-func message(err error) string { return called.WithoutPackages(called.Error(err)) }
+func message(err error) string { return display.WithoutPackages(display.Error(err)) }
 
 var errEnding = errors.New("the server ends; connect again")
 

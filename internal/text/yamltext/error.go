@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -68,8 +68,8 @@ func Explain(content []byte, err error) *Error {
 		e.What = fmt.Sprintf("there is no field %q", m[1])
 	}
 	if m := unfit.FindStringSubmatch(load.Message); m != nil {
-		e.What = called.Tagged(m[1], m[2]) + " cannot stand here"
-		if must := called.Type(m[3]); must != "" {
+		e.What = display.Tagged(m[1], m[2]) + " cannot stand here"
+		if must := display.Type(m[3]); must != "" {
 			e.What += "; it must be " + must
 		}
 	}

@@ -1,5 +1,5 @@
-// Package called says what values are called in messages for people.
-package called
+// Package display says what values are called in messages for people.
+package display
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package called_test
+package display_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 type own struct{}
@@ -32,7 +32,7 @@ func TestValue(t *testing.T) {
 		"a called_test.own": {own{}},
 	} {
 		for _, v := range values {
-			if got := called.Value(v); got != want {
+			if got := display.Value(v); got != want {
 				t.Errorf("%#v is called %s, want %s", v, got, want)
 			}
 		}

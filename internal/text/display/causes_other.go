@@ -1,6 +1,6 @@
 //go:build !unix
 
-package called
+package display
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package called_test
+package display_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // TestError: the system's errors are said without its calls, wherever they stand in an
@@ -27,7 +27,7 @@ func TestError(t *testing.T) {
 		"there is no folder /no/such":                                            &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
 		"plain":                                                                  errors.New("plain"),
 	} {
-		if got := called.Error(err); got != want {
+		if got := display.Error(err); got != want {
 			t.Errorf("%v is %q, want %q", err, got, want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestShort(t *testing.T) {
 		"\x00\xff":               `\u0000\xff`,
 		strings.Repeat("é", 201): strings.Repeat("é", 200) + "… (402 bytes)",
 	} {
-		if got := called.Short(text); got != want {
+		if got := display.Short(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestName(t *testing.T) {
 		strings.Repeat("é", 201):        strings.Repeat("é", 200) + "… (402 bytes)",
 		"\n" + strings.Repeat("é", 200): `"\n` + strings.Repeat("é", 199) + `"… (401 bytes)`,
 	} {
-		if got := called.Name(name); got != want {
+		if got := display.Name(name); got != want {
 			t.Errorf("%q is %s, want %s", name, got, want)
 		}
 	}
