@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -78,7 +78,7 @@ func try[T any](c *corpus, distinct keyed, values ...T) {
 			c.t.Helper()
 			if err != nil {
 				c.t.Errorf("%s: %#v: %s: %v", name, v, where, err)
-			} else if path, same := identical.Values(reflect.ValueOf(&v), reflect.ValueOf(&got)); !same {
+			} else if path, same := deepequal.Values(reflect.ValueOf(&v), reflect.ValueOf(&got)); !same {
 				c.t.Errorf("%s: %#v %s came back as %#v: another %s", name, v, where, got, path)
 			}
 		}

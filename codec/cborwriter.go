@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // Major types of CBOR, RFC 8949 section 3.1, shifted into place.
@@ -48,7 +48,7 @@ type cborWriter struct {
 	types map[reflect.Type]uint64 // behind interfaces, numbered
 	apart bool                    // nothing refers, or is referred to: a key of a map
 
-	opaque identical.Sharing // what values refer to that make bytes of themselves
+	opaque deepequal.Sharing // what values refer to that make bytes of themselves
 }
 
 // A place is memory seen as a value of a type.

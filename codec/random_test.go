@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 	"github.com/larder-data/larder/key"
 )
 
@@ -236,13 +236,13 @@ func TestRandomTypesComeBack(t *testing.T) {
 		if y, err := key.Of(got.Interface()); x != y || err != nil {
 			t.Fatalf("%v: %#v came back with another key (%v)", typ, v, err)
 		}
-		if path, same := identical.Values(v.Addr(), got.Addr()); !same {
+		if path, same := deepequal.Values(v.Addr(), got.Addr()); !same {
 			t.Fatalf("%v: %#v came back as %#v: another %s", typ, v, got, path)
 		}
 		if before, after := sharing(v), sharing(got); !slices.Equal(before, after) {
 			t.Fatalf("%v: %#v shares %v, and came back sharing %v", typ, v, before, after)
 		}
-		_, same := identical.Values(v.Addr(), other.Addr())
+		_, same := deepequal.Values(v.Addr(), other.Addr())
 		same = same && slices.Equal(sharing(v), sharing(other))
 		if y, err := key.Of(other.Interface()); err == nil && same != (x == y) {
 			t.Fatalf("%v: same %v, one key %v:\n%#v\n%#v", typ, same, x == y, v, other)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // encodingVersion is the second byte of everything encoded. It changes with
@@ -43,7 +43,7 @@ type encoder struct {
 	maps  []unsafe.Pointer // maps around the value at hand
 
 	places *places            // that the values so far refer to; nil before the first
-	opaque *identical.Sharing // memory of values that made bytes of themselves; nil before the first
+	opaque *deepequal.Sharing // memory of values that made bytes of themselves; nil before the first
 
 	methods map[reflect.Type][]any // that named values, by type; nil unless they are asked for
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/identical"
 	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // A place is memory that pointers, slices or maps of a value refer to, seen as
@@ -175,7 +175,7 @@ func (e *encoder) bytesOf(m marshal.Method, at reflect.Value) ([]byte, error) {
 		return m.Bytes(at)
 	}
 	if e.opaque == nil {
-		e.opaque = &identical.Sharing{}
+		e.opaque = &deepequal.Sharing{}
 	}
 	return m.BytesShared(at, e.opaque)
 }

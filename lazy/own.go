@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 	"github.com/larder-data/larder/source"
 )
 
@@ -98,14 +98,14 @@ func copyAny(v any) (any, bool) { return copier[any]()(v) }
 // lent is what is known of a value that cannot be copied.
 type lent struct {
 	once  sync.Once
-	sum   identical.Sum
-	sight identical.Sight
+	sum   deepequal.Sum
+	sight deepequal.Sight
 	users atomic.Int64 // to whom it was lent
 }
 
 // look sums up the memory of a value for the first time.
 func (l *lent) look(v any) {
-	l.once.Do(func() { l.sum, l.sight = identical.SumOf(v) })
+	l.once.Do(func() { l.sum, l.sight = deepequal.SumOf(v) })
 }
 
 // lending is what is known of a value once it was lent.
@@ -125,7 +125,7 @@ func (l *lending) see(v any) *lent {
 // what cannot be watched all are counted that have it.
 func (v *evaluator) lend(l *lending, value any) *lent {
 	loan := l.see(value)
-	if loan.sight != identical.Seen {
+	if loan.sight != deepequal.Seen {
 		switch r := reflect.ValueOf(value); r.Kind() {
 		case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func:
 			at := r.UnsafePointer()
@@ -159,7 +159,7 @@ func (t *task) own(value any, loans []*lent) any {
 // changed reports whether the value was written to since it was first looked
 // at.
 func (l *lent) changed(v any) bool {
-	sum, _ := identical.SumOf(v)
+	sum, _ := deepequal.SumOf(v)
 	return sum != l.sum
 }
 
@@ -187,11 +187,11 @@ func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*
 		why := ""
 		switch {
 		case loan == nil:
-		case loan.sight == identical.Shared && source.Covers(t.node.fn.options.Pure, reflect.TypeOf(args[i])):
-		case loan.sight == identical.Shared && loan.users.Load() > 1:
+		case loan.sight == deepequal.Shared && source.Covers(t.node.fn.options.Pure, reflect.TypeOf(args[i])):
+		case loan.sight == deepequal.Shared && loan.users.Load() > 1:
 			why = "can neither be copied nor watched, as it has locks or channels inside, and others use it, too: declare its type as Pure if none changes what others see of it, or make it in the function that uses it"
-		case loan.sight == identical.Shared:
-		case loan.sight == identical.Hidden && loan.users.Load() > 1:
+		case loan.sight == deepequal.Shared:
+		case loan.sight == deepequal.Hidden && loan.users.Load() > 1:
 			why = "can neither be copied nor watched, as it has a function with variables inside, and others use it, too: return data, or call in one function what makes it and what uses it"
 		case loan.changed(args[i]):
 			why = "was written to meanwhile, and cannot be copied: copy what the function changes, or return a type that package codec can write"

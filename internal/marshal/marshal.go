@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // ErrLossy is wrapped by the error for a value that did not come back as it was.
@@ -71,14 +71,14 @@ func Of(t reflect.Type) (m Method, ok bool) {
 // value again: so no two values have the same bytes. A panic of the type's
 // methods is an error.
 func (m Method) Bytes(at reflect.Value) ([]byte, error) {
-	b, _, err := m.compared(at, &identical.Sharing{})
+	b, _, err := m.compared(at, &deepequal.Sharing{})
 	return b, err
 }
 
 // BytesShared is Bytes for values that are kept: what shares memory within the
 // value has to do so again. What the value refers to is noted in all.
-func (m Method) BytesShared(at reflect.Value, all *identical.Sharing) ([]byte, error) {
-	var own identical.Sharing
+func (m Method) BytesShared(at reflect.Value, all *deepequal.Sharing) ([]byte, error) {
+	var own deepequal.Sharing
 	b, again, err := m.compared(at, &own)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (m Method) BytesShared(at reflect.Value, all *identical.Sharing) ([]byte, e
 	return b, nil
 }
 
-func (m Method) compared(at reflect.Value, shared *identical.Sharing) (b []byte, again reflect.Value, err error) {
+func (m Method) compared(at reflect.Value, shared *deepequal.Sharing) (b []byte, again reflect.Value, err error) {
 	if b, err = m.bytes(at); err != nil {
 		return nil, again, err
 	}

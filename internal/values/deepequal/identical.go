@@ -1,6 +1,6 @@
-// Package identical compares values all the way down, by what lies in memory:
+// Package deepequal compares values all the way down, by what lies in memory:
 // unexported fields too, floats by their bits.
-package identical
+package deepequal
 
 import (
 	"bytes"

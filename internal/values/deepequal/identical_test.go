@@ -1,4 +1,4 @@
-package identical
+package deepequal
 
 import (
 	"math"
