@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 )
 
 // A Code identifies the code of an operation. Results of another code are
@@ -32,7 +32,7 @@ func (c Code) String() string { return c.Kind + " " + c.ID }
 // results change. It is a version of the package that calls Version, which for
 // a main package is the path that it is built from: operations of equal names
 // and versions in two packages or programs do not take each other's results.
-func Version(v string) Code { return Code{Kind: "version", ID: v, Package: program.Caller(0)} }
+func Version(v string) Code { return Code{Kind: "version", ID: v, Package: executable.Caller(0)} }
 
 // VersionOf is [Version] for a package that is given by its import path: for
 // programs that share results on purpose, and for packages that others call to
@@ -105,7 +105,7 @@ func ofGo(id string) bool {
 
 // openExecutable opens the file that the running code is in.
 func openExecutable() (*os.File, error) {
-	if path := program.File(); path != "" {
+	if path := executable.File(); path != "" {
 		return os.Open(path) // of which nothing is there if it was replaced: it is called "... (deleted)"
 	}
 	f, err := os.Open("/proc/self/exe")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 )
 
 // A description is a text that tells a type from every other: its name, and
@@ -31,7 +31,7 @@ func (d *description) describe(t reflect.Type) {
 			return
 		}
 		d.named[t] = len(d.named)
-		if t.PkgPath() != "" && d.namesake == nil && (strings.Contains(t.Name(), "·") || program.HasNamesake(t.PkgPath(), t.Name())) {
+		if t.PkgPath() != "" && d.namesake == nil && (strings.Contains(t.Name(), "·") || executable.HasNamesake(t.PkgPath(), t.Name())) {
 			d.namesake = t
 		}
 		d.write(strconv.Quote(t.PkgPath()), ".", strconv.Quote(t.Name()), " ")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 	"github.com/larder-data/larder/source/internal/std"
 )
 
@@ -195,9 +195,9 @@ func runtimePath(path string) string {
 	}
 	registry.Lock()
 	defer registry.Unlock()
-	own, _ := program.Package("main.", "")
+	own, _ := executable.Package("main.", "")
 	for _, p := range registry.packages {
-		if p.path == own || program.IsFiles(own) && program.IsFiles(p.path) {
+		if p.path == own || executable.IsFiles(own) && executable.IsFiles(p.path) {
 			return p.path
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 	"github.com/larder-data/larder/source/internal/std"
 )
 
@@ -40,16 +40,16 @@ func FunctionOf(f any) (Function, error) {
 	if code == nil {
 		return Function{}, errNoFunction
 	}
-	if program.Elsewhere(v.Pointer()) {
+	if executable.Elsewhere(v.Pointer()) {
 		return Function{}, errElsewhere
 	}
 	file, line := begin(code)
-	pkg, symbol := program.Package(code.Name(), file)
+	pkg, symbol := executable.Package(code.Name(), file)
 	if (Function{Symbol: symbol}).literal() {
 		pkg = holder(pkg, file)
 	}
 	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
-	static, told := program.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
+	static, told := executable.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
 		typ: v.Type(), state: told && !static, unsure: !told,

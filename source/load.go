@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 	"github.com/larder-data/larder/key"
 )
 
@@ -476,7 +476,7 @@ func (k *pkg) linknames() {
 					d.linked = true
 				}
 				if len(words) > 2 {
-					path, name := program.Split(words[2])
+					path, name := executable.Split(words[2])
 					if other := k.program.packages[path]; other != nil && other.scope[name] != nil {
 						other.scope[name].linked = true
 					}

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-func init() { program.TellNamesakes(hasNamesake) }
+func init() { executable.TellNamesakes(hasNamesake) }
 
 // hasNamesake reports whether a registered package declares a type of a name in a function,
 // and another one of that name in another function or beside all. Their values look
@@ -113,7 +113,7 @@ func namesakeIn(t reflect.Type) reflect.Type {
 		return nil
 	}
 	if t.Name() != "" {
-		if t.PkgPath() != "" && (program.HasNamesake(t.PkgPath(), t.Name()) || strings.Contains(t.Name(), "·")) {
+		if t.PkgPath() != "" && (executable.HasNamesake(t.PkgPath(), t.Name()) || strings.Contains(t.Name(), "·")) {
 			return t
 		}
 		return nil

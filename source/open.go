@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 	"github.com/larder-data/larder/source/internal/std"
 )
 
@@ -222,7 +222,7 @@ func typeNames(path, name string) [][2]string {
 	base, args, _ := strings.Cut(name, "[")
 	list := [][2]string{{path, base}}
 	for _, arg := range strings.FieldsFunc(args, func(r rune) bool { return strings.ContainsRune("[]*,; (){}", r) }) {
-		if p, n := program.Split(arg); n != "" {
+		if p, n := executable.Split(arg); n != "" {
 			list = append(list, [2]string{p, n})
 		}
 	}

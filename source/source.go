@@ -40,7 +40,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 )
 
 // Options say what to take for granted, and what is an input.
@@ -83,8 +83,8 @@ var registry struct {
 func Register(files fs.FS, o ...Options) *Package {
 	pc, file, _, _ := runtime.Caller(1)
 	symbol := runtime.FuncForPC(pc).Name()
-	path, _ := program.Package(symbol, file)
-	name, _ := program.Split(symbol)
+	path, _ := executable.Package(symbol, file)
+	name, _ := executable.Split(symbol)
 	p := &Package{path: path, dir: folderOf(file), main: name == "main", files: files}
 	for _, o := range o {
 		p.options.Pure = append(p.options.Pure, o.Pure...)
@@ -192,7 +192,7 @@ var settings atomic.Pointer[string]
 // it does at any time, is not what it was when the first function was identified, and
 // while init functions run, as package variables may not have their values yet.
 func Steady() error {
-	if !program.Started() {
+	if !executable.Started() {
 		return errStarting
 	}
 	if s, now := settings.Load(), os.Getenv("GODEBUG"); s != nil && *s != now {

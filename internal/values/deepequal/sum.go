@@ -10,7 +10,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 )
 
 // A Sum tells whether memory was written to.
@@ -126,7 +126,7 @@ func (s *summer) refs(v reflect.Value) {
 			s.follow(region{v.UnsafePointer(), 1, t})
 		}
 	case reflect.Func:
-		static, _ := program.Static(uintptr(*(*unsafe.Pointer)(v.Addr().UnsafePointer())))
+		static, _ := executable.Static(uintptr(*(*unsafe.Pointer)(v.Addr().UnsafePointer())))
 		s.hidden = s.hidden || !v.IsNil() && !static
 	case reflect.Interface:
 		if !v.IsNil() { // what it holds itself cannot be written to

@@ -1,7 +1,7 @@
-// Package program knows the running program: its packages (as all main packages
+// Package executable knows the running program: its packages (as all main packages
 // go by one name in an executable, those are named by the path that they are
 // built from), and its memory.
-package program
+package executable
 
 import (
 	"path"

@@ -1,32 +1,32 @@
-package program_test
+package executable_test
 
 import (
 	"testing"
 
-	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/internal/values/executable"
 )
 
 // What was told while this test's package started.
 var (
-	early  = program.Started()
+	early  = executable.Started()
 	inInit bool
 	beside bool
 	deep   bool
 )
 
 func init() {
-	inInit = program.Started()
+	inInit = executable.Started()
 	done := make(chan bool)
-	go func() { done <- program.Started() }()
+	go func() { done <- executable.Started() }()
 	beside = <-done
 	deep = below(300)
 }
 
 func below(n int) bool {
 	if n > 0 {
-		return below(n-1) || program.Started()
+		return below(n-1) || executable.Started()
 	}
-	return program.Started()
+	return executable.Started()
 }
 
 // TestStarted: while init functions run the program has not started, whoever asks.
@@ -34,7 +34,7 @@ func TestStarted(t *testing.T) {
 	if early || inInit || beside || deep {
 		t.Errorf("before main: %v, %v, %v, %v", early, inInit, beside, deep)
 	}
-	if !program.Started() {
+	if !executable.Started() {
 		t.Error("not started in a test")
 	}
 	if !(T{}).init() {
@@ -45,4 +45,4 @@ func TestStarted(t *testing.T) {
 // T has a method that is called as init functions are.
 type T struct{}
 
-func (T) init() bool { return program.Started() }
+func (T) init() bool { return executable.Started() }

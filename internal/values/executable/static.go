@@ -1,4 +1,4 @@
-package program
+package executable
 
 // Static reports whether what lies at an address is part of the executable: of
 // function values those that carry nothing are, and those that capture variables

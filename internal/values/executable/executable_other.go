@@ -1,6 +1,6 @@
 //go:build !linux
 
-package program
+package executable
 
 // executable is not known on this system.
 func executable() (ranges [][2]uintptr, ok bool) { return nil, false }
