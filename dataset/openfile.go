@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/larder-data/larder/internal/plainfile"
+	"github.com/larder-data/larder/internal/fs/regularfile"
 	"github.com/larder-data/larder/key"
 )
 
@@ -21,8 +21,8 @@ func (f *FileOrigin) Open(ctx context.Context) (io.ReadCloser, int64, error) {
 }
 
 // openRegular opens a file that is one, and nothing that a read may wait for.
-func openRegular(path string) (*plainfile.File, key.FileStat, error) {
-	file, err := plainfile.Open(path)
+func openRegular(path string) (*regularfile.File, key.FileStat, error) {
+	file, err := regularfile.Open(path)
 	if err != nil {
 		return nil, key.FileStat{}, err
 	}
@@ -34,7 +34,7 @@ func openRegular(path string) (*plainfile.File, key.FileStat, error) {
 }
 
 // stateOf returns the state of a file that must be a regular one.
-func stateOf(file *plainfile.File) (key.FileStat, error) {
+func stateOf(file *regularfile.File) (key.FileStat, error) {
 	s, err := file.State()
 	if err == nil && !s.Regular {
 		err = fmt.Errorf("%s: not a regular file", file.Name())
@@ -47,7 +47,7 @@ func stateOf(file *plainfile.File) (key.FileStat, error) {
 type fileReader struct {
 	ctx    context.Context
 	origin *FileOrigin
-	file   *plainfile.File
+	file   *regularfile.File
 	stat   key.FileStat // when it was opened
 	opened time.Time
 	n      int64

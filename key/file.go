@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/plainfile"
+	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
 // ErrChanging is wrapped by the error for a file that is written to while it
@@ -144,7 +144,7 @@ func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, 
 // readFile writes the content of a file to sum, and returns how it was before and
 // after that, and when it began; if it was not the same, the error is ErrChanging.
 func readFile(ctx context.Context, path string, now func() time.Time, sum io.Writer) (before FileStat, start time.Time, err error) {
-	file, err := plainfile.Open(path)
+	file, err := regularfile.Open(path)
 	if err != nil {
 		return before, start, err
 	}
@@ -170,7 +170,7 @@ func readFile(ctx context.Context, path string, now func() time.Time, sum io.Wri
 	return before, start, nil
 }
 
-func statOf(s plainfile.State) FileStat {
+func statOf(s regularfile.State) FileStat {
 	return FileStat{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime}
 }
 

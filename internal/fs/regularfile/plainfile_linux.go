@@ -1,4 +1,4 @@
-package plainfile
+package regularfile
 
 import (
 	"io"

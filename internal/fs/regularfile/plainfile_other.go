@@ -1,6 +1,6 @@
 //go:build !linux
 
-package plainfile
+package regularfile
 
 import "os"
 

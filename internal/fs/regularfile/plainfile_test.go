@@ -1,4 +1,4 @@
-package plainfile_test
+package regularfile_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/larder-data/larder/internal/plainfile"
+	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
 func TestFile(t *testing.T) {
@@ -19,7 +19,7 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(path, want, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := plainfile.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestFile(t *testing.T) {
 // TestOtherFiles: what is no regular file is opened at once, if at all, and says so.
 func TestOtherFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := plainfile.Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := regularfile.Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	pipe := filepath.Join(dir, "pipe")
@@ -55,7 +55,7 @@ func TestOtherFiles(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, path := range []string{dir, pipe, os.DevNull} {
-		f, err := plainfile.Open(path)
+		f, err := regularfile.Open(path)
 		if err != nil {
 			continue
 		}
@@ -75,7 +75,7 @@ func BenchmarkOpenReadClose(b *testing.B) {
 	}
 	buf := make([]byte, 100)
 	for name, open := range map[string]func() (io.ReadCloser, error){
-		"plainfile": func() (io.ReadCloser, error) { return plainfile.Open(path) },
+		"plainfile": func() (io.ReadCloser, error) { return regularfile.Open(path) },
 		"os":        func() (io.ReadCloser, error) { return os.Open(path) },
 	} {
 		b.Run(name, func(b *testing.B) {
