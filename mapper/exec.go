@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/tail"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
@@ -153,7 +153,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, err
 		}
 		run.folders = names
-		remain := remains.Add(func() error { return clearRun(folder, names) })
+		remain := cleanup.Add(func() error { return clearRun(folder, names) })
 		env.Ending.Last(func() {
 			endUsers(usersOf(folder.dir))
 			_ = folder.remove() // the next program tries again

@@ -18,7 +18,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/place"
 )
@@ -168,7 +168,7 @@ func (f *far) mixed(name string) error {
 type spool struct {
 	*os.File
 	to     string
-	remain *remains.Remain
+	remain *cleanup.Remain
 }
 
 func newSpool(to string) (*spool, error) {
@@ -178,7 +178,7 @@ func newSpool(to string) (*spool, error) {
 	}
 	s := &spool{File: f, to: to}
 	if os.Remove(f.Name()) != nil { // as systems do not that keep the names of open files
-		s.remain = remains.Add(func() error { return removed(os.Remove(f.Name())) })
+		s.remain = cleanup.Add(func() error { return removed(os.Remove(f.Name())) })
 	}
 	return s, nil
 }

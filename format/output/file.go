@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/larder-data/larder/format/internal/taken"
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/umask"
 )
 
@@ -70,7 +70,7 @@ type Staged struct {
 	path string
 	lock io.Closer
 
-	remain *remains.Remain // once it is there
+	remain *cleanup.Remain // once it is there
 }
 
 // Stage makes a file that is to have a path, in a folder that is there, and
@@ -91,7 +91,7 @@ func stage(path string) (*Staged, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	s := &Staged{File: f, path: path, lock: lock, remain: remains.Add(func() error { return removed(os.Remove(f.Name())) })}
+	s := &Staged{File: f, path: path, lock: lock, remain: cleanup.Add(func() error { return removed(os.Remove(f.Name())) })}
 	if err := f.Chmod(0o666 &^ umask.Mask()); err != nil {
 		s.Discard()
 		return nil, err

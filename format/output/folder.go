@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/umask"
 )
 
@@ -18,7 +18,7 @@ type Folder struct {
 	left []stale
 	lock io.Closer // on Dir: says that its writer is alive
 
-	remain *remains.Remain // of one that nobody goes on from
+	remain *cleanup.Remain // of one that nobody goes on from
 }
 
 // StageFolder makes a folder that is to have a path, and removes what killed writers of
@@ -29,7 +29,7 @@ func StageFolder(path string) (*Folder, error) {
 	}
 	f, err := stageFolder(path, nil)
 	if err == nil {
-		f.remain = remains.Add(func() error { return os.RemoveAll(f.Dir) })
+		f.remain = cleanup.Add(func() error { return os.RemoveAll(f.Dir) })
 	}
 	return f, err
 }

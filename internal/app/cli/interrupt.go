@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 )
 
 // How long a program that was told to stop a second time may still end by itself, and
@@ -56,7 +56,7 @@ func endSoon(by os.Signal, told chan<- os.Signal, over <-chan struct{}) {
 	select {
 	case <-over:
 	case <-time.After(graceToEnd):
-		remains.Clear(graceToClear)
+		cleanup.Clear(graceToClear)
 		endBy(by)
 		os.Exit(exitInterrupted)
 	}

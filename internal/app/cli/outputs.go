@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/near"
-	"github.com/larder-data/larder/internal/remains"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
@@ -61,7 +61,7 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	if err != nil {
 		return fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
 	}
-	remain := remains.Add(func() error { return os.RemoveAll(dir) })
+	remain := cleanup.Add(func() error { return os.RemoveAll(dir) })
 	defer func() {
 		err = errors.Join(err, os.RemoveAll(dir))
 		remain.Done()

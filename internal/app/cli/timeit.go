@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -85,7 +85,7 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		if err != nil {
 			return failure{fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)}
 		}
-		remain := remains.Add(func() error { return os.RemoveAll(dir) })
+		remain := cleanup.Add(func() error { return os.RemoveAll(dir) })
 		defer func() {
 			_ = os.RemoveAll(dir) // it is in the folder for such
 			remain.Done()

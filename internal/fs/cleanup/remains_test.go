@@ -1,4 +1,4 @@
-package remains_test
+package cleanup_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/fs/cleanup"
 )
 
 // TestMain lets the test binary stand in for a program that is made to end.
@@ -22,12 +22,12 @@ func TestMain(m *testing.M) {
 
 // end leaves files behind, clears them, and goes on with what must not be done any more.
 func end(dir string) {
-	file := func(name string) (string, *remains.Remain) {
+	file := func(name string) (string, *cleanup.Remain) {
 		path := filepath.Join(dir, name)
 		if os.WriteFile(path, nil, 0o600) != nil {
 			os.Exit(3)
 		}
-		return path, remains.Add(func() error { return os.Remove(path) })
+		return path, cleanup.Add(func() error { return os.Remove(path) })
 	}
 	_, _ = file("left")
 	stays, done := file("stays")
@@ -35,7 +35,7 @@ func end(dir string) {
 	done.Done()
 	half, late := file("half")
 	tries := 0
-	remains.Add(func() error {
+	cleanup.Add(func() error {
 		if tries++; tries < 3 {
 			return errors.New("somebody is at work on it")
 		}
@@ -50,9 +50,9 @@ func end(dir string) {
 		late.Done()
 		_ = os.WriteFile(filepath.Join(dir, "published"), nil, 0o600)
 	}()
-	remains.Clear(time.Minute)
+	cleanup.Clear(time.Minute)
 	go func() {
-		remains.Add(func() error { return nil })
+		cleanup.Add(func() error { return nil })
 		_ = os.WriteFile(filepath.Join(dir, "begun"), nil, 0o600)
 	}()
 	_ = stays

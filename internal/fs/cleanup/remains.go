@@ -1,7 +1,7 @@
-// Package remains knows what a program must not leave behind: folders in which commands
+// Package cleanup knows what a program must not leave behind: folders in which commands
 // run, files that are written and have no name yet. Each is cleared by whoever made it, and
 // by [Clear] when the program is made to end at once and its makers do not get to it.
-package remains
+package cleanup
 
 import (
 	"maps"
