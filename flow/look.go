@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/internal/fs/filestate"
 	"github.com/larder-data/larder/key"
 )
 
@@ -26,8 +26,8 @@ type Look struct {
 
 	known bool // the nodes depend on nothing else than this
 	does  key.Key
-	roots []stamp.Root
-	files *stamp.Stamp
+	roots []filestate.Root
+	files *filestate.Stamp
 	at    time.Time
 	of    map[string]*Look // of each node that has a cache, by itself
 
@@ -98,7 +98,7 @@ func (r *run) look(ctx context.Context, states []*state, says []byte, before *Lo
 	var err error
 	if before != nil && len(before.roots) == len(l.roots) {
 		l.files, l.at = before.files, before.at // all of them are read
-	} else if l.files, err = stamp.Of(ctx, l.roots); err != nil {
+	} else if l.files, err = filestate.Of(ctx, l.roots); err != nil {
 		return nil, err
 	}
 	for name, stat := range l.files.Files() {

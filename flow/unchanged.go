@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/internal/fs/filestate"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -65,13 +65,13 @@ type writing struct {
 	nodes  []*state    // those above it, and the sink
 	stands []bool      // which nodes have all that is pinned for them as it was; nil until asked for
 	action *key.Action // with what was seen of the inputs before the run
-	inputs []stamp.Root
-	before *stamp.Stamp
+	inputs []filestate.Root
+	before *filestate.Stamp
 	began  time.Time  // when that was
 	recent key.Digest // content of the inputs that had changed shortly before, summed with seed
 	seed   uint64
-	found  *written     // nil: it is to be written
-	output *stamp.Stamp // of what the run wrote; nil until then
+	found  *written         // nil: it is to be written
+	output *filestate.Stamp // of what the run wrote; nil until then
 
 	build  key.Code
 	does   []key.Param // the codecs, and what each node does: see [run.does]
@@ -237,7 +237,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	if err != nil {
 		return nil
 	}
-	if w.before, err = stamp.Of(ctx, w.inputs); err != nil {
+	if w.before, err = filestate.Of(ctx, w.inputs); err != nil {
 		return nil
 	}
 	w.action = op.Action(key.Input{Name: "files", Ref: key.Content(w.before.Sum)})
@@ -245,19 +245,19 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 }
 
 // rootsOf lists the files that are read for an input.
-func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
+func rootsOf(ctx context.Context, in guard.Input) ([]filestate.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
 	}
 	if urlpath.Is(in.Path) {
 		return nil, nil // for which nothing here stands, so its source is no [component.Lister]
 	}
-	roots := []stamp.Root{{Path: in.Path, Flat: in.Flat}}
+	roots := []filestate.Root{{Path: in.Path, Flat: in.Flat}}
 	if in.Files == nil {
 		return roots, nil
 	}
 	err := in.Files(ctx, func(path string) error {
-		roots = append(roots, stamp.Root{Path: path})
+		roots = append(roots, filestate.Root{Path: path})
 		return nil
 	})
 	return roots, err
@@ -365,7 +365,7 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 		return err
 	})
 	g.Go(func() error {
-		out, err := stamp.Of(gctx, r.outputs(w.sink))
+		out, err := filestate.Of(gctx, r.outputs(w.sink))
 		if err == nil && out.Sum != found.Output {
 			err = dataset.ErrChanged
 		}
@@ -382,9 +382,9 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 }
 
 // outputs lists what a sink writes.
-func (r *run) outputs(s *state) (roots []stamp.Root) {
+func (r *run) outputs(s *state) (roots []filestate.Root) {
 	for _, o := range s.Component.Outputs(r.bareEnv(s.Node), s.Params) {
-		roots = append(roots, stamp.Root{Path: o.Path, Flat: o.Files})
+		roots = append(roots, filestate.Root{Path: o.Path, Flat: o.Files})
 	}
 	return roots
 }
@@ -401,7 +401,7 @@ func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 	case <-ctx.Done():
 		return
 	}
-	if out, err := stamp.Of(ctx, r.outputs(w.sink)); err == nil {
+	if out, err := filestate.Of(ctx, r.outputs(w.sink)); err == nil {
 		if w.pieces == nil || w.pieces.Seal == nil || w.pieces.Seal(out.Files()) {
 			w.output = out
 		}
@@ -448,7 +448,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 			Name: s.Name, Samples: s.samples, Results: t.Handed(), Saved: t.Saved() + t.Spent(),
 		})
 	}
-	after, err := stamp.Of(ctx, w.inputs)
+	after, err := filestate.Of(ctx, w.inputs)
 	if err != nil {
 		return err
 	}

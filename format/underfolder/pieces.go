@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/internal/fs/filestate"
 	"github.com/larder-data/larder/key"
 )
 
@@ -119,7 +119,7 @@ func sortFiles(files []sampleFile) {
 // filesThere lists the files of samples in a folder, by sample. Of a folder that is
 // not there there are none.
 func filesThere(dir string) (files []sampleFile, err error) {
-	err = stamp.Files(dir, func(name string, s key.FileStat) {
+	err = filestate.Files(dir, func(name string, s key.FileStat) {
 		if f, ok := newSampleFile(name, s); ok {
 			files = append(files, f)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
-	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/internal/fs/filestate"
 	"github.com/larder-data/larder/key"
 )
 
@@ -39,7 +39,7 @@ func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 				if err := (underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace}).Write(t.Context(), env, component.One(ds)); err != nil {
 					t.Fatal(err)
 				}
-				s, err := stamp.Of(t.Context(), []stamp.Root{{Path: path}})
+				s, err := filestate.Of(t.Context(), []filestate.Root{{Path: path}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,6 @@
 //go:build linux && !amd64
 
-package stamp
+package filestate
 
 import "golang.org/x/sys/unix"
 

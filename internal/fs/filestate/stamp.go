@@ -1,11 +1,11 @@
-// Package stamp is about what can be seen of files without reading them: names,
+// Package filestate is about what can be seen of files without reading them: names,
 // sizes, times, and where they lie. Two equal stamps stand for equal content,
 // as a file that is written to gets another time.
 //
 // Clocks of file systems are coarse, and not every write through a mapping gets
 // a time: a file whose last change is recent may change again without a trace.
 // So what stands for it is its content, too ([Stamp.Contents]).
-package stamp
+package filestate
 
 import (
 	"context"

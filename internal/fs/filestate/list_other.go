@@ -1,6 +1,6 @@
 //go:build !linux
 
-package stamp
+package filestate
 
 import (
 	"os"
