@@ -24,8 +24,8 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/cache"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -161,7 +161,7 @@ func (l *Larder) place() any {
 		if s := key.StatOf(info); s.Ino != 0 {
 			return [2]uint64{s.Dev, s.Ino}
 		}
-		return guard.Resolve(l.dir)
+		return pathguard.Resolve(l.dir)
 	}
 	if reflect.TypeOf(l.store).Comparable() {
 		return l.store

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -56,7 +56,7 @@ type way struct {
 // wayTo returns the way that leads from a path.
 func wayTo(path string) way {
 	w := way{path: path, states: map[string]key.FileStat{}}
-	w.links, w.end = guard.Trail(path)
+	w.links, w.end = pathguard.Trail(path)
 	for _, at := range append([]string{w.end}, w.links...) {
 		if info, err := os.Lstat(at); err != nil {
 			w.missing = true

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
@@ -22,7 +22,7 @@ type Env struct {
 	Tally  *dataset.Tally // counts what the node does
 	Log    *slog.Logger   // takes warnings
 	// Inputs are what the flow reads: a sink must not write there. May be nil.
-	Inputs *guard.Inputs
+	Inputs *pathguard.Inputs
 	// Written, if not nil, is called by a sink of files when it has ended, well
 	// or not, and as long as no other run writes where it wrote.
 	Written func()

@@ -6,21 +6,21 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
 // A Reader is a parameter struct that says what its component reads, where that
 // is anything else than all that lies at its paths.
 type Reader interface {
-	Inputs(env *Env) []guard.Input
+	Inputs(env *Env) []pathguard.Input
 }
 
 // A Writer is a parameter struct of a sink that says what is written, where that
 // is anything else than the whole of what its paths name. An output without a Who is the
 // node's.
 type Writer interface {
-	Outputs(env *Env) []guard.Output
+	Outputs(env *Env) []pathguard.Output
 }
 
 // A SingleChecker is a parameter struct of a sink that can tell what is wrong with itself
@@ -100,7 +100,7 @@ func IsFar(params any) bool {
 
 // Inputs lists what a component reads from outside, and what the mappers among
 // its parameters do: nothing written by a flow may be, hold or lie in it.
-func (c *Component) Inputs(env *Env, params any) (all []guard.Input) {
+func (c *Component) Inputs(env *Env, params any) (all []pathguard.Input) {
 	if c.Kind == Sink {
 		return nil
 	}
@@ -114,14 +114,14 @@ func (c *Component) Inputs(env *Env, params any) (all []guard.Input) {
 			return
 		}
 		for _, p := range Paths(params) {
-			all = append(all, guard.Input{Who: who, Path: env.Path(p)})
+			all = append(all, pathguard.Input{Who: who, Path: env.Path(p)})
 		}
 	})
 	return all
 }
 
 // Outputs lists what a sink writes.
-func (c *Component) Outputs(env *Env, params any) (all []guard.Output) {
+func (c *Component) Outputs(env *Env, params any) (all []pathguard.Output) {
 	if c.Kind != Sink {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *Component) Outputs(env *Env, params any) (all []guard.Output) {
 		all = w.Outputs(env)
 	} else {
 		for _, p := range Paths(params) {
-			all = append(all, guard.Output{Path: env.Path(p)})
+			all = append(all, pathguard.Output{Path: env.Path(p)})
 		}
 	}
 	for i := range all {

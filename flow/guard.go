@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // Inputs lists what the flow reads, whichever of its nodes are run: its files,
 // and what its nodes name. Nothing that is written may be, hold or lie in it.
-func (f *Flow) Inputs() []guard.Input {
-	var all []guard.Input
+func (f *Flow) Inputs() []pathguard.Input {
+	var all []pathguard.Input
 	for _, file := range f.Files {
-		all = append(all, guard.Input{Who: "the flow", Path: file})
+		all = append(all, pathguard.Input{Who: "the flow", Path: file})
 	}
 	for _, n := range f.Nodes {
 		all = append(all, n.Component.Inputs(f.bareEnv(n), n.Params)...)
@@ -21,12 +21,12 @@ func (f *Flow) Inputs() []guard.Input {
 }
 
 // Outputs lists what a run of the named nodes writes, or of all if none is named.
-func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
+func (f *Flow) Outputs(only ...string) ([]pathguard.Output, error) {
 	targets, err := f.Targets(only...)
 	if err != nil {
 		return nil, requestError{err}
 	}
-	var all []guard.Output
+	var all []pathguard.Output
 	for _, n := range targets {
 		all = append(all, f.writes(n)...)
 	}
@@ -34,7 +34,7 @@ func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
 }
 
 // writes lists what a node writes.
-func (f *Flow) writes(n *Node) []guard.Output {
+func (f *Flow) writes(n *Node) []pathguard.Output {
 	all := n.Component.Outputs(f.bareEnv(n), n.Params)
 	for i := range all {
 		if all[i].Files && !all[i].Split && !f.several[n] {
@@ -53,18 +53,18 @@ func (f *Flow) bareEnv(n *Node) *component.Env {
 // it is begun. What its caller has checked is not checked again.
 func (r *run) protect(ctx context.Context) error {
 	if r.Reads == nil {
-		r.Reads = &guard.Inputs{}
+		r.Reads = &pathguard.Inputs{}
 		r.Reads.Add(r.Inputs()...)
 	}
-	var outputs []guard.Output
+	var outputs []pathguard.Output
 	for _, n := range r.targets {
 		outputs = append(outputs, r.writes(n)...)
 	}
-	if err := guard.Apart(outputs...); err != nil {
+	if err := pathguard.Apart(outputs...); err != nil {
 		return err
 	}
 	if r.Larder != nil && r.Larder.Dir() != "" {
-		outputs = append(outputs, guard.Output{Who: "the cache", Path: r.Larder.Dir(), Shallow: true})
+		outputs = append(outputs, pathguard.Output{Who: "the cache", Path: r.Larder.Dir(), Shallow: true})
 	}
 	return r.Reads.Check(ctx, outputs...)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -26,7 +26,7 @@ type RunOptions struct {
 	Log    *slog.Logger   // takes warnings; nil means slog.Default()
 	// Reads are what is read, and so not to be written; nil means those of
 	// [Flow.Inputs]. A caller that reads more adds it to these.
-	Reads *guard.Inputs
+	Reads *pathguard.Inputs
 	// Checkpoints is where checkpoints are kept; nil means the larder.
 	Checkpoints Checkpoints
 	// Discard lets go of the checkpoints when the run has ended well.

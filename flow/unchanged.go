@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/fs/filestate"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -245,7 +245,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 }
 
 // rootsOf lists the files that are read for an input.
-func rootsOf(ctx context.Context, in guard.Input) ([]filestate.Root, error) {
+func rootsOf(ctx context.Context, in pathguard.Input) ([]filestate.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // maxPieces is how many texts are tried as names of files at most: more than the
@@ -53,12 +53,12 @@ func (m Exec) named(env *component.Env) (named namedFiles, err error) {
 		known[env.Path(p)] = true
 	}
 	for _, word := range m.Command {
-		if path := env.Path(component.Path(word)); word != "" && guard.Inside(env.Dir, path) && isRegular(path) {
+		if path := env.Path(component.Path(word)); word != "" && pathguard.Inside(env.Dir, path) && isRegular(path) {
 			named.words[word], known[path] = path, true
 		}
 	}
 	all, err := m.pieces()
-	real := guard.Resolve(env.Dir)
+	real := pathguard.Resolve(env.Dir)
 	for _, piece := range all {
 		name, ok := below(env, real, piece)
 		path := filepath.Join(env.Dir, name)
@@ -131,8 +131,8 @@ func (m Exec) texts() []string {
 // variables name, as a whole or in a part, the program, and the folders that are
 // whole paths among them, alone or after a "=". Of folders only the names are
 // protected: those that are words by chance are many.
-func (m Exec) Inputs(env *component.Env) (all []guard.Input) {
-	add := func(path string) { all = append(all, guard.Input{Path: path, Entry: true}) }
+func (m Exec) Inputs(env *component.Env) (all []pathguard.Input) {
+	add := func(path string) { all = append(all, pathguard.Input{Path: path, Entry: true}) }
 	for _, p := range m.Code {
 		add(env.Path(p))
 	}

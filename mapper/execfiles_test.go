@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -19,7 +19,7 @@ import (
 // file beside it.
 func flowFolder(t *testing.T) (dir, outside string) {
 	t.Helper()
-	around := guard.Resolve(t.TempDir())
+	around := pathguard.Resolve(t.TempDir())
 	dir, outside = filepath.Join(around, "flow"), filepath.Join(around, "outside.sh")
 	if err := os.MkdirAll(filepath.Join(dir, "scripts"), 0o777); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestExecFilesInWords(t *testing.T) {
 			if files, _ := e.Files(env); !slices.Equal(files, []string{path}) {
 				t.Errorf("the files are %q", files)
 			}
-			if !slices.ContainsFunc(e.Inputs(env), func(in guard.Input) bool { return guard.Resolve(in.Path) == guard.Resolve(path) }) {
+			if !slices.ContainsFunc(e.Inputs(env), func(in pathguard.Input) bool { return pathguard.Resolve(in.Path) == pathguard.Resolve(path) }) {
 				t.Errorf("it is not among what is read: %v", e.Inputs(env))
 			}
 		})

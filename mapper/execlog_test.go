@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -81,8 +81,8 @@ func TestExecLogs(t *testing.T) {
 // TestExecLogsAreNoInput: logs are not written to what a flow reads.
 func TestExecLogsAreNoInput(t *testing.T) {
 	dir := t.TempDir()
-	reads := new(guard.Inputs)
-	reads.Add(guard.Input{Who: "node in", Path: dir})
+	reads := new(pathguard.Inputs)
+	reads.Add(pathguard.Input{Who: "node in", Path: dir})
 	env := &component.Env{Node: "n", Logs: dir, Inputs: reads}
 	if _, err := (mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}).Maker(env); err == nil || !strings.Contains(err.Error(), "node in reads") {
 		t.Errorf("the error is %v", err)

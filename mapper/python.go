@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/python"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/pyfunction"
 	"github.com/larder-data/larder/key"
 )
@@ -79,7 +79,7 @@ func (m Python) named() pyfunction.Function {
 }
 
 // Inputs lists what it reads: no flow may write there.
-func (m Python) Inputs(env *component.Env) []guard.Input { return m.named().Inputs(env) }
+func (m Python) Inputs(env *component.Env) []pathguard.Input { return m.named().Inputs(env) }
 
 // Maker returns the mapper. The function is imported now, as what it is known by is part of
 // the identity.

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/ipc"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -35,7 +35,7 @@ func (s Source) Check() error {
 }
 
 // Inputs says which files are read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 

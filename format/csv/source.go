@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/csvtext"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
@@ -139,15 +139,15 @@ type table struct {
 }
 
 // Inputs says that the files that rows name are read, too.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
 	}
-	in := guard.Input{Path: env.Path(s.Path), Flat: true}
+	in := pathguard.Input{Path: env.Path(s.Path), Flat: true}
 	if len(s.Files) > 0 {
 		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
 	}
-	return []guard.Input{in}
+	return []pathguard.Input{in}
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.

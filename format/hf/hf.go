@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/ipc"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -50,9 +50,9 @@ func (s Source) Check() error {
 }
 
 // Inputs says which folder is read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	path := env.Path(s.Path)
-	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, s.Split), Flat: true}}
+	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, s.Split), Flat: true}}
 }
 
 // Listed says that names, sizes and times stand for what is read.

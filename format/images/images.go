@@ -15,7 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -64,8 +64,8 @@ const (
 )
 
 // Inputs says whether the folders inside are read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
-	return []guard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
+	return []pathguard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
 }
 
 // Listed says that names, sizes and times stand for what is read.

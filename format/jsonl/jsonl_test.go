@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/jsonl"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -363,8 +363,8 @@ func TestFileNamesComeBack(t *testing.T) {
 
 func TestSinkRefusesItsSource(t *testing.T) {
 	path := file(t, "x.jsonl", "{}\n")
-	reads := &guard.Inputs{}
-	reads.Add(guard.Input{Who: "node a", Path: path})
+	reads := &pathguard.Inputs{}
+	reads.Add(pathguard.Input{Who: "node a", Path: path})
 	env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 	err := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}.Write(t.Context(), env, component.One(dataset.List[dataset.Sample]()))
 	if err == nil || !strings.Contains(err.Error(), "refusing to write") {

@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/jsontext"
 	"github.com/larder-data/larder/key"
 )
@@ -57,7 +57,7 @@ const (
 const recordKey = "record"
 
 // Inputs says that the files that rows name are read, too.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -44,8 +44,8 @@ type Source struct {
 func (s Source) Check() error { return s.Formats.Check() }
 
 // Inputs says which folder is read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
-	return []guard.Input{{Path: env.Path(s.Path), Flat: true}}
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
+	return []pathguard.Input{{Path: env.Path(s.Path), Flat: true}}
 }
 
 // Listed says that names, sizes and times stand for what is read.

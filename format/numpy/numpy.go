@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -38,8 +38,8 @@ type Source struct {
 }
 
 // Inputs says what is read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
-	return []guard.Input{{Path: env.Path(s.Path), Flat: true}}
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
+	return []pathguard.Input{{Path: env.Path(s.Path), Flat: true}}
 }
 
 // Listed says that names, sizes and times stand for what is read.

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/fs/cleanup"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/place"
 )
@@ -55,9 +55,9 @@ func (f *far) at(name string) string {
 func (f *far) Path(name string) string { return place.Name(f.at(name)) }
 
 func (f *far) Check(ctx context.Context, names ...string) error {
-	all := make([]guard.Output, len(names))
+	all := make([]pathguard.Output, len(names))
 	for i, name := range names {
-		all[i] = guard.Output{Who: "node " + f.env.Node, Path: f.at(name), Files: true}
+		all[i] = pathguard.Output{Who: "node " + f.env.Node, Path: f.at(name), Files: true}
 	}
 	return f.env.Inputs.Check(ctx, all...)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/entries"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/place"
 )
 
@@ -112,7 +112,7 @@ func (n *near) at(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		return n.path, nil // it was checked
 	}
-	o := guard.Output{Who: "node " + n.env.Node, Path: n.Path(name), Itself: true}
+	o := pathguard.Output{Who: "node " + n.env.Node, Path: n.Path(name), Itself: true}
 	if err := n.env.Inputs.Check(ctx, o); err != nil {
 		return "", err
 	}

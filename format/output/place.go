@@ -26,7 +26,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -35,16 +35,16 @@ import (
 // lies in, or lies around something that the flow reads (package guard). What is
 // at the path is replaced as a whole.
 func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return placeOf(ctx, env, guard.Output{Path: env.Path(p)})
+	return placeOf(ctx, env, pathguard.Output{Path: env.Path(p)})
 }
 
 // FilesPlace is [Place] for a path at which there may be a folder, of which only
 // files are written: each needs a look of its own at what the flow reads.
 func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return placeOf(ctx, env, guard.Output{Path: env.Path(p), Files: true})
+	return placeOf(ctx, env, pathguard.Output{Path: env.Path(p), Files: true})
 }
 
-func placeOf(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
+func placeOf(ctx context.Context, env *component.Env, o pathguard.Output) (string, error) {
 	o.Who = "node " + env.Node
 	if err := env.Inputs.Check(ctx, o); err != nil {
 		return "", err

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/python"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/pyfunction"
 	"github.com/larder-data/larder/stream"
 )
@@ -71,7 +71,7 @@ func (s Source) named() pyfunction.Function {
 }
 
 // Inputs lists what it reads: no flow may write there.
-func (s Source) Inputs(env *component.Env) []guard.Input { return s.named().Inputs(env) }
+func (s Source) Inputs(env *component.Env) []pathguard.Input { return s.named().Inputs(env) }
 
 // Open returns the stream, and what it is known by: that imports the function, unless a
 // version stands for its code, and calls nothing.

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -52,8 +52,8 @@ func (s Sink) CheckSingle() error {
 func (s Sink) Far() {}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
-func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
+func (s Sink) Outputs(env *component.Env) []pathguard.Output {
+	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.

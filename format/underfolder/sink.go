@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -39,8 +39,8 @@ type Sink struct {
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
 // Outputs says whether others may add files to the folder, too.
-func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Shared: s.Overwrite == output.NewFiles || s.Overwrite == output.OverwriteFiles}}
+func (s Sink) Outputs(env *component.Env) []pathguard.Output {
+	return []pathguard.Output{{Path: env.Path(s.Path), Shared: s.Overwrite == output.NewFiles || s.Overwrite == output.OverwriteFiles}}
 }
 
 // Write writes a dataset. Two writers of one folder take turns. With replace,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -27,9 +27,9 @@ type Source struct {
 }
 
 // Inputs says that the folder data is read even if it is a link, and no other.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	path := env.Path(s.Path)
-	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
+	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
 }
 
 // Listed says that names, sizes and times stand for what is read.

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // folder makes a folder of the given files.
@@ -675,8 +675,8 @@ func TestSinkRefusesItsSource(t *testing.T) {
 	}
 	for _, path := range []string{from, from + "/inside", filepath.Dir(from), link, link + "/x"} {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
-			reads := &guard.Inputs{}
-			reads.Add(guard.Input{Who: "node a", Path: from})
+			reads := &pathguard.Inputs{}
+			reads.Add(pathguard.Input{Who: "node a", Path: from})
 			env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 			err := underfolder.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), env, component.One(open(t, from)))
 			if err == nil || !strings.Contains(err.Error(), "refusing to write") {

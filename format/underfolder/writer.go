@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
@@ -284,7 +284,7 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	switch {
 	case !ok:
 	case w.leadsHere(file.Path()):
-		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there (%w)", w.into.path, file.Path(), guard.ErrConflict)
+		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there (%w)", w.into.path, file.Path(), pathguard.ErrConflict)
 	case w.copy != filecopy.Rewrite:
 		c.source = file.Path()
 	default:
@@ -314,8 +314,8 @@ func (w *writer) leadsHere(path string) bool {
 
 // passes reports whether a path leads into or through what is written.
 func (w *writer) passes(path string) bool {
-	links, end := guard.Trail(path)
-	return slices.ContainsFunc(append(links, end), func(at string) bool { return guard.Inside(w.into.path, at) })
+	links, end := pathguard.Trail(path)
+	return slices.ContainsFunc(append(links, end), func(at string) bool { return pathguard.Inside(w.into.path, at) })
 }
 
 // same reports whether a file is as c would be written. A link to its source is

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -49,7 +49,7 @@ func (s Source) Check() error {
 }
 
 // Inputs says which files are read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/members"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -36,7 +36,7 @@ func (s Source) Check() error {
 }
 
 // Inputs says which files are read.
-func (s Source) Inputs(env *component.Env) []guard.Input {
+func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 

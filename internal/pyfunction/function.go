@@ -19,8 +19,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/python"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -79,18 +79,18 @@ func (f Function) Limit() (time.Duration, error) {
 }
 
 // Inputs lists what it reads: no flow may write there.
-func (f Function) Inputs(env *component.Env) (all []guard.Input) {
+func (f Function) Inputs(env *component.Env) (all []pathguard.Input) {
 	for _, p := range f.Files {
-		all = append(all, guard.Input{Path: env.Path(p)})
+		all = append(all, pathguard.Input{Path: env.Path(p)})
 	}
 	module, _, _ := strings.Cut(f.Name, ":")
 	if strings.HasSuffix(module, ".py") {
-		return append(all, guard.Input{Path: env.Path(component.Path(module))})
+		return append(all, pathguard.Input{Path: env.Path(component.Path(module))})
 	}
 	for _, folder := range append([]component.Path{"."}, f.Path...) {
 		file := env.Path(folder + component.Path("/"+strings.ReplaceAll(module, ".", "/")+".py"))
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return append(all, guard.Input{Path: file})
+			return append(all, pathguard.Input{Path: file})
 		}
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/stream"
 )
 
@@ -44,7 +44,7 @@ func place(dir string, f File) (string, error) {
 		return "", fmt.Errorf("%.200q cannot be the name of a file in %s; give it another", f.Name, dir)
 	}
 	path := filepath.Join(dir, name)
-	if !guard.Inside(guard.Resolve(dir), guard.Resolve(path)) {
+	if !pathguard.Inside(pathguard.Resolve(dir), pathguard.Resolve(path)) {
 		return "", fmt.Errorf("%.200q leads out of the folder %s by a link; remove that", f.Name, dir)
 	}
 	if f.path != "" {

@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -33,9 +33,9 @@ const (
 func (w Way) File(dst, src string) (n int64, asked bool, err error) {
 	switch w {
 	case HardLink:
-		err = os.Link(guard.Resolve(src), dst)
+		err = os.Link(pathguard.Resolve(src), dst)
 	case SymbolicLink:
-		err = os.Symlink(guard.Resolve(src), dst)
+		err = os.Symlink(pathguard.Resolve(src), dst)
 	default:
 		n, err = copyFile(dst, src)
 		return n, true, err

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/format/internal/rows"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/place"
 )
 
@@ -89,13 +89,13 @@ func Check(path string) error {
 }
 
 // Inputs says which files are read for a path: see [Files].
-func Inputs(path string) (all []guard.Input) {
+func Inputs(path string) (all []pathguard.Input) {
 	paths, err := named(path)
 	if err != nil {
 		return nil // it is refused when it is opened
 	}
 	for _, p := range paths {
-		all = append(all, guard.Input{Path: p, Flat: true})
+		all = append(all, pathguard.Input{Path: p, Flat: true})
 	}
 	return all
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
 )
@@ -77,7 +77,7 @@ func linkedOut(dir, name string) bool {
 			return false // whoever reads it says what is wrong
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return !guard.Inside(guard.Resolve(dir), guard.Resolve(filepath.Join(dir, name)))
+			return !pathguard.Inside(pathguard.Resolve(dir), pathguard.Resolve(filepath.Join(dir, name)))
 		}
 	}
 	return false

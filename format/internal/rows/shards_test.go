@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 
@@ -333,8 +333,8 @@ func TestShardsThatAreRead(t *testing.T) {
 	}
 	c, params := sinkOf(t, "jsonl", dir, map[string]any{"shard-samples": 5})
 	env := shardEnv()
-	env.Inputs = &guard.Inputs{}
-	env.Inputs.Add(guard.Input{Who: "node in", Path: read})
+	env.Inputs = &pathguard.Inputs{}
+	env.Inputs.Add(pathguard.Input{Who: "node in", Path: read})
 	err := c.Write(t.Context(), env, params, component.One(dataset.List(texts("jsonl", make([]int, 10))...)))
 	if _, gone := os.Stat(read); err == nil || gone != nil {
 		t.Errorf("%v, %v", err, gone)

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/stream"
 	"github.com/larder-data/larder/stream/content"
 )
@@ -31,7 +31,7 @@ func Check(path string) error {
 }
 
 // Inputs says which files are read.
-func Inputs(env *component.Env, path component.Path) []guard.Input {
+func Inputs(env *component.Env, path component.Path) []pathguard.Input {
 	if path == component.StandardInput {
 		return nil
 	}

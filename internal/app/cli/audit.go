@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/format/python"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -176,11 +176,11 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 
 func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 	p := auditPath{Node: n.Name, Path: path, What: "missing"}
-	real := guard.Resolve(path)
+	real := pathguard.Resolve(path)
 	if real != path {
 		p.Real = real
 	}
-	p.Outside = !guard.Inside(guard.Resolve(f.Dir), real)
+	p.Outside = !pathguard.Inside(pathguard.Resolve(f.Dir), real)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		p.What = "folder"

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/render"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // drawFlags are the flags of larder draw.
@@ -69,7 +69,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 			return usageError{err}
 		}
 	}
-	in, err := a.reading(ctx, fl, f.set, guard.Input{Who: "--report", Path: f.report})
+	in, err := a.reading(ctx, fl, f.set, pathguard.Input{Who: "--report", Path: f.report})
 	if err != nil {
 		return err
 	}

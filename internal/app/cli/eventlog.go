@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // eventLog appends events to a file, a JSON object a line.
@@ -39,7 +39,7 @@ func openToAppend(file string) (*os.File, error) {
 	if isDevice(file) {
 		return os.OpenFile(file, flags, 0o666)
 	}
-	f, err := os.OpenFile(guard.Resolve(file), flags|noFollow, 0o666)
+	f, err := os.OpenFile(pathguard.Resolve(file), flags|noFollow, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/lazy/lazytest"
 )
 
@@ -36,7 +36,7 @@ func (a *app) generate(ctx context.Context, dir, output string) error {
 	if err := onlyGenerated(output); err != nil {
 		return usageError{err}
 	}
-	if err := checkWritable(nil, guard.Output{Who: "-o", Path: output}); err != nil {
+	if err := checkWritable(nil, pathguard.Output{Who: "-o", Path: output}); err != nil {
 		return err
 	}
 	probe, err := writeProbe(dir, probeSource(name, variables))

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/inventory"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -30,7 +30,7 @@ A file is trusted as the cache that it came from.`,
 }
 
 func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) error {
-	if _, err := a.reading(ctx, nil, variables{}, guard.Input{Who: "import", Path: file}); err != nil {
+	if _, err := a.reading(ctx, nil, variables{}, pathguard.Input{Who: "import", Path: file}); err != nil {
 		return err
 	}
 	if file != "-" {

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/flow/lint"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
@@ -74,7 +74,7 @@ func writesApart(fl *flow.Flow, file string) error {
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to run but by name
 	}
-	if err := guard.Apart(sinks...); err != nil {
+	if err := pathguard.Apart(sinks...); err != nil {
 		return usageError{fmt.Errorf("%s: %w", file, err)}
 	}
 	return nil

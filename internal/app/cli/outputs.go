@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/fs/cleanup"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
@@ -101,7 +101,7 @@ func (p *place) unnamed(dir string) (path string, params any, err error) {
 type manySinks struct{ *places }
 
 // Outputs implements component.Writer.
-func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
+func (p manySinks) Outputs(env *component.Env) (all []pathguard.Output) {
 	for _, o := range p.list {
 		if o.stdout {
 			continue

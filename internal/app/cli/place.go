@@ -15,7 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
@@ -153,7 +153,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	if p.params, err = p.paramsFor(p.path); err != nil {
 		return err
 	}
-	if p.stdout && slices.ContainsFunc(p.component.Outputs(&component.Env{}, p.params), func(o guard.Output) bool { return o.Split }) {
+	if p.stdout && slices.ContainsFunc(p.component.Outputs(&component.Env{}, p.params), func(o pathguard.Output) bool { return o.Split }) {
 		return errors.New("standard output takes one file, and shard-bytes and shard-samples make several; name a folder, or leave them out")
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -17,13 +17,13 @@ import (
 // that its variables came from, and files of the command's own, each given by
 // its name on the command line and its path. It refuses a cache folder that is,
 // holds or lies in any of it; the cache counts as read from then on.
-func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files ...guard.Input) (*guard.Inputs, error) {
-	in := &guard.Inputs{}
+func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files ...pathguard.Input) (*pathguard.Inputs, error) {
+	in := &pathguard.Inputs{}
 	if fl != nil {
 		in.Add(fl.Inputs()...)
 	}
 	for _, file := range set.files {
-		in.Add(guard.Input{Who: "--vars", Path: file})
+		in.Add(pathguard.Input{Who: "--vars", Path: file})
 	}
 	for _, file := range files {
 		if file.Path != "" && file.Path != "-" {
@@ -34,17 +34,17 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if err := in.Check(ctx, guard.Output{Who: "the cache", Path: dir, Shallow: true}); err != nil {
+	if err := in.Check(ctx, pathguard.Output{Who: "the cache", Path: dir, Shallow: true}); err != nil {
 		return nil, usageError{err}
 	}
-	in.Add(guard.Input{Who: "the cache", Path: dir, Shallow: true})
+	in.Add(pathguard.Input{Who: "the cache", Path: dir, Shallow: true})
 	return in, nil
 }
 
 // protect refuses to write files that are read, and two of which one is, or lies in, what
 // another is, or a flow writes. outputs are given by their flags; what is no path, and what is
 // there and no file or folder, such as a terminal, needs no protection.
-func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outputs ...guard.Output) error {
+func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Output, outputs ...pathguard.Output) error {
 	all := slices.Clone(written)
 	for _, o := range outputs {
 		if urlpath.Is(o.Path) {
@@ -54,7 +54,7 @@ func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outp
 			all = append(all, o)
 		}
 	}
-	err := guard.Apart(all...)
+	err := pathguard.Apart(all...)
 	if err == nil {
 		err = in.Check(ctx, all...)
 	}
@@ -65,8 +65,8 @@ func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outp
 }
 
 // protectFile refuses to write a file that is read, and one that cannot be written.
-func protectFile(ctx context.Context, in *guard.Inputs, flag, path string) error {
-	file := guard.Output{Who: flag, Path: path}
+func protectFile(ctx context.Context, in *pathguard.Inputs, flag, path string) error {
+	file := pathguard.Output{Who: flag, Path: path}
 	if err := protect(ctx, in, nil, file); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -148,7 +148,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 
 // protectRun finds out what a run reads, and refuses one that would write any of
 // it.
-func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard.Inputs, error) {
+func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*pathguard.Inputs, error) {
 	in, err := a.reading(ctx, fl, f.set)
 	if err != nil {
 		return nil, err
@@ -157,14 +157,14 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 	if err != nil {
 		return nil, usageError{err}
 	}
-	files := []guard.Output{
+	files := []pathguard.Output{
 		{Who: "--report", Path: f.report},
 		{Who: "--skips", Path: f.skips},
 		{Who: "--summary", Path: f.summary},
 		{Who: "--logs", Path: f.logs, Files: true},
 		{Who: "--trace-orders", Path: f.traces, Files: true},
 	}
-	events := guard.Output{Who: "--events", Path: f.events} // which is opened before the run
+	events := pathguard.Output{Who: "--events", Path: f.events} // which is opened before the run
 	if err := protect(ctx, in, sinks, append(files, events)...); err != nil {
 		return nil, err
 	}
@@ -173,12 +173,12 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 }
 
 // printing lists the outputs that a flow writes to standard output.
-func printing(fl *flow.Flow) (all []guard.Output) {
+func printing(fl *flow.Flow) (all []pathguard.Output) {
 	for _, n := range fl.Nodes {
 		if sinks, ok := n.Params.(manySinks); ok {
 			for _, o := range sinks.list {
 				if o.stdout {
-					all = append(all, guard.Output{Who: o.flag, Path: "-"})
+					all = append(all, pathguard.Output{Who: o.flag, Path: "-"})
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func printing(fl *flow.Flow) (all []guard.Output) {
 // runIn runs a flow in an open cache, and writes what the flags ask for.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
 	traces, err := openTraces(f.traces, func(path string) error {
-		return o.Reads.Check(ctx, guard.Output{Who: "--trace-orders", Path: path, Itself: true})
+		return o.Reads.Check(ctx, pathguard.Output{Who: "--trace-orders", Path: path, Itself: true})
 	})
 	if err != nil {
 		return usageError{err}
@@ -236,7 +236,7 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 // isRefused reports whether something would be written that must not be, or is asked for
 // that turns out not to be there.
 func isRefused(err error) bool {
-	return errors.Is(err, flow.ErrRequest) || errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
+	return errors.Is(err, flow.ErrRequest) || errors.Is(err, pathguard.ErrConflict) || errors.Is(err, pathguard.ErrSpecial)
 }
 
 func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/app/simulate"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // simulateFlags are the flags of larder simulate.
@@ -54,14 +54,14 @@ func patternList() (list string) {
 }
 
 func (a *app) simulate(ctx context.Context, stdin io.Reader, patterns []string, f simulateFlags) error {
-	in := &guard.Inputs{}
+	in := &pathguard.Inputs{}
 	if f.trace != "" && f.trace != "-" {
-		in.Add(guard.Input{Who: "--trace", Path: f.trace})
+		in.Add(pathguard.Input{Who: "--trace", Path: f.trace})
 	}
 	if err := protectFile(ctx, in, "--svg", f.svg); err != nil {
 		return err
 	}
-	if err := checkWritable(nil, guard.Output{Who: "the table", Path: "-"}, guard.Output{Who: "--svg", Path: f.svg}); err != nil {
+	if err := checkWritable(nil, pathguard.Output{Who: "the table", Path: "-"}, pathguard.Output{Who: "--svg", Path: f.svg}); err != nil {
 		return err
 	}
 	traces, err := f.traces(stdin, patterns)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/mapper"
 )
@@ -48,7 +48,7 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	})
 	if n.Component.Kind == component.Source {
 		for _, in := range n.Component.Inputs(env, n.Params) {
-			if !urlpath.Is(in.Path) && !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
+			if !urlpath.Is(in.Path) && !slices.ContainsFunc(t.reads, func(r string) bool { return pathguard.Inside(r, in.Path) }) {
 				t.reads = append(t.reads, in.Path)
 			}
 		}

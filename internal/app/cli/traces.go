@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // traces are files that record in which order samples are read, one a node. They
@@ -31,7 +31,7 @@ func openTraces(dir string, check func(path string) error) (*traces, error) {
 	if dir == "" {
 		return &traces{}, nil
 	}
-	dir = guard.Resolve(dir)
+	dir = pathguard.Resolve(dir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("trace-orders: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/mapper/schema"
 	"github.com/larder-data/larder/pool"
 )
@@ -73,7 +73,7 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 	if err != nil {
 		return usageError{err}
 	}
-	if _, err := a.reading(ctx, fl, f.set, guard.Input{Who: "--schema", Path: f.schema}); err != nil {
+	if _, err := a.reading(ctx, fl, f.set, pathguard.Input{Who: "--schema", Path: f.schema}); err != nil {
 		return err
 	}
 	f.Pool = pool.New(f.workers)

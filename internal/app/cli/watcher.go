@@ -14,7 +14,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // A watcher tells of changes of files and of what is in folders, by watching
@@ -123,10 +123,10 @@ func (w *watcher) counts(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.paths, func(path string) bool {
-		if !guard.Inside(path, name) && !guard.Inside(name, path) || w.passed(path, name) {
+		if !pathguard.Inside(path, name) && !pathguard.Inside(name, path) || w.passed(path, name) {
 			return false
 		}
-		return !slices.ContainsFunc(w.own, func(own string) bool { return !guard.Inside(own, path) && wrote(own, name) })
+		return !slices.ContainsFunc(w.own, func(own string) bool { return !pathguard.Inside(own, path) && wrote(own, name) })
 	})
 }
 
@@ -146,7 +146,7 @@ func (w *watcher) passed(path, name string) bool {
 // until it is complete.
 func wrote(own, name string) bool {
 	hidden := filepath.Join(filepath.Dir(own), "."+filepath.Base(own)+".")
-	return guard.Inside(own, name) || strings.HasPrefix(name, hidden)
+	return pathguard.Inside(own, name) || strings.HasPrefix(name, hidden)
 }
 
 // look sets what is looked at. What the run itself writes is passed over, and so is what

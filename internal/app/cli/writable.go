@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -16,7 +16,7 @@ import (
 // written when it has ended: a file in no folder, or one where a folder stands. Folders
 // around what is made meanwhile count as there. What has no path is not written, and
 // standard output takes one output.
-func checkWritable(made []guard.Output, outputs ...guard.Output) error {
+func checkWritable(made []pathguard.Output, outputs ...pathguard.Output) error {
 	stdout := ""
 	for _, o := range outputs {
 		var err error
@@ -42,7 +42,7 @@ func checkWritable(made []guard.Output, outputs ...guard.Output) error {
 
 // isStdout reports whether standard output is written. Of a folder - is a name like
 // others.
-func isStdout(o guard.Output) bool {
+func isStdout(o pathguard.Output) bool {
 	if o.Path == "-" {
 		return !o.Files
 	}
@@ -55,8 +55,8 @@ func isStdout(o guard.Output) bool {
 
 // mayWrite looks whether a file, or a folder of files that is made if there is none, can
 // be written.
-func mayWrite(o guard.Output, made []guard.Output) error {
-	path := guard.Resolve(o.Path)
+func mayWrite(o pathguard.Output, made []pathguard.Output) error {
+	path := pathguard.Resolve(o.Path)
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && o.Files && info.IsDir():
@@ -70,7 +70,7 @@ func mayWrite(o guard.Output, made []guard.Output) error {
 	}
 	dir := filepath.Dir(path)
 	info, err = os.Stat(dir)
-	comes := o.Files || slices.ContainsFunc(made, func(m guard.Output) bool { return m.Path != "" && guard.Inside(dir, m.Place()) })
+	comes := o.Files || slices.ContainsFunc(made, func(m pathguard.Output) bool { return m.Path != "" && pathguard.Inside(dir, m.Place()) })
 	for comes && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 		info, err = os.Stat(dir)

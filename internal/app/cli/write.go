@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // writeTo has a file written, which has its name only once it is complete. Where
@@ -28,10 +28,10 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		}
 		return errors.Join(buffered(f, write), f.Close())
 	}
-	if err := os.MkdirAll(filepath.Dir(guard.Resolve(file)), 0o777); err != nil { // what was to make it may have failed
+	if err := os.MkdirAll(filepath.Dir(pathguard.Resolve(file)), 0o777); err != nil { // what was to make it may have failed
 		return err
 	}
-	f, err := output.Stage(guard.Resolve(file))
+	f, err := output.Stage(pathguard.Resolve(file))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package guard
+package pathguard
 
 // A mount shows a folder of a file system at a path.
 type mount struct{ path string }

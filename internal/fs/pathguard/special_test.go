@@ -1,6 +1,6 @@
 //go:build unix
 
-package guard_test
+package pathguard_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // Pipes are refused however they are named, but for a link that is replaced
@@ -21,19 +21,19 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		o    guard.Output
+		o    pathguard.Output
 		want error
 	}{
-		{guard.Output{Path: pipe}, guard.ErrSpecial},
-		{guard.Output{Path: link}, guard.ErrSpecial},
-		{guard.Output{Path: pipe, Files: true}, guard.ErrSpecial},
-		{guard.Output{Path: pipe, Shallow: true}, guard.ErrSpecial},
-		{guard.Output{Path: pipe, Itself: true}, guard.ErrSpecial},
-		{guard.Output{Path: link, Itself: true}, nil},
-		{guard.Output{Path: dir}, nil},
-		{guard.Output{Path: filepath.Join(dir, "new")}, nil},
+		{pathguard.Output{Path: pipe}, pathguard.ErrSpecial},
+		{pathguard.Output{Path: link}, pathguard.ErrSpecial},
+		{pathguard.Output{Path: pipe, Files: true}, pathguard.ErrSpecial},
+		{pathguard.Output{Path: pipe, Shallow: true}, pathguard.ErrSpecial},
+		{pathguard.Output{Path: pipe, Itself: true}, pathguard.ErrSpecial},
+		{pathguard.Output{Path: link, Itself: true}, nil},
+		{pathguard.Output{Path: dir}, nil},
+		{pathguard.Output{Path: filepath.Join(dir, "new")}, nil},
 	} {
-		for _, in := range []*guard.Inputs{nil, {}} {
+		for _, in := range []*pathguard.Inputs{nil, {}} {
 			if err := in.Check(t.Context(), c.o); !errors.Is(err, c.want) {
 				t.Errorf("%+v: %v, want %v", c.o, err, c.want)
 			}

@@ -1,4 +1,4 @@
-// Package guard keeps what is read from being written.
+// Package pathguard keeps what is read from being written.
 //
 // [Inputs] are the files and folders that a piece of work reads. An [Output] is
 // a place that it is about to write. [Inputs.Check] refuses an output that is an
@@ -13,7 +13,7 @@
 //
 // Hard links are no way to an input as long as what is written is a new file
 // that then takes its name: the other names keep the old one.
-package guard
+package pathguard
 
 import (
 	"context"

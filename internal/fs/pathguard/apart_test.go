@@ -1,4 +1,4 @@
-package guard_test
+package pathguard_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // TestApart: two places of which one is, or lies in, the other are refused under whatever
@@ -14,14 +14,14 @@ import (
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"there/x/0": "", "link@": "there", "far@": "missing/deep", "file": ""})
-	whole := func(path string) guard.Output { return guard.Output{Path: path} }
-	files := func(path string) guard.Output { return guard.Output{Path: path, Files: true, Shared: true} }
-	one := func(path string) guard.Output {
-		return guard.Output{Path: path, Files: true, Shared: true, Single: true}
+	whole := func(path string) pathguard.Output { return pathguard.Output{Path: path} }
+	files := func(path string) pathguard.Output { return pathguard.Output{Path: path, Files: true, Shared: true} }
+	one := func(path string) pathguard.Output {
+		return pathguard.Output{Path: path, Files: true, Shared: true, Single: true}
 	}
-	adds := func(path string) guard.Output { return guard.Output{Path: path, Shared: true} }
+	adds := func(path string) pathguard.Output { return pathguard.Output{Path: path, Shared: true} }
 	for _, c := range []struct {
-		a, b guard.Output
+		a, b pathguard.Output
 		want string // "" if they may be
 	}{
 		{whole("np"), whole("np"), "would both write"},
@@ -47,11 +47,11 @@ func TestApart(t *testing.T) {
 		{adds("np"), whole("np"), "would both write"},
 		{adds("np"), adds("np/inside"), "would write"},
 	} {
-		for _, pair := range [][2]guard.Output{{c.a, c.b}, {c.b, c.a}} {
+		for _, pair := range [][2]pathguard.Output{{c.a, c.b}, {c.b, c.a}} {
 			a, b := pair[0], pair[1]
 			a.Who, b.Who = "node a", "node b"
 			a.Path, b.Path = dir+"/"+a.Path, dir+"/"+b.Path
-			err := guard.Apart(whole(dir+"/other"), a, b)
+			err := pathguard.Apart(whole(dir+"/other"), a, b)
 			if (err != nil) != (c.want != "") {
 				t.Errorf("%s and %s: %v, want %q", a.Path, b.Path, err, c.want)
 			}
@@ -70,14 +70,14 @@ func TestApart(t *testing.T) {
 // TestApartFolded: of names that are not there yet, too, the file system says whether they
 // are one.
 func TestApartFolded(t *testing.T) {
-	guard.SetFolds(t)
+	pathguard.SetFolds(t)
 	dir := t.TempDir()
 	for other, want := range map[string]bool{"NP": true, "NP/inside": true, "Np/a/b": true, "NPx": false, "x": false} {
-		a, b := guard.Output{Path: filepath.Join(dir, "np")}, guard.Output{Path: filepath.Join(dir, other)}
-		if err := guard.Apart(a, b); (err != nil) != want {
+		a, b := pathguard.Output{Path: filepath.Join(dir, "np")}, pathguard.Output{Path: filepath.Join(dir, other)}
+		if err := pathguard.Apart(a, b); (err != nil) != want {
 			t.Errorf("np and %s: %v, want an error: %v", other, err, want)
 		}
-		if err := guard.Apart(b, a); (err != nil) != want {
+		if err := pathguard.Apart(b, a); (err != nil) != want {
 			t.Errorf("%s and np: %v, want an error: %v", other, err, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestFolds(t *testing.T) {
 		want = true
 	}
 	for _, name := range []string{".", "none/yet", "123"} {
-		if got := guard.Folds(filepath.Join(dir, name)); got != want {
+		if got := pathguard.Folds(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s takes names for one that differ in case: %v, want %v", name, got, want)
 		}
 	}

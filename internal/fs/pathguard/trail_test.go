@@ -1,4 +1,4 @@
-package guard_test
+package pathguard_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func TestInside(t *testing.T) {
@@ -16,7 +16,7 @@ func TestInside(t *testing.T) {
 	}{
 		{"/a/b", "/a/b", true}, {"/a/b", "/a/b/c", true}, {"/a/b", "/a", false}, {"/a/b", "/a/bc", false}, {"/", "/a", true}, {"/a/b", "/a/..b", false},
 	} {
-		if got := guard.Inside(c.dir, c.path); got != c.want {
+		if got := pathguard.Inside(c.dir, c.path); got != c.want {
 			t.Errorf("%s in %s: %v", c.path, c.dir, got)
 		}
 	}
@@ -25,7 +25,7 @@ func TestInside(t *testing.T) {
 // TestTrail: links are followed one by one, as the system follows them, and each
 // is named.
 func TestTrail(t *testing.T) {
-	dir := guard.Resolve(t.TempDir())
+	dir := pathguard.Resolve(t.TempDir())
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.MkdirAll(at("real/deep"), 0o777); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestTrail(t *testing.T) {
 		{"a/..", "", []string{"a", "b"}},
 		{"real/deep/up/../b", "real", []string{"real/deep/up", "a", "b", "b"}},
 	} {
-		links, end := guard.Trail(dir + "/" + c.path)
+		links, end := pathguard.Trail(dir + "/" + c.path)
 		for i := range links {
 			links[i], _ = filepath.Rel(dir, links[i])
 		}
@@ -56,7 +56,7 @@ func TestTrail(t *testing.T) {
 			t.Errorf("%s leads through %q to %s, want %q, %s", c.path, links, end, c.links, at(c.end))
 		}
 	}
-	if links, _ := guard.Trail(at("loop")); len(links) != 40 {
+	if links, _ := pathguard.Trail(at("loop")); len(links) != 40 {
 		t.Errorf("a loop has %d links", len(links))
 	}
 }

@@ -1,11 +1,11 @@
-package guard_test
+package pathguard_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // TestFarCheck: places at URLs are known by how they are spelled, and have nothing to do with
@@ -27,10 +27,10 @@ func TestFarCheck(t *testing.T) {
 		{"s3:/b/a", "s3://b/a", false},
 		{"s3://b/a", "s3:/b/a", false},
 	} {
-		var in guard.Inputs
-		in.Add(guard.Input{Who: "node rows", Path: c.in})
-		err := in.Check(t.Context(), guard.Output{Who: "node out", Path: c.out, Files: true})
-		if (err != nil) != c.refused || err != nil && (!errors.Is(err, guard.ErrConflict) || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "node rows")) {
+		var in pathguard.Inputs
+		in.Add(pathguard.Input{Who: "node rows", Path: c.in})
+		err := in.Check(t.Context(), pathguard.Output{Who: "node out", Path: c.out, Files: true})
+		if (err != nil) != c.refused || err != nil && (!errors.Is(err, pathguard.ErrConflict) || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "node rows")) {
 			t.Errorf("%s, %s: %v", c.in, c.out, err)
 		}
 	}
@@ -38,13 +38,13 @@ func TestFarCheck(t *testing.T) {
 
 // TestFarApart: each URL takes one output, and a place here is none there.
 func TestFarApart(t *testing.T) {
-	out := func(who, path string) guard.Output {
-		return guard.Output{Who: who, Path: path, Files: true, Shared: true}
+	out := func(who, path string) pathguard.Output {
+		return pathguard.Output{Who: who, Path: path, Files: true, Shared: true}
 	}
-	if err := guard.Apart(out("a", "s3://b/x"), out("b", "s3://b/y"), out("c", "s3://b/x/z"), out("d", "s3:/b/x")); err != nil {
+	if err := pathguard.Apart(out("a", "s3://b/x"), out("b", "s3://b/y"), out("c", "s3://b/x/z"), out("d", "s3:/b/x")); err != nil {
 		t.Error(err)
 	}
-	if err := guard.Apart(out("a", "s3://b/x"), out("b", "S3://b/./x/")); err == nil || !strings.Contains(err.Error(), "a and b would both write") {
+	if err := pathguard.Apart(out("a", "s3://b/x"), out("b", "S3://b/./x/")); err == nil || !strings.Contains(err.Error(), "a and b would both write") {
 		t.Errorf("%v", err)
 	}
 }

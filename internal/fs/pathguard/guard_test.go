@@ -1,4 +1,4 @@
-package guard_test
+package pathguard_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 // lay makes files and, of names that end in "@", links to what the text says.
@@ -31,15 +31,15 @@ func lay(t *testing.T, dir string, all map[string]string) {
 }
 
 // refused reports whether an output is refused for an input, in a folder.
-func refused(t *testing.T, dir string, in guard.Input, out guard.Output) bool {
+func refused(t *testing.T, dir string, in pathguard.Input, out pathguard.Output) bool {
 	t.Helper()
 	in.Who, in.Path = "node in", filepath.Join(dir, in.Path)
 	out.Who, out.Path = "node out", filepath.Join(dir, out.Path)
-	var reads guard.Inputs
+	var reads pathguard.Inputs
 	reads.Add(in)
 	err := reads.Check(t.Context(), out)
 	if err != nil {
-		if !errors.Is(err, guard.ErrConflict) {
+		if !errors.Is(err, pathguard.ErrConflict) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{in.Path, out.Path, in.Who, out.Who} {
@@ -61,13 +61,13 @@ func TestCheck(t *testing.T) {
 		"file@": "orig/data/0", "folder@": "orig", "folders/in@": "../elsewhere",
 		"chain@": "out/chain", "out/chain@": "../elsewhere",
 	})
-	tree := func(path string) guard.Input { return guard.Input{Path: path} }
-	entry := func(path string) guard.Input { return guard.Input{Path: path, Entry: true} }
-	whole := func(path string) guard.Output { return guard.Output{Path: path} }
-	files := func(path string) guard.Output { return guard.Output{Path: path, Files: true} }
+	tree := func(path string) pathguard.Input { return pathguard.Input{Path: path} }
+	entry := func(path string) pathguard.Input { return pathguard.Input{Path: path, Entry: true} }
+	whole := func(path string) pathguard.Output { return pathguard.Output{Path: path} }
+	files := func(path string) pathguard.Output { return pathguard.Output{Path: path, Files: true} }
 	for _, c := range []struct {
-		in   guard.Input
-		out  guard.Output
+		in   pathguard.Input
+		out  pathguard.Output
 		want bool
 	}{
 		{tree("orig"), whole("orig"), true},
@@ -116,8 +116,8 @@ func TestCheckNamedFiles(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"table": "", "out/data/0": "", "links/0@": "../out/data/0"})
 	for _, name := range []string{"out/data/0", "links/0"} {
-		in := guard.Input{Path: "table", Files: func(_ context.Context, tell func(string) error) error { return tell(filepath.Join(dir, name)) }}
-		if !refused(t, dir, in, guard.Output{Path: "out"}) {
+		in := pathguard.Input{Path: "table", Files: func(_ context.Context, tell func(string) error) error { return tell(filepath.Join(dir, name)) }}
+		if !refused(t, dir, in, pathguard.Output{Path: "out"}) {
 			t.Errorf("%s is named, and out may be replaced", name)
 		}
 	}
@@ -127,16 +127,16 @@ func TestCheckNamedFiles(t *testing.T) {
 func TestCheckLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"orig/0": "", "other/0": "", "out@": "other"})
-	var reads guard.Inputs
-	reads.Add(guard.Input{Who: "node in", Path: filepath.Join(dir, "orig")})
-	out := guard.Output{Who: "node out", Path: filepath.Join(dir, "out")}
+	var reads pathguard.Inputs
+	reads.Add(pathguard.Input{Who: "node in", Path: filepath.Join(dir, "orig")})
+	out := pathguard.Output{Who: "node out", Path: filepath.Join(dir, "out")}
 	if err := reads.Check(t.Context(), out); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Remove(out.Path), os.Symlink("orig", out.Path)); err != nil {
 		t.Fatal(err)
 	}
-	if err := reads.Check(t.Context(), out); !errors.Is(err, guard.ErrConflict) {
+	if err := reads.Check(t.Context(), out); !errors.Is(err, pathguard.ErrConflict) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -174,12 +174,12 @@ func TestCheckMounts(t *testing.T) {
 		{"holds", "around", true}, {"holds", "around/inner/new", true}, // what is mounted in it
 		{"orig", "deep/new", false}, {"around/inner", "far", false},
 	} {
-		if got := refused(t, dir, guard.Input{Path: c.in}, guard.Output{Path: c.out}); got != c.want {
+		if got := refused(t, dir, pathguard.Input{Path: c.in}, pathguard.Output{Path: c.out}); got != c.want {
 			t.Errorf("read %s, write %s: refused is %v", c.in, c.out, got)
 		}
 	}
-	var reads guard.Inputs
-	if err := reads.Check(t.Context(), guard.Output{Path: filepath.Join(dir, "holds")}); err == nil || !strings.Contains(err.Error(), "mounted") {
+	var reads pathguard.Inputs
+	if err := reads.Check(t.Context(), pathguard.Output{Path: filepath.Join(dir, "holds")}); err == nil || !strings.Contains(err.Error(), "mounted") {
 		t.Errorf("a folder that holds a mount point may be replaced: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestCheckOverlays(t *testing.T) {
 		{"low", "merged/new", false}, {"low/a", "merged/b", false}, {"far", "merged", false}, {"merged", "far", false},
 		{"links", "up/b", true}, {"links", "up/b/0", true}, {"links", "up/new", false},
 	} {
-		if got := refused(t, dir, guard.Input{Path: c.in}, guard.Output{Path: c.out}); got != c.want {
+		if got := refused(t, dir, pathguard.Input{Path: c.in}, pathguard.Output{Path: c.out}); got != c.want {
 			t.Errorf("read %s, write %s: refused is %v", c.in, c.out, got)
 		}
 	}
@@ -247,9 +247,9 @@ func BenchmarkCheck(b *testing.B) {
 			}
 			b.ResetTimer()
 			for b.Loop() {
-				var reads guard.Inputs
-				reads.Add(guard.Input{Path: filepath.Join(dir, "in")})
-				if err := reads.Check(b.Context(), guard.Output{Path: filepath.Join(dir, "out")}); err != nil {
+				var reads pathguard.Inputs
+				reads.Add(pathguard.Input{Path: filepath.Join(dir, "in")})
+				if err := reads.Check(b.Context(), pathguard.Output{Path: filepath.Join(dir, "out")}); err != nil {
 					b.Fatal(err)
 				}
 			}
