@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-data/larder/internal/group"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // pipeDelay is how long the end of stderr is waited for when a command and its group
@@ -26,7 +26,7 @@ func runGroup(cmd *exec.Cmd) error {
 	var mu sync.Mutex
 	over := false // then the group's number may be another's soon
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.SysProcAttr = group.Attributes()
+	cmd.SysProcAttr = process.Attributes()
 	cmd.WaitDelay = pipeDelay
 	cmd.Cancel = func() error {
 		mu.Lock()
@@ -39,7 +39,7 @@ func runGroup(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if group.AwaitExit(cmd.Process.Pid) {
+	if process.AwaitExit(cmd.Process.Pid) {
 		mu.Lock()
 		over = true
 		_ = end() // the command has ended, but its number is kept until Wait

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-data/larder/internal/group"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // folderPrefix begins the names of the folders in which commands run.
@@ -160,7 +160,7 @@ func Sweep() error {
 
 // endUsers ends the processes that were given a folder of which the path begins so, or
 // that work in one.
-func endUsers(prefix string) { group.End(prefix, "LARDER_OUT="+prefix, "LARDER_BATCH="+prefix) }
+func endUsers(prefix string) { process.End(prefix, "LARDER_OUT="+prefix, "LARDER_BATCH="+prefix) }
 
 // usersOf is how the paths begin of which the users belong to a folder that nobody has:
 // those in it and, where it stands for a run, those of all executions of that. The folder

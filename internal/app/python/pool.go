@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/group"
+	"github.com/larder-data/larder/internal/proc/process"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -120,7 +120,7 @@ var clearedAway sync.Once
 // Open returns the pool of a setup, of at most so many workers. An owner has pools of its
 // own. Files that changed since make it another one.
 func Open(ctx context.Context, s Setup, workers int, owner any) (*Pool, error) {
-	clearedAway.Do(func() { group.EndLeft(markName) })
+	clearedAway.Do(func() { process.EndLeft(markName) })
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func open(ctx context.Context, s Setup, workers int) (*Pool, error) {
 	s.mark = fmt.Sprintf("%s=%d.%x", markName, os.Getpid(), rand.Uint64())
 	w, err := start(ctx, &s)
 	if err != nil {
-		group.End("", s.mark+"\x00")
+		process.End("", s.mark+"\x00")
 		return nil, err
 	}
 	c := &crew{setup: s, known: w.known, slots: make(chan struct{}, max(1, workers)), seen: stampsOf(w.known.Files, began)}
@@ -402,7 +402,7 @@ func (c *crew) close() {
 	for _, i := range idle {
 		i.close()
 	}
-	group.End("", c.setup.mark+"\x00")
+	process.End("", c.setup.mark+"\x00")
 }
 
 // stamps are the states of files and folders.

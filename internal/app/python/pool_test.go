@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/larder-data/larder/internal/group"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // A task that could not be sent leaves its worker as it is, and its log ends.
@@ -91,7 +91,7 @@ func TestWhatAKilledProgramLeft(t *testing.T) {
 		return func() error { return errors.Join(in.Close(), c.Wait()) }
 	}
 	orphan, own := left(ended.ProcessState.Pid()), left(os.Getpid())
-	group.EndLeft(markName)
+	process.EndLeft(markName)
 	if err := orphan(); err == nil {
 		t.Error("a process of a program that has ended was left")
 	}

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/larder-data/larder/internal/group"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // live starts a process in a group of its own, all of which ends when the process ends
 // or is ended, and, where the system can do that, when this program does. over is called
 // when it has ended.
 func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error) {
-	cmd.SysProcAttr = group.Attributes()
+	cmd.SysProcAttr = process.Attributes()
 	begun := make(chan error)
 	var mu sync.Mutex
 	gone := false // then the group's number may be another's soon
@@ -36,7 +36,7 @@ func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error
 		if err != nil {
 			return
 		}
-		left := group.AwaitExit(cmd.Process.Pid)
+		left := process.AwaitExit(cmd.Process.Pid)
 		mu.Lock()
 		if left {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // those that it left; its number is kept until Wait

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package group
+package process
 
 import "syscall"
 

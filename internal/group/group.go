@@ -1,3 +1,0 @@
-// Package group ends what programs that were started have left: processes of their group,
-// and those that left it and can be told by what they were given.
-package group
