@@ -3,7 +3,7 @@ package larder
 import (
 	"context"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // Bare returns ctx without the values that its makers put in: a computation
@@ -16,7 +16,7 @@ type bare struct{ context.Context }
 // Value returns Larder's own values only.
 func (b bare) Value(k any) any {
 	switch k.(type) {
-	case notebookKey, flight.ContextKey, dryKey:
+	case notebookKey, singleflight.ContextKey, dryKey:
 		return b.Context.Value(k)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -226,7 +226,7 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 		keys[j] = b.key(i)
 	}
 	made, claimed, err := b.larder.flight.DoMany(ctx, keys, b.Calls[todo[0]].Action.Op().Name(),
-		func(ctx context.Context, claimed []int) []flight.Made[outcome] {
+		func(ctx context.Context, claimed []int) []singleflight.Made[outcome] {
 			mine, room := make([]*claim[T], len(claimed)), make([]claim[T], len(claimed))
 			for n, j := range claimed {
 				room[n] = claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}

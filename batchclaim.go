@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -20,7 +20,7 @@ type claim[T any] struct {
 	*Call[T]
 	at   int // in the batch's Calls
 	key  key.Key
-	made flight.Made[outcome]
+	made singleflight.Made[outcome]
 	ran  bool        // it was computed
 	raw  computed[T] // as which
 	kept settled[T]  // to be remembered, if that is so
@@ -39,7 +39,7 @@ func positions[T any](claims []*claim[T]) []int {
 }
 
 // makeClaimed makes what was claimed, and returns what comes out, in that order.
-func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []flight.Made[outcome] {
+func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []singleflight.Made[outcome] {
 	var resolved, unresolved []*claim[T]
 	for _, c := range claims {
 		if c.Action.Resolved() {
@@ -50,7 +50,7 @@ func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []flight
 	}
 	b.makeUnresolved(ctx, unresolved)
 	b.makeResolved(ctx, resolved)
-	made := make([]flight.Made[outcome], len(claims))
+	made := make([]singleflight.Made[outcome], len(claims))
 	for i, c := range claims {
 		made[i] = c.made
 	}
@@ -147,7 +147,7 @@ func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
 	}
 	b.makeLeased(ctx, slices.Grow(free, len(leased)), leased, release)
 	for _, c := range busy {
-		c.made.Value, c.made.Err = flight.Protect(func() (outcome, error) { return c.make(ctx, b.larder, c.key) })
+		c.made.Value, c.made.Err = singleflight.Protect(func() (outcome, error) { return c.make(ctx, b.larder, c.key) })
 	}
 }
 
@@ -247,7 +247,7 @@ func clone(e *entry) *entry {
 func (c *claim[T]) take(ctx context.Context, l *Larder, at *desk) {
 	at.entry, at.record = &c.entry, &c.record
 	s, err := c.settle(ctx, l, c.key, c.raw, at)
-	if c.made = (flight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
+	if c.made = (singleflight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
 		c.kept = s
 	}
 }
@@ -256,7 +256,7 @@ func (c *claim[T]) take(ctx context.Context, l *Larder, at *desk) {
 func (b *batch[T]) computeEach(ctx context.Context, claims []*claim[T]) {
 	start := time.Now()
 	for i, c := range claims {
-		c.raw, c.made.Err = flight.Protect(func() (computed[T], error) { return c.run(ctx, b.larder) })
+		c.raw, c.made.Err = singleflight.Protect(func() (computed[T], error) { return c.run(ctx, b.larder) })
 		c.ran = c.made.Err == nil
 		if c.made.Err == nil && (b.Patience == 0 || time.Since(start) < b.Patience) {
 			continue
@@ -278,7 +278,7 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 		}
 		return none, err
 	}}
-	v, err := flight.Protect(func() (computed[T], error) { return joint.run(ctx, b.larder) })
+	v, err := singleflight.Protect(func() (computed[T], error) { return joint.run(ctx, b.larder) })
 	var failed map[int]error
 	if partial := (*PartialError)(nil); errors.As(err, &partial) && len(values) == len(claims) && context.Cause(ctx) == nil {
 		failed, err = partial.Errs, nil

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -31,7 +31,7 @@ var ErrCycle = errors.New("larder: a computation needs its own result")
 // processes that share the store.
 //
 // An error is returned to every waiter and not kept. A panic in compute
-// becomes a *flight.PanicError with its stack. When ctx ends, Do returns its
+// becomes a *singleflight.PanicError with its stack. When ctx ends, Do returns its
 // cause at once; compute's own context is cancelled only when nobody waits for
 // it any more, and what it returns after that is not kept. A type that cannot be
 // kept without loss is an error before compute is run. A value that turns out
@@ -219,7 +219,7 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 
 // handOut gives a caller what was found or made for all who wait for k.
 func (c Call[T]) handOut(k key.Key, o outcome, joined bool, err error) (Result[T], error) {
-	if cycle, ok := errors.AsType[*flight.CycleError](err); ok && !errors.Is(err, ErrCycle) {
+	if cycle, ok := errors.AsType[*singleflight.CycleError](err); ok && !errors.Is(err, ErrCycle) {
 		err = fmt.Errorf("%w: %s (%s)", ErrCycle, strings.Join(cycle.Path, " -> "), k)
 	}
 	if err != nil {
@@ -484,7 +484,7 @@ func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 		return c, nil, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
 	}
 	read := new(notebook)
-	inputs, err := flight.Protect(func() ([]key.Input, error) { return c.Resolve(withNotebook(ctx, read)) })
+	inputs, err := singleflight.Protect(func() ([]key.Input, error) { return c.Resolve(withNotebook(ctx, read)) })
 	if err != nil {
 		return c, nil, err
 	}

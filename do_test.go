@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -136,7 +136,7 @@ func TestDoDoesNotKeepErrors(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}
-	var p *flight.PanicError
+	var p *singleflight.PanicError
 	_, err := larder.Do(t.Context(), l, action(t, "f"), func(context.Context) (int, error) { runs++; panic("at the disco") })
 	if !errors.As(err, &p) || !strings.Contains(string(p.Stack), "TestDoDoesNotKeepErrors") {
 		t.Errorf("a panic came back as %v", err)

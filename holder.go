@@ -12,8 +12,8 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -79,7 +79,7 @@ func holders(keys []key.Key, payload []byte) []store.Record {
 }
 
 // waitsLong says, once for a key, what is waited for.
-func (l *Larder) waitsLong(c flight.Call) {
+func (l *Larder) waitsLong(c singleflight.Call) {
 	k, _ := c.Key.(key.Key)
 	if _, before := l.warned.LoadOrStore(k, true); before {
 		return
@@ -158,7 +158,7 @@ const maxWithin = 1000
 //	cmd.Env = append(os.Environ(), larder.Environ(ctx)...)
 func Environ(ctx context.Context) []string {
 	keys := inherited()
-	for _, c := range flight.Around(ctx) {
+	for _, c := range singleflight.Around(ctx) {
 		k, isKey := c.Key.(key.Key)
 		in, isScope := c.Scope.(scope)
 		if isKey && isScope && len(keys) < maxWithin {

@@ -24,8 +24,8 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/cache"
-	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/internal/fs/pathguard"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -86,7 +86,7 @@ type Larder struct {
 	local  store.Store                   // the store without what machines share
 	reads  store.Records                 // the store, or where there is no salt what it is a view of: keys are the same
 	memory *cache.Cache[key.Key, *entry] // nil keeps nothing
-	flight flight.Group[key.Key, outcome]
+	flight singleflight.Group[key.Key, outcome]
 	log    *slog.Logger
 	dir    string
 

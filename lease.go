@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -131,7 +131,7 @@ func (w *waiter) end() {
 // as their keys are of the same store and salt.
 func (w *waiter) around(ctx context.Context) map[key.Key]string {
 	all := map[key.Key]string{}
-	for _, c := range flight.Around(ctx) {
+	for _, c := range singleflight.Around(ctx) {
 		if k, ok := c.Key.(key.Key); ok && k != w.key && c.Scope == w.larder.flight.Scope {
 			all[k] = c.Name
 		}

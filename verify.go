@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 )
 
@@ -113,7 +113,7 @@ func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 			return err
 		}
 	}
-	now, err := flight.Protect(func() (T, error) {
+	now, err := singleflight.Protect(func() (T, error) {
 		return c.Compute(withNotebook(ctx, &notebook{}))
 	})
 	if cause := context.Cause(ctx); cause != nil {

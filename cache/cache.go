@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // Options say what a cache keeps.
@@ -31,7 +31,7 @@ type Options struct {
 // are handed out as they were put in, nil ones included.
 type Cache[K comparable, V any] struct {
 	options Options
-	loads   flight.Group[K, V]
+	loads   singleflight.Group[K, V]
 
 	mu       sync.Mutex
 	entries  index[K, V]

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/pool"
 )
@@ -131,7 +131,7 @@ func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
 		defer d.Slots.Release(1)
 	}
 	start := time.Now()
-	outs, err := flight.Protect(func() ([]Sample, error) { return mapTogether(ctx, makings) })
+	outs, err := singleflight.Protect(func() ([]Sample, error) { return mapTogether(ctx, makings) })
 	d.Tally.nanos.Add(int64(time.Since(start)))
 	failed, whole := partOf(err, len(makings))
 	if whole != nil {

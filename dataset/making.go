@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
@@ -314,7 +314,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 		defer d.Slots.Release(1)
 	}
 	start := time.Now()
-	out, err := flight.Protect(func() (Sample, error) { return m.execute(ctx) })
+	out, err := singleflight.Protect(func() (Sample, error) { return m.execute(ctx) })
 	d.Tally.nanos.Add(int64(time.Since(start)))
 	if err == nil {
 		err = m.check(ctx, out)

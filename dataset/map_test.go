@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -162,7 +162,7 @@ func TestMapErrors(t *testing.T) {
 	}{
 		{"an error", func() (dataset.Sample, error) { return dataset.Sample{}, boom }, func(err error) bool { return errors.Is(err, boom) }},
 		{"a panic", func() (dataset.Sample, error) { panic("boom") }, func(err error) bool {
-			var p *flight.PanicError
+			var p *singleflight.PanicError
 			return errors.As(err, &p) && strings.Contains(err.Error(), "boom")
 		}},
 		{"an item missing", func() (dataset.Sample, error) { return dataset.NewSample(), nil }, func(err error) bool { return strings.Contains(err.Error(), "did not make item c") }},

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
@@ -162,7 +162,7 @@ func TestRandIsDeclared(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Value(t.Context(), "n")
-		var p *flight.PanicError
+		var p *singleflight.PanicError
 		if !errors.As(err, &p) || !strings.Contains(err.Error(), "does not declare that it is random") {
 			t.Errorf("%s: the error is %v", what, err)
 		}

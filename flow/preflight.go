@@ -7,7 +7,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // lookAhead asks the sinks that come after long work whether they can hold the first
@@ -90,7 +90,7 @@ func (r *run) fits(ctx context.Context, s *state) error {
 		if part.Len() == 0 {
 			continue
 		}
-		_, err := flight.Protect(func() (struct{}, error) {
+		_, err := singleflight.Protect(func() (struct{}, error) {
 			sample, err := part.At(ctx, 0)
 			if err == nil {
 				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item, map[*dataset.Making]bool{}) })

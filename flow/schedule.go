@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // all builds every node that is needed and does the work of the targets. A node
@@ -128,7 +128,7 @@ func (r *run) do(ctx context.Context, s *state) error {
 	if s.unchanged {
 		return nil
 	}
-	_, err := flight.Protect(func() (struct{}, error) {
+	_, err := singleflight.Protect(func() (struct{}, error) {
 		err := r.build(ctx, s)
 		if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {
 			err = r.materialise(ctx, s)

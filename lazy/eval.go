@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/source"
@@ -371,7 +371,7 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 				a.note(ctx)
 			}
 		}
-		return flight.Protect(func() (any, error) { return v.invoke(ctx, t) })
+		return singleflight.Protect(func() (any, error) { return v.invoke(ctx, t) })
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		return t.fail(cause) // what is returned after that may be half of it

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/lazy"
 	"github.com/larder-data/larder/pool"
 )
@@ -385,7 +385,7 @@ func TestErrorsAndPanics(t *testing.T) {
 	}
 	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot} {
 		panics := lazy.Func1("panics", func(_ context.Context, x []int) (int, error) { i := len(x); return x[i], nil }, lazy.Options{Version: "1", Keep: keep})
-		var p *flight.PanicError
+		var p *singleflight.PanicError
 		if _, err := panics(lazy.Of([]int{1})).Get(t.Context(), l); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "lazy_test.go") {
 			t.Errorf("%s: %v", name, err)
 		}

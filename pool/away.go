@@ -171,7 +171,7 @@ type crew struct {
 
 // run starts workers of elements that are so many, until the last has ended. They are started
 // here, also those that take the place of one who is away: a goroutine has the labels of the one
-// that starts it, which tell what it works for (package internal/flight).
+// that starts it, which tell what it works for (package internal/proc/singleflight).
 func (c *crew) run(n int, start func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

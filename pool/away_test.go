@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -228,7 +228,7 @@ func TestAwayIsBoundedInBytes(t *testing.T) {
 // is not taken for a part of that.
 func TestAwayWorksForNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g flight.Group[string, int]
+		var g singleflight.Group[string, int]
 		do := map[string]func(ctx context.Context) error{
 			"each": func(ctx context.Context) error {
 				return pool.New(1).Each(ctx, 2, func(ctx context.Context, _ int) error {

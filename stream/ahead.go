@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // A slot is an element that is under way between goroutines, with where its input was
@@ -74,7 +74,7 @@ func (l *line[T, U]) one(s *slot[T, U], send func(*slot[T, U]) error) error {
 		}
 		l.queue <- s // has room for all slots
 	}()
-	_, err = flight.Protect(func() (struct{}, error) {
+	_, err = singleflight.Protect(func() (struct{}, error) {
 		v, err := l.in.next(l.ctx)
 		if err == nil {
 			s.in, s.mark = v, l.in.mark(s.mark[:0])

@@ -3,7 +3,7 @@ package stream
 import (
 	"context"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -88,7 +88,7 @@ func (c *parallelCursor[T, U]) make(j job[T, U]) {
 		j.done <- struct{}{}
 	}()
 	err = c.of.pool.Do(c.ctx, func(ctx context.Context) (err error) {
-		j.out, err = flight.Protect(func() (U, error) { return c.of.f(ctx, j.in) })
+		j.out, err = singleflight.Protect(func() (U, error) { return c.of.f(ctx, j.in) })
 		return err
 	})
 }

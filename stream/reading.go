@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
 // A reading is what branches that were opened together read. A goroutine reads the input,
@@ -140,7 +140,7 @@ func (r *reading[T]) step(in *input[T], before error) error {
 		r.read = make(chan struct{})
 	}()
 	if before == nil {
-		_, before = flight.Protect(func() (struct{}, error) { return struct{}{}, r.one(in) })
+		_, before = singleflight.Protect(func() (struct{}, error) { return struct{}{}, r.one(in) })
 	}
 	err = before
 	return err

@@ -1,6 +1,6 @@
-// Package flight runs one call at a time for a key, and gives every waiter its
+// Package singleflight runs one call at a time for a key, and gives every waiter its
 // own way out. Calls that wait for each other are an error, not silence.
-package flight
+package singleflight
 
 import (
 	"context"
