@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
@@ -91,7 +91,7 @@ func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
 
 // bytes is Bytes into memory of as many as are asked for.
 func (f *FileOrigin) bytes(ctx context.Context, memory func(n int64) []byte) ([]byte, error) {
-	ctx, leave := stage.Enter(ctx, stage.Read, filepath.Ext(f.path))
+	ctx, leave := timing.Enter(ctx, timing.Read, filepath.Ext(f.path))
 	defer leave()
 	b, stat, err := readFile(ctx, f.path, memory)
 	if err != nil {
@@ -134,7 +134,7 @@ func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) er
 	if err := codec.CheckItem(size); err != nil {
 		return nil, err
 	}
-	ctx, leave := stage.Enter(ctx, stage.Read, ext)
+	ctx, leave := timing.Enter(ctx, timing.Read, ext)
 	defer leave()
 	done, err := takeIn(ctx, size)
 	if err != nil {

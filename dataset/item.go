@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
@@ -266,7 +266,7 @@ func notDecoded(ctx context.Context, o Origin, err error) error {
 }
 
 func decode(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
-	ctx, leave := stage.Enter(ctx, stage.Decode, c.Name)
+	ctx, leave := timing.Enter(ctx, timing.Decode, c.Name)
 	defer leave()
 	return noting(ctx, c, b, o)
 }

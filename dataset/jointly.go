@@ -7,7 +7,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/proc/singleflight"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -162,7 +162,7 @@ func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
 	for i, m := range makings {
 		ins[i], places[i] = m.in, m.place()
 	}
-	ctx, leave := stage.Enter(ctx, stage.Map, makings[0].node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Map, makings[0].node.Node)
 	defer leave()
 	ctx, done := using(withPlaces(ctx, places...), ins...)
 	defer done()

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 )
 
 // Lent returns an image for a time, for who makes something else of it: when done is
@@ -51,7 +51,7 @@ func (it *Item) Lent(ctx context.Context, least image.Point) (v any, whole image
 }
 
 func lend(ctx context.Context, c codec.Codec, b []byte, least image.Point) (any, image.Point, func(), error) {
-	_, leave := stage.Enter(ctx, stage.Decode, c.Name)
+	_, leave := timing.Enter(ctx, timing.Decode, c.Name)
 	defer leave()
 	return c.Lend(b, least)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/proc/singleflight"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
@@ -92,7 +92,7 @@ func (m *Making) describe(ctx context.Context) (*key.Action, error) {
 	if m.action != nil {
 		return m.action, nil
 	}
-	ctx, leave := stage.Enter(ctx, stage.Key, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Key, m.node.Node)
 	defer leave()
 	inputs, err := inputsOf(ctx, m.node.Larder, m.in, false)
 	if err != nil {
@@ -230,7 +230,7 @@ func (m *Making) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, leave := stage.Enter(ctx, stage.Keep, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Keep, m.node.Node)
 	defer leave()
 	r, err := m.call(a).Do(ctx, m.node.Larder)
 	if err != nil {
@@ -339,7 +339,7 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 			return Sample{}, err
 		}
 	}
-	ctx, leave := stage.Enter(ctx, stage.Map, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Map, m.node.Node)
 	defer leave()
 	ctx, done := using(withPlaces(ctx, m.place()), m.in)
 	defer done()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -218,7 +218,7 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 		b.Compute = func(ctx context.Context, missing []int) ([]*made, error) { return g.compute(ctx, at, missing, had) }
 	}
 	node := g.makings[at[0]].node
-	ctx, leave := stage.Enter(ctx, stage.Keep, node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Keep, node.Node)
 	defer leave()
 	results, errs := b.Do(ctx, node.Larder)
 	for j, i := range at {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -97,7 +97,7 @@ func (j *job) declare(ctx context.Context) error {
 func (j *job) find(ctx context.Context, i int) {
 	if !j.taken[i] {
 		j.taken[i] = true
-		ctx, leave := stage.Enter(ctx, stage.Find, "")
+		ctx, leave := timing.Enter(ctx, timing.Find, "")
 		defer leave()
 		j.samples[i], j.errs[i] = j.loader.sample(ctx, j.edition, j.numbers[i])
 	}
@@ -105,7 +105,7 @@ func (j *job) find(ctx context.Context, i int) {
 
 // load reads samples, as many as it comes to within some milliseconds.
 func (j *job) load(ctx context.Context, from, to int) (int, error) {
-	ctx, leave := stage.Enter(ctx, stage.Collate, "")
+	ctx, leave := timing.Enter(ctx, timing.Collate, "")
 	defer leave()
 	start, end := time.Now(), from
 	for least := from + max(1, j.loader.batch); end < to && (end < least || time.Since(start) < pool.Patience); end++ {
@@ -316,7 +316,7 @@ func (j *job) write(ctx context.Context, data []byte) (*Batch, error) {
 		parts = max(parts, j.columns[f].parts())
 	}
 	write := func(ctx context.Context, part int) error {
-		_, leave := stage.Enter(ctx, stage.Collate, "")
+		_, leave := timing.Enter(ctx, timing.Collate, "")
 		defer leave()
 		for f := range j.columns {
 			if c := &j.columns[f]; part < c.parts() {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 )
 
 // A Stage is a part of the work of making batches: "decode jpeg", "map resize".
@@ -23,7 +23,7 @@ type Stage struct {
 // stages are measured in some batches: what is measured costs some microseconds.
 type stages struct {
 	all     bool
-	meter   stage.Meter
+	meter   timing.Meter
 	samples atomic.Int64 // of the batches that are measured
 	next    atomic.Int64 // when the next is, in nanoseconds since began
 }
@@ -40,7 +40,7 @@ func (s *stages) measure(ctx context.Context, samples int) context.Context {
 		return ctx
 	}
 	s.samples.Add(int64(samples))
-	return stage.With(ctx, &s.meter)
+	return timing.With(ctx, &s.meter)
 }
 
 // Stages returns what the work on batches consisted of so far, by all readers, the

@@ -1,4 +1,4 @@
-package stage_test
+package timing_test
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/larder-data/larder/internal/stage"
+	"github.com/larder-data/larder/internal/proc/timing"
 )
 
 // work is a stage that takes a time of its own, and what is in it.
 func work(ctx context.Context, kind string, own time.Duration, in ...func(context.Context)) {
-	ctx, leave := stage.Enter(ctx, kind, "x")
+	ctx, leave := timing.Enter(ctx, kind, "x")
 	defer leave()
 	select {
 	case <-time.After(own):
@@ -25,14 +25,14 @@ func work(ctx context.Context, kind string, own time.Duration, in ...func(contex
 // TestStagesHaveTheirOwnTime: what is done in a stage is taken off it, however deep.
 func TestStagesHaveTheirOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var m stage.Meter
+		var m timing.Meter
 		inner := func(ctx context.Context) { work(ctx, "inner", 5*time.Second) }
 		middle := func(ctx context.Context) { work(ctx, "middle", 2*time.Second, inner, inner) }
-		work(stage.With(t.Context(), &m), "outer", time.Second, middle, inner)
-		want := []stage.Time{
-			{Stage: stage.Stage{Kind: "inner", Of: "x"}, Spent: 15 * time.Second, Count: 3},
-			{Stage: stage.Stage{Kind: "middle", Of: "x"}, Spent: 2 * time.Second, Count: 1},
-			{Stage: stage.Stage{Kind: "outer", Of: "x"}, Spent: time.Second, Count: 1},
+		work(timing.With(t.Context(), &m), "outer", time.Second, middle, inner)
+		want := []timing.Time{
+			{Stage: timing.Stage{Kind: "inner", Of: "x"}, Spent: 15 * time.Second, Count: 3},
+			{Stage: timing.Stage{Kind: "middle", Of: "x"}, Spent: 2 * time.Second, Count: 1},
+			{Stage: timing.Stage{Kind: "outer", Of: "x"}, Spent: time.Second, Count: 1},
 		}
 		got := m.Times()
 		if len(got) != len(want) {
@@ -50,7 +50,7 @@ func TestStagesHaveTheirOwnTime(t *testing.T) {
 func TestWhatNobodyMeasuresCostsNothing(t *testing.T) {
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {
-		in, leave := stage.Enter(ctx, "decode", "jpeg")
+		in, leave := timing.Enter(ctx, "decode", "jpeg")
 		if in != ctx {
 			t.Error("another context")
 		}

@@ -1,6 +1,6 @@
-// Package stage measures where the time of work goes: of each stage its own, without
+// Package timing measures where the time of work goes: of each stage its own, without
 // that of the stages within it.
-package stage
+package timing
 
 import (
 	"cmp"
