@@ -16,8 +16,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// display shows people how a run gets on.
-type display interface {
+// progressDisplay shows people how a run gets on.
+type progressDisplay interface {
 	observe(flow.Event)
 	// log is where everything else that people are to read goes, before and
 	// after close.
@@ -37,7 +37,7 @@ func terminalOf(w io.Writer) (*os.File, bool) {
 
 // newDisplay shows what t tracks. The display is closed at the latest when ctx
 // ends, if it has the whole terminal.
-func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (display, error) {
+func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (progressDisplay, error) {
 	terminal, ok := terminalOf(w)
 	switch {
 	case mode == "none":

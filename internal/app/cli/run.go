@@ -187,7 +187,7 @@ func printing(fl *flow.Flow) (all []pathguard.Output) {
 }
 
 // runIn runs a flow in an open cache, and writes what the flags ask for.
-func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
+func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d progressDisplay) (err error) {
 	traces, err := openTraces(f.traces, func(path string) error {
 		return o.Reads.Check(ctx, pathguard.Output{Who: "--trace-orders", Path: path, Itself: true})
 	})
