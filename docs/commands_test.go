@@ -40,10 +40,10 @@ var shown = []struct{ page, line, script, why string }{
 		page: "README.md", line: `did you mean "from"?`,
 		script: "sed s/from:.letters/form:\\ letters/ examples/letters/flow.yaml > flow.yaml; larder lint flow.yaml",
 	},
-	{page: "docs/code-identity.md", line: "reaches runtime.GOMAXPROCS", why: "it takes a program with a mistake; package source builds many of them"},
-	{page: "docs/code-identity-python.md", line: "LOCK: a lock", why: "it takes Python; python/tests/test_code.py has one"},
-	{page: "docs/verification.md", line: "is not reproducible", why: "it takes a command that draws at random; larder.TestVerify has one"},
-	{page: "docs/keys.md", line: "func value cannot be keyed", why: "key.ExampleOf_unkeyable prints it"},
+	{page: "docs/internals/code-identity-go.md", line: "reaches runtime.GOMAXPROCS", why: "it takes a program with a mistake; package source builds many of them"},
+	{page: "docs/internals/code-identity-python.md", line: "LOCK: a lock", why: "it takes Python; python/tests/test_code.py has one"},
+	{page: "docs/guides/operations.md", line: "is not reproducible", why: "it takes a command that draws at random; larder.TestVerify has one"},
+	{page: "docs/internals/keys.md", line: "func value cannot be keyed", why: "key.ExampleOf_unkeyable prints it"},
 }
 
 // TestPages runs, page by page, what its blocks say, in a folder of its own that

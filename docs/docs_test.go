@@ -56,7 +56,13 @@ type block struct {
 // pages reads the README and all pages.
 func pages(t *testing.T) (all []*page) {
 	t.Helper()
-	names, err := filepath.Glob("*.md")
+	var names []string
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			names = append(names, path)
+		}
+		return err
+	})
 	if err != nil || len(names) < 10 {
 		t.Fatalf("%d pages: %v", len(names), err)
 	}

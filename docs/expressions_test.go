@@ -13,7 +13,7 @@ import (
 // TestExpressionsAreAsTheirPageSays: each "`formula` is `value`" and "`formula` is an
 // error" of the page holds, and the page has all functions of the language.
 func TestExpressionsAreAsTheirPageSays(t *testing.T) {
-	page := read(t, "expressions.md")
+	page := read(t, "reference/expressions.md")
 	said := regexp.MustCompile("`([^`]+)` is (an error|`([^`]+)`)").FindAllStringSubmatch(page, -1)
 	for _, m := range said {
 		formula, want := m[1], m[3]

@@ -12,7 +12,7 @@ import (
 // is in some file.
 func TestMessagesAreInTheCode(t *testing.T) {
 	code := sources(t)
-	_, table, ok := strings.Cut(read(t, "operations.md"), "## Trouble, by message")
+	_, table, ok := strings.Cut(read(t, "guides/operations.md"), "## Trouble, by message")
 	if !ok {
 		t.Fatal("the page has no messages")
 	}

@@ -28,7 +28,7 @@ var field = regexp.MustCompile("(?m)^\\| (\\d+) \\| (\\d+) \\| `([a-z-]+)`")
 // layoutOf reads the table below a heading.
 func layoutOf(t *testing.T, heading string) layout {
 	t.Helper()
-	_, text, ok := strings.Cut(read(t, "store.md"), "# "+heading+"\n")
+	_, text, ok := strings.Cut(read(t, "internals/store.md"), "# "+heading+"\n")
 	if !ok {
 		t.Fatalf("the page has no heading %q", heading)
 	}

@@ -29,7 +29,7 @@ func init() {
 }
 
 // Python calls a function of Python with items, in worker processes that are started once
-// and fed through shared memory. docs/python-mapper.md says how items become values of
+// and fed through shared memory. docs/guides/python-functions-in-flows.md says how items become values of
 // Python, and what is returned items.
 //
 // Its identity is that of the code, as the workers tell it: all that the function and its

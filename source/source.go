@@ -14,7 +14,7 @@
 // understood. If something is not, the function is known by the whole program.
 // If it depends on what no code can tell (clocks, random numbers, the
 // environment, files, variables that change while the program runs) it is
-// refused, with the way to it. docs/code-identity.md has the rules.
+// refused, with the way to it. docs/internals/code-identity-go.md has the rules.
 //
 // A declaration is anything declared at package level. Packages of the
 // standard library count by the version of the toolchain, and package std says

@@ -21,7 +21,7 @@ import (
 )
 
 // most is by how many levels a colour may differ between decoders: see
-// docs/formats.md.
+// docs/reference/file-formats.md.
 const most = 3
 
 // library returns what reads a format, or skips the test. Codecs stay without it.

@@ -3,7 +3,7 @@
 // nobody reads, caches that can hold nothing for long enough.
 //
 // A [Rule] has a name and looks at the graph, and not at the text of a file. What it
-// finds is a [Warning], with the place, the reason and the cure. docs/linting.md has a
+// finds is a [Warning], with the place, the reason and the cure. docs/reference/lint-rules.md has a
 // section for each rule. Rules would rather miss something than be wrong: where it
 // cannot be known that there is something the matter, they say nothing.
 package lint
@@ -29,7 +29,7 @@ type Warning struct {
 }
 
 // Page is where documentation says more about the rule of the warning.
-func (w Warning) Page() string { return "docs/linting.md#" + w.Rule }
+func (w Warning) Page() string { return "docs/reference/lint-rules.md#" + w.Rule }
 
 // String says what is the matter, what to do, and where to read on.
 func (w Warning) String() string {

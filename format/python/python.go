@@ -23,7 +23,7 @@ func init() {
 		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
 }
 
-// Source has a function of Python make samples. docs/python-mapper.md says which items the
+// Source has a function of Python make samples. docs/guides/python-functions-in-flows.md says which items the
 // values are that it yields.
 //
 // Its stream replays: the function is called anew by each reader, in a process of its own,

@@ -1,4 +1,4 @@
-"""A server in Python that speaks the protocol of docs/protocol.md, for tests.
+"""A server in Python that speaks the protocol of docs/reference/protocol.md, for tests.
 
 It serves samples that are numbers: sample i has `x`, int64 [4], of i, and what
 `Script.extra` adds. It says what it saw, and misbehaves as a script says.

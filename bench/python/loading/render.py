@@ -1,4 +1,4 @@
-"""The page docs/python-benchmarks.md, of bench/loading.json."""
+"""The page docs/benchmarks.md, of bench/loading.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures loaders beside each other and writes docs/python-benchmarks.md.
+"""Measures loaders beside each other and writes docs/benchmarks.md.
 
     python3 bench/python/loading/run.py [--runs N] [--only TEXT] [--render]
 

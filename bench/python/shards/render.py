@@ -1,4 +1,4 @@
-"""The page docs/shards-benchmarks.md, of bench/shards.json."""
+"""The page docs/benchmarks.md, of bench/shards.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures loaders of shards that lie in a bucket, beside each other, and writes docs/shards-benchmarks.md.
+"""Measures loaders of shards that lie in a bucket, beside each other, and writes docs/benchmarks.md.
 
     python3 bench/python/shards/run.py [--runs N] [--only TEXT] [--shards N] [--gateway PATH] [--render]
 

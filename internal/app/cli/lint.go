@@ -32,7 +32,7 @@ func (a *app) lintCommand() *cobra.Command {
 		Short: "Check a flow file (- for standard input) without running it",
 		Long: `Says all that is wrong with a flow, and warns of what is right and yet likely to
 be a mistake: each warning has the place, the reason, the cure and the section of
-docs/linting.md that says more. Nothing is computed. Sources are opened, for two
+docs/reference/lint-rules.md that says more. Nothing is computed. Sources are opened, for two
 seconds at most, where it matters how many samples they have, and what results
 cost is looked up in the cache, if there is one.`,
 		Args: words(1, 1),

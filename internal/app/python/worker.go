@@ -1,6 +1,6 @@
 // Package python runs functions of Python in processes that stay: each is started once,
 // imports what it needs, and is then fed with samples through memory that it shares with
-// this program. docs/python-mapper.md says what users see of it.
+// this program. docs/guides/python-functions-in-flows.md says what users see of it.
 package python
 
 import (

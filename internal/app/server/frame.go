@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// kind is the kind of a frame. docs/protocol.md says what each of them has.
+// kind is the kind of a frame. docs/reference/protocol.md says what each of them has.
 type kind uint16
 
 const (

@@ -331,7 +331,7 @@ func (b *opening) sharded() string {
 	for _, part := range b.request.Parts {
 		node, _, _ := strings.Cut(part.Node, ".")
 		if shard := lint.ShardOf(b.flow, node); shard != nil {
-			return fmt.Sprintf("node %s: node %s passes on the share of one process, and each rank gets a share of that: remove it, or read as one rank (docs/linting.md#double-shard)", part.Node, shard.Name)
+			return fmt.Sprintf("node %s: node %s passes on the share of one process, and each rank gets a share of that: remove it, or read as one rank (docs/reference/lint-rules.md#double-shard)", part.Node, shard.Name)
 		}
 	}
 	return ""

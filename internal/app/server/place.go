@@ -22,7 +22,7 @@ func Folder() string {
 }
 
 // Socket is the path of the socket at which the server of a cache folder listens, that a
-// program would be: docs/protocol.md says what it is made of.
+// program would be: docs/reference/protocol.md says what it is made of.
 func Socket(cache, program string) (string, error) {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {

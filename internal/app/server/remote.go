@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// Remote hands batches to other machines over HTTP, as docs/protocol.md has it. It lets
+// Remote hands batches to other machines over HTTP, as docs/reference/protocol.md has it. It lets
 // nobody in who has not the token, or for whom TLS has not checked a certificate.
 type Remote struct {
 	server *Server

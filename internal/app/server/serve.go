@@ -2,7 +2,7 @@
 // process for each user and cache folder reads, decodes, maps, caches and batches for
 // all of them, and they look at the bytes in memory that both have.
 //
-// docs/protocol.md is the contract, to the byte. A [Server] takes connections of a Unix
+// docs/reference/protocol.md is the contract, to the byte. A [Server] takes connections of a Unix
 // socket; each has one reader of package loader at a time, whose batches are written into
 // a ring of its own. Where the socket of a cache folder is says [Socket].
 package server

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// openRequest says what is to be read, as in docs/protocol.md. As JSON it stands for all
+// openRequest says what is to be read, as in docs/reference/protocol.md. As JSON it stands for all
 // that it says: those who send the same read together.
 type openRequest struct {
 	Flow    flowSpec          `json:"flow"`

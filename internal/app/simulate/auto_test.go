@@ -56,7 +56,7 @@ func TestAutoOnShortRuns(t *testing.T) {
 	}
 }
 
-// TestAutoIsNearTheBestOnShortRuns holds auto to what docs/caching.md says of runs of three
+// TestAutoIsNearTheBestOnShortRuns holds auto to what docs/guides/caching.md says of runs of three
 // epochs and more.
 func TestAutoIsNearTheBestOnShortRuns(t *testing.T) {
 	for epochs, lacks := range map[int]float64{3: 2, 24: 1} {

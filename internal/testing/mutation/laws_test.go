@@ -1,6 +1,6 @@
 // Package mutation holds the code to the laws: for each place that upholds one it
 // has a small edit that breaks it there, and the tests that must fail then.
-// docs/laws.md is made from the same tables.
+// docs/internals/guarantees.md is made from the same tables.
 package mutation
 
 import (
@@ -41,10 +41,10 @@ var laws = []law{rightHits, onceComputed, neverHalf, bounded, onlyAsked, ordered
 
 const (
 	root = "../../.."
-	page = root + "/docs/laws.md"
+	page = root + "/docs/internals/guarantees.md"
 )
 
-var update = flag.Bool("update", false, "write docs/laws.md anew")
+var update = flag.Bool("update", false, "write docs/internals/guarantees.md anew")
 
 // folder splits the name of a test.
 func folder(test string) (dir, name string) {
@@ -208,7 +208,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestPage holds docs/laws.md to the tables; -update writes it.
+// TestPage holds docs/internals/guarantees.md to the tables; -update writes it.
 func TestPage(t *testing.T) {
 	want := render(t)
 	if *update {
@@ -221,7 +221,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/laws.md is not what the tables say; go test ./internal/testing/mutation -update writes it")
+		t.Error("docs/internals/guarantees.md is not what the tables say; go test ./internal/testing/mutation -update writes it")
 	}
 }
 
@@ -233,7 +233,7 @@ The tests are held, too. Each row under "Where it is upheld" stands for a small 
 
     LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation
 
-The tables are in [internal/testing/mutation](../internal/testing/mutation), and this page is written from them: ` + "`go test ./internal/testing/mutation -update`" + `.
+The tables are in [internal/testing/mutation](../../internal/testing/mutation), and this page is written from them: ` + "`go test ./internal/testing/mutation -update`" + `.
 `
 
 // render writes the page.

@@ -9,7 +9,7 @@ and what was one object at two places of a value is one again. What cannot be re
 is refused with the way to it. No code of an encoding is run, and nothing is pickled:
 classes of the program are looked up by name, where their fields are still the same.
 
-docs/python-values.md says what can be kept, and how, to the byte. Arrays are views of their
+docs/reference/python-results.md says what can be kept, and how, to the byte. Arrays are views of their
 buffers.
 """
 

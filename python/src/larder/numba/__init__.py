@@ -9,7 +9,7 @@ content: their bytecode and options, and all that numba reads while it compiles 
 other functions included, wherever they are. What has no key is compiled as without a
 cache; `report` and `why` say for what reason.
 
-Machine code runs as this process does: see docs/python-numba.md for whom to trust.
+Machine code runs as this process does: see docs/guides/numba.md for whom to trust.
 """
 
 from __future__ import annotations

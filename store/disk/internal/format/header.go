@@ -1,5 +1,5 @@
 // Package format is the bytes in the files of a store: records and groups of them
-// in packs, indexes of packs, touches and manifests, as docs/store.md has them to
+// in packs, indexes of packs, touches and manifests, as docs/internals/store.md has them to
 // the byte. It encodes and decodes; what it reads it checks, and what fails the
 // check is ErrDamaged. It knows no files, only an io.ReaderAt, and neither paths nor
 // locks.
