@@ -100,7 +100,7 @@ func (s Source) checkColumns(columns []string) error {
 	if len(columns) > maxColumns {
 		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
 	}
-	if c := strings.Join(columns[:min(1, len(columns))], ""); c == "sep=" && len(columns) == 2 || strings.HasPrefix(c, "sep=") && len(c) == 5 && len(columns) == 1 {
+	if slices.Equal(columns, []string{"sep=", "column_2"}) || len(columns) == 1 && strings.HasPrefix(columns[0], "sep=") && len(columns[0]) == len("sep=;") {
 		return errors.New("the first line (sep=) tells Excel the delimiter: remove it, and say delimiter")
 	}
 	for i, c := range columns {

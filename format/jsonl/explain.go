@@ -29,7 +29,7 @@ func explain(text []byte, err *json.SyntaxError) error {
 		return errors.New("a comma follows after the value: write one value on each line, with no comma and no [ ] around them")
 	case strings.HasPrefix(m[2], "after top-level"):
 		return errors.New("more follows after the value: write each value on a line of its own")
-	case m[1] == "'N'" || m[1] == "'I'":
+	case (m[1] == "'N'" || m[1] == "'I'") && (strings.HasPrefix(m[2], "looking for beginning of value") || m[2] == "in numeric literal"):
 		return errors.New(m[1] + " where a value should be: JSON has no NaN, Infinity or None; write null, as DataFrame.to_json does")
 	case strings.HasPrefix(m[2], "looking for beginning of value"):
 		return errors.New(m[1] + " where a value should be")

@@ -93,6 +93,8 @@ func TestBadLines(t *testing.T) {
 		{`{"a":1} {"a":2}`, "x.jsonl:3:9: "},
 		{"{\"a\":\"\xff\"}", "x.jsonl:3:7: this is not UTF-8"},
 		{`{"a":NaN}`, "x.jsonl:3:6: 'N' where a value should be: JSON has no NaN, Infinity or None; write null"},
+		{`{"a":1 N}`, "x.jsonl:3:8: 'N' cannot stand here"},
+		{`{N:1}`, "x.jsonl:3:2: 'N' where the name of a field should be"},
 		{`{"a":-Infinity}`, "x.jsonl:3:7: 'I' where a value should be: JSON has no NaN"},
 		{`[1]`, "x.jsonl:3:1: an object is needed, and not a list"},
 		{`1`, "x.jsonl:3:1: an object is needed, such as"},

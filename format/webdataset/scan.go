@@ -86,12 +86,11 @@ func (s *scanner) scan(ctx context.Context) error {
 // ended reports whether a block of zeros follows the last member: the header of one that is cut off
 // may be long, too.
 func (s *scanner) ended() bool {
-	b := make([]byte, blockBytes)
 	if s.at.at < s.end+blockBytes {
 		return false
 	}
-	_, err := s.at.from.ReadAt(b, s.at.at-blockBytes)
-	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(b, make([]byte, blockBytes))
+	b, err := s.at.last(blockBytes)
+	return err == nil && bytes.Equal(b, make([]byte, blockBytes))
 }
 
 // add takes the next member, which may be a file.
@@ -185,6 +184,18 @@ func (c *cursor) fill() error {
 		c.buffer = c.buffer[:0]
 	}
 	return err
+}
+
+// last returns the last n bytes before the place, which are read again only if they are no longer there.
+func (c *cursor) last(n int64) ([]byte, error) {
+	if from := c.at - n - c.start; from >= 0 && c.at-c.start <= int64(len(c.buffer)) {
+		return c.buffer[from : from+n], nil
+	}
+	b := make([]byte, n)
+	if read, err := c.from.ReadAt(b, c.at-n); read < len(b) {
+		return nil, err
+	}
+	return b, nil
 }
 
 // Seek implements io.Seeker, by which what members hold is jumped over.

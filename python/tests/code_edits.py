@@ -2778,3 +2778,14 @@ for title, options, second, body, needs in [
         second,
         needs=needs,
     )
+
+for title, members in [("with data", "    name: str"), ("with methods", "    name: str\n    def go(self): ...")]:
+    case(
+        f"an object of a class based on a protocol {title}",
+        "from typing import Protocol, runtime_checkable\n@runtime_checkable\nclass P(Protocol):\n"
+        f"{members}\nclass C(P):\n    def __init__(self): self.name = 'x'\n    def go(self): return 3\n"
+        "K = C()\ndef f(c): return c.go(), K.name",
+        "return 3",
+        "return 4",
+        call="m.f(m.C())",
+    )

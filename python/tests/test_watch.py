@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import pickle
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 import larder
+from larder._watch import Watch
 
 
 def text_of(path: Any) -> str:
@@ -244,3 +247,15 @@ def test_a_log_that_is_read_as_well_is_read(files: tuple[Path, Path], tmp_path: 
         log.write_text(text)
         with pytest.warns(larder.NotKeptWarning, match="it read"):
             assert reread(larder.File(files[0]), str(log)) == text
+
+
+def test_classes_of_libraries_that_unpickling_imports_are_no_code_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "xmlrpc.client", raising=False)
+    with Watch([]) as watch:
+        pickle.loads(b"cxmlrpc.client\nBinary\n.")
+    assert watch.reason() == ""
+    with Watch([]) as watch:
+        pickle.loads(f"c{__name__}\ntext_of\n.".encode())
+    assert f"it unpickled {__name__}.text_of" in watch.reason()

@@ -65,7 +65,7 @@ class Watch:
         self.program = ""
         """The first program that was run."""
         self.unpickled: dict[tuple[str, str], None] = {}
-        """Functions and classes of the program that were found by their names: their modules, and these."""
+        """Functions and classes that were found by their names: their modules, and these."""
         self.drawn = ""
         """What random numbers were drawn from."""
         self._by = ""
@@ -114,7 +114,8 @@ class Watch:
         if self.program:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         for module, name in self.unpickled:
-            if not self._follows(_named(module, name)):
+            # It is asked now, as Python tells of a name before it imports its module.
+            if _owner.of_module(module) is None and not self._follows(_named(module, name)):
                 return (
                     f"it unpickled {module}.{name}, whose code is not in its key; "
                     "name that in the function, or unpickle it outside and pass it as an argument"
@@ -170,9 +171,8 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
         return
     watching = _watching()
     if event == "pickle.find_class":
-        if watching and _owner.of_module(str(args[0])) is None:
-            for watch in watching:
-                watch.unpickled[str(args[0]), str(args[1])] = None
+        for watch in watching:
+            watch.unpickled[str(args[0]), str(args[1])] = None
         return
     if event == "subprocess.Popen":
         if watching and not _is_of_library(""):

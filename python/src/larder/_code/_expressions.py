@@ -1,4 +1,4 @@
-"""Names in texts that libraries evaluate with the variables of who calls them."""
+"""Names in strings that libraries evaluate with the variables of their caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VARIABLE = re.compile(r"(?<=@)[A-Za-z_][\w.]*")
 
 
 def names_in(values: Iterable[Any], named: re.Pattern[str]) -> list[list[str]]:
-    """Return the names in all texts of values and of what they contain, in their order, each with its attributes."""
+    """Return the names in all strings of values and their items, sorted, each with its attributes."""
     found = {name.rstrip(".") for text in _texts(values, 3) for name in named.findall(text)}
     return [name.split(".") for name in sorted(found)]
 

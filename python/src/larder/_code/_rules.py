@@ -431,7 +431,7 @@ EVALUATING = QUERYING | frozenset(
         "phreg conditional_logit conditional_poisson"
     )
 )
-"""Functions and methods that evaluate a text with the variables of who calls them: pandas, numexpr, statsmodels."""
+"""Functions and methods that evaluate a string with the variables of their caller: pandas, numexpr, statsmodels."""
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)
