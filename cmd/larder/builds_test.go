@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/component"
 	_ "github.com/larder-data/larder/cli" // whose components the program has
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/internal/testing/pythontest"
 	"github.com/larder-data/larder/internal/testing/testrand"
 )

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/source"

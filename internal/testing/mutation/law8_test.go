@@ -50,7 +50,7 @@ var safeData = law{
 		"codec.TestUpdateIsNeverWrong":                             "an edit of a document changes what was set and nothing else, anchors or not",
 	},
 	mutations: []mutation{
-		{"a URL that is read is written", "internal/fs/pathguard/far.go", "if address.Within(from, at[i]) || address.Within(at[i], from) {", "if address.Within(from, at[i]) && from == \"\" {", []string{"internal/fs/pathguard.TestFarCheck"}},
+		{"a URL that is read is written", "internal/fs/pathguard/far.go", "if urlpath.Within(from, at[i]) || urlpath.Within(at[i], from) {", "if address.Within(from, at[i]) && from == \"\" {", []string{"internal/fs/pathguard.TestFarCheck"}},
 		{"a file at a URL is replaced whatever it is by now", "place/s3/put.go", "	o.SetMatchETag(etagOf(*was))\n", "	o.SetMatchETag(\"*\")\n", []string{"format/internal/rows.TestFarSinksMeetOthers"}},
 		{"a client on another machine needs no token", "internal/app/server/remote.go", "\tcase !r.lets(req):\n", "\tcase !r.lets(req) && req == nil:\n", []string{"internal/app/server.TestRemoteIsRefused"}},
 		{"a folder of images is replaced with what others put there", "format/images/mark.go", "name != markName && !ours ||", "name != markName && !ours && false ||", []string{"format/images.TestImagesReplaceOnlyTheirs"}},
@@ -66,7 +66,7 @@ var safeData = law{
 		{"the flow file is no input", "flow/guard.go", "	for _, file := range f.Files {\n", "	for _, file := range f.Files[:0] {\n", []string{"internal/app/cli.TestInputsAreNotWritten"}},
 		{"scripts and weights are no inputs", "component/reach.go", "	if c.Kind == Sink {\n		return nil\n	}\n	who", "	if c.Kind != Source {\n		return nil\n	}\n	who", []string{"internal/app/cli.TestInputsAreNotWritten"}},
 		{"files of variables are no inputs", "internal/app/cli/protect.go", "	for _, file := range set.files {\n", "	for _, file := range set.files[:0] {\n", []string{"internal/app/cli.TestInputsAreNotWritten"}},
-		{"a report is written into the file that has its name", "internal/app/cli/write.go", "	f, err := output.Stage(guard.Resolve(file))\n	if err != nil {\n		return err\n	}\n	defer f.Discard()\n	if err := buffered(f, write); err != nil {\n		return err\n	}\n	return f.Publish(true)\n", "	_, _ = output.Stage, guard.Resolve\n	f, err := os.Create(file)\n	if err != nil {\n		return err\n	}\n	return errors.Join(buffered(f, write), f.Close())\n", []string{"internal/app/cli.TestFilesWithOtherNames"}},
+		{"a report is written into the file that has its name", "internal/app/cli/write.go", "	f, err := output.Stage(pathguard.Resolve(file))\n	if err != nil {\n		return err\n	}\n	defer f.Discard()\n	if err := buffered(f, write); err != nil {\n		return err\n	}\n	return f.Publish(true)\n", "	_, _ = output.Stage, guard.Resolve\n	f, err := os.Create(file)\n	if err != nil {\n		return err\n	}\n	return errors.Join(buffered(f, write), f.Close())\n", []string{"internal/app/cli.TestFilesWithOtherNames"}},
 		{"events are appended to whatever has their file's name", "internal/app/cli/eventlog.go", "	if err == nil && shared(info) {\n", "	if err == nil && shared(info) && file == \"\" {\n", []string{"internal/app/cli.TestFilesWithOtherNames"}},
 		{"any folder is taken for a cache", "store/disk/internal/medium/mark.go", "	if other == \"\" || ", "	if other != \"\" || ", []string{"store/disk.TestForeignFoldersAreRefused"}},
 		{"a folder is known by names alone", "store/disk/internal/medium/mark.go", "		if err == nil && strings.HasPrefix(string(text), m.start) {", "		if err == nil && len(text) >= 0 {", []string{"store/disk.TestForeignFoldersAreRefused"}},

@@ -227,7 +227,7 @@ func TestPage(t *testing.T) {
 
 const intro = `# The laws and what holds them
 
-[ARCHITECTURE.md](../ARCHITECTURE.md) states eight laws. This page says of each which code upholds it and which tests hold the code to it.
+[ARCHITECTURE.md](../../ARCHITECTURE.md) states eight laws. This page says of each which code upholds it and which tests hold the code to it.
 
 The tests are held, too. Each row under "Where it is upheld" stands for a small edit that breaks the law at that place; with the edit, every test of the row fails, and without it they pass. This runs all of them, in a few minutes:
 
@@ -260,7 +260,7 @@ func render(t *testing.T) []byte {
 			for i, test := range m.tests {
 				tests[i] = "`" + named(test) + "`"
 			}
-			fmt.Fprintf(&b, "| [%s](../%s) `%s` | %s | %s |\n", file, file, function, m.breaks, strings.Join(tests, ", "))
+			fmt.Fprintf(&b, "| [%s](../../%s) `%s` | %s | %s |\n", file, file, function, m.breaks, strings.Join(tests, ", "))
 		}
 	}
 	return b.Bytes()
