@@ -39,7 +39,7 @@ def carried_out(page: Path, at_least: int) -> dict[str, object]:
 def test_the_page_does_what_it_shows(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(flow, "_flow_name", lambda name: name or "flow")  # not that of the tests
-    names = carried_out(DOCS / "python-flows.md", 6)
+    names = carried_out(DOCS / "guides" / "python-flows.md", 6)
     for name, drawn in [("loader", 26), ("mixture", 100)]:
         with names[name] as loader:  # type: ignore[attr-defined]
             assert sum(len(batch.samples) for batch in loader) == drawn
@@ -49,5 +49,5 @@ def test_the_section_about_surgery_does_what_it_shows(
     real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = carried_out(DOCS / "surgery.md", 1)
+    names = carried_out(DOCS / "guides" / "editing-flows.md", 1)
     assert str(names["other"]) != str(names["flow"])

@@ -1,4 +1,4 @@
-"""The bytes of encodings, as docs/reference/python-results.md describes them: what was kept is read by later versions."""
+"""The bytes of encodings in docs/reference/python-results.md: later versions read what was cached."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Edits of flows that are wanted often, for `Flow.edit`.
 
 e = flow.edit()
-surgery.reseed(e, 7)
-surgery.trial(e, 100, "trial")
+rewrite.reseed(e, 7)
+rewrite.trial(e, 100, "trial")
 larder.run(e.flow())
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, ROOT, built, larder, lint
 
-from larder import surgery
+from larder import rewrite
 from larder._edit import Editor
 from larder._read import read_flow
 from larder._run import run
@@ -108,15 +108,15 @@ nodes:
 @pytest.mark.parametrize(
     ("edit", "old", "new"),
     [
-        (surgery.no_shuffle, "op: shuffle, from: in, with: {seed: 3}", "op: clone, from: in"),
+        (rewrite.no_shuffle, "op: shuffle, from: in, with: {seed: 3}", "op: clone, from: in"),
         (
-            lambda e: surgery.shuffle(e, "in", 4),
+            lambda e: rewrite.shuffle(e, "in", 4),
             "mixed: {op: shuffle, from: in",
             "in-shuffled: {op: shuffle, from: in, with: {seed: 4}}\n  mixed: {op: shuffle, from: in-shuffled",
         ),
-        (lambda e: surgery.shard(e, "mixed", 1, 2), "    from: mixed", "    from: share"),
-        (lambda e: surgery.workers(e, "run", 2), "", ""),
-        (lambda e: surgery.time_limit(e, "run", "1m30s"), "", ""),
+        (lambda e: rewrite.shard(e, "mixed", 1, 2), "    from: mixed", "    from: share"),
+        (lambda e: rewrite.workers(e, "run", 2), "", ""),
+        (lambda e: rewrite.time_limit(e, "run", "1m30s"), "", ""),
         (lambda e: e.remove("mixed"), "from: mixed", "from: in"),
         (lambda e: e.replace("mixed", Node.reverse), "shuffle, from: in, with: {seed: 3}", "reverse, from: in"),
         (lambda e: e.set("mixed", seed=9), "seed: 3", "seed: 9"),
@@ -139,15 +139,15 @@ def test_edited_flows_are_those_one_would_write(edit: Callable[[Editor], object]
 
 
 def test_seeds_are_added_to() -> None:
-    other = edited(read(), lambda e: surgery.reseed(e, 10))
+    other = edited(read(), lambda e: rewrite.reseed(e, 10))
     by_hand = TEXT.replace("seed: 3", "seed: 13").replace("seed: 5", "seed: 15")
     by_hand = by_hand.replace("probability: 0.5", "probability: 0.5, seed: 10")
     assert other.fingerprint() == go_fingerprint(by_hand)
-    other = edited(read(), lambda e: surgery.epoch(e, 2))
+    other = edited(read(), lambda e: rewrite.epoch(e, 2))
     by_hand = TEXT.replace("seed: 3", "seed: 3, epoch: 2").replace("epoch: 1", "epoch: 2")
     assert other.fingerprint() == go_fingerprint(by_hand.replace("probability: 0.5", "probability: 0.5, epoch: 2"))
     with pytest.raises(ValueError, match="to which nothing can be added"):
-        edited(Flow(underfolder(path="data").shuffle_once(seed=var("s", 1))), lambda e: surgery.reseed(e, 1))
+        edited(Flow(underfolder(path="data").shuffle_once(seed=var("s", 1))), lambda e: rewrite.reseed(e, 1))
 
 
 def test_options_and_wrapping() -> None:
@@ -189,7 +189,7 @@ def test_a_trial_touches_nothing_of_the_flow(folder: Path) -> None:
     flow = Flow(
         underfolder(path="data", name="in").repeat(times=2).to_underfolder(path="deep/out", name="out"), name="letters"
     )
-    other = edited(flow, lambda e: surgery.trial(e, 3, "trial"))
+    other = edited(flow, lambda e: rewrite.trial(e, 3, "trial"))
     report = run(other)
     assert (report.flow, report["out"].samples) == ("letters-trial", 6)
     assert not Path("deep").exists()
@@ -252,9 +252,9 @@ def test_an_epoch_stays_one(folder: Path) -> None:
 
 def test_edits_of_edits() -> None:
     def edit(e: Editor) -> None:
-        surgery.trial(e, 3, "t")
-        surgery.shuffle(e, "in")
-        surgery.shard(e, "in", 0, 2)
+        rewrite.trial(e, 3, "t")
+        rewrite.shuffle(e, "in")
+        rewrite.shard(e, "in", 0, 2)
 
     flow = edited(edited(read(), edit), edit)
     assert {"in-first-2", "in-shuffled-2", "in-share-2"} <= set(flow.nodes)
@@ -263,7 +263,7 @@ def test_edits_of_edits() -> None:
 
 def test_seeds_that_are_of_no_use_stay() -> None:
     parts = underfolder(path="data").split(sizes={"a": 0.5, "b": 0.5}, name="parts")["a"].shuffle_once(name="mixed")
-    other = edited(Flow(parts), lambda e: surgery.reseed(e, 7))
+    other = edited(Flow(parts), lambda e: rewrite.reseed(e, 7))
     assert "seed" not in other.nodes["parts"]._params
     assert other.nodes["mixed"]._params["seed"] == 7
     other.fingerprint("mixed")
@@ -303,7 +303,7 @@ def test_edits_that_are_wrong() -> None:
         (lambda e: e.set("mixed", items=3), "unexpected keyword argument 'items'"),
         (lambda e: e.set("mixed", name="other"), "a node keeps its name"),
         (lambda e: e.replace("mixed", lambda n: 3), "it is to be one node, not int"),  # type: ignore[arg-type, return-value]
-        (lambda e: surgery.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no bound of time"),
+        (lambda e: rewrite.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no bound of time"),
     ]
     for edit, want in wrong:
         e = flow.edit()
@@ -316,7 +316,7 @@ def test_edits_that_are_wrong() -> None:
         e.replace("d", lambda n: n.chunk(n=2))
     assert str(e.flow()) == str(Flow(parts, name=e.name))
     with pytest.raises(FlowError, match=r"^node in-share: .*there is no rank 2 of 2"):
-        edited(flow, lambda e: surgery.shard(e, "in", 2, 2)).fingerprint()
+        edited(flow, lambda e: rewrite.shard(e, "in", 2, 2)).fingerprint()
 
 
 def test_a_large_flow_is_edited(folder: Path) -> None:
