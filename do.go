@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -242,7 +242,7 @@ func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T
 		return Result[T]{}, false
 	}
 	e, ok := l.memory.Get(k)
-	if ok && e.typ == notes.Recorded {
+	if ok && e.typ == records.Recorded {
 		return c.asRecorded(ctx, l, k, e.value.(recorded), func(k key.Key) (Result[T], bool) { return c.remembered(ctx, l, k) })
 	}
 	if !ok || e.typ != c.Value.Type {
@@ -322,13 +322,13 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 			c.rememberAs(l, k, rec.Link)
 		}
 		return r, ok
-	case rec.Type == notes.Recorded:
+	case rec.Type == records.Recorded:
 		t, err := decodeRecorded(rec.Payload)
 		if err != nil {
 			return Result[T]{}, false
 		}
 		if l.memory != nil {
-			l.memory.Put(k, &entry{value: t, typ: notes.Recorded, key: k}, int64(len(rec.Payload))+entryOverhead, 0)
+			l.memory.Put(k, &entry{value: t, typ: records.Recorded, key: k}, int64(len(rec.Payload))+entryOverhead, 0)
 		}
 		return c.asRecorded(ctx, l, k, t, func(k key.Key) (Result[T], bool) { return c.follow(ctx, l, k, get, hops-1) })
 	case rec.Type != c.Value.Type:

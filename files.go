@@ -3,7 +3,7 @@ package larder
 import (
 	"context"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -37,12 +37,12 @@ func (m fileMemo) Load(s key.FileStat) (d key.Digest, ok bool) {
 		return d, false
 	}
 	if m.l.memory != nil {
-		if e, ok := m.l.memory.Get(k); ok && e.typ == notes.FileDigest {
+		if e, ok := m.l.memory.Get(k); ok && e.typ == records.FileDigest {
 			return e.value.(key.Digest), true
 		}
 	}
 	r, err := m.l.local.Get(context.Background(), k)
-	if err != nil || r.Type != notes.FileDigest || len(r.Payload) != key.Size {
+	if err != nil || r.Type != records.FileDigest || len(r.Payload) != key.Size {
 		return d, false
 	}
 	d = key.Digest(r.Payload)
@@ -57,11 +57,11 @@ func (m fileMemo) Store(s key.FileStat, d key.Digest) {
 		return
 	}
 	m.remember(k, d)
-	m.l.put(context.Background(), store.Record{Key: k, Type: notes.FileDigest, Payload: d[:]})
+	m.l.put(context.Background(), store.Record{Key: k, Type: records.FileDigest, Payload: d[:]})
 }
 
 func (m fileMemo) remember(k key.Key, d key.Digest) {
 	if m.l.memory != nil {
-		m.l.memory.Put(k, &entry{value: d, typ: notes.FileDigest}, key.Size+entryOverhead, 0)
+		m.l.memory.Put(k, &entry{value: d, typ: records.FileDigest}, key.Size+entryOverhead, 0)
 	}
 }

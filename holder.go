@@ -12,7 +12,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -71,11 +71,11 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 
 // holders are the records that say who computes keys.
 func holders(keys []key.Key, payload []byte) []store.Record {
-	records := make([]store.Record, len(keys))
+	all := make([]store.Record, len(keys))
 	for i, k := range keys {
-		records[i] = store.Record{Key: holderKey(k), Type: notes.Holder, Payload: payload}
+		all[i] = store.Record{Key: holderKey(k), Type: records.Holder, Payload: payload}
 	}
-	return records
+	return all
 }
 
 // waitsLong says, once for a key, what is waited for.
@@ -99,7 +99,7 @@ func (l *Larder) waitsLong(c singleflight.Call) {
 // holderOf returns who else computes k, and what to think of it.
 func (l *Larder) holderOf(k key.Key) (by holder, hint string) {
 	rec, err := l.store.Get(context.Background(), holderKey(k))
-	if err == nil && rec.Type == notes.Holder {
+	if err == nil && rec.Type == records.Holder {
 		err = decodeStrict.Unmarshal(rec.Payload, &by)
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -144,7 +144,7 @@ func (w *waiter) note(ctx context.Context, around map[key.Key]string) {
 	payload := binary.BigEndian.AppendUint64(w.key[:], uint64(time.Now().UnixNano()))
 	for k := range around {
 		at := waitKey(k)
-		if w.larder.store.Put(ctx, store.Record{Key: at, Type: notes.Waiting, Payload: payload}) == nil && !slices.Contains(w.noted, at) {
+		if w.larder.store.Put(ctx, store.Record{Key: at, Type: records.Waiting, Payload: payload}) == nil && !slices.Contains(w.noted, at) {
 			w.noted = append(w.noted, at)
 		}
 	}
@@ -158,7 +158,7 @@ func (w *waiter) cycle(ctx context.Context, around map[key.Key]string) (back key
 	for at := w.key; !seen[at]; {
 		seen[at] = true
 		rec, err := w.larder.store.Get(ctx, waitKey(at))
-		if err != nil || rec.Type != notes.Waiting || len(rec.Payload) != key.Size+8 {
+		if err != nil || rec.Type != records.Waiting || len(rec.Payload) != key.Size+8 {
 			return key.Key{}, false
 		}
 		beat := int64(binary.BigEndian.Uint64(rec.Payload[key.Size:]))

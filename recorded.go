@@ -9,7 +9,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -71,7 +71,7 @@ func (t recorded) add(reads []Read) recorded {
 // readRecorded returns the lists under k, or nil.
 func (l *Larder) readRecorded(ctx context.Context, k key.Key) recorded {
 	rec, err := l.store.Get(ctx, k)
-	if err != nil || rec.Type != notes.Recorded {
+	if err != nil || rec.Type != records.Recorded {
 		return nil
 	}
 	t, _ := decodeRecorded(rec.Payload)
@@ -91,10 +91,10 @@ func (l *Larder) putRecorded(ctx context.Context, a *key.Action, k key.Key, read
 		return key.Key{}, err
 	}
 	if inStore {
-		l.put(ctx, store.Record{Key: k, Type: notes.Recorded, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
+		l.put(ctx, store.Record{Key: k, Type: records.Recorded, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
 	}
 	if l.memory != nil {
-		l.memory.Put(k, &entry{value: t, typ: notes.Recorded, key: k}, int64(len(payload))+entryOverhead, 0)
+		l.memory.Put(k, &entry{value: t, typ: records.Recorded, key: k}, int64(len(payload))+entryOverhead, 0)
 	}
 	return under, nil
 }

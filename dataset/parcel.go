@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -18,9 +18,9 @@ type made struct{ encoding []byte }
 
 // newMade encodes what a maker returned for in.
 func newMade(ctx context.Context, in, out Sample) (*made, error) {
-	items := make([]parcel.Item, 0, out.Len())
+	items := make([]records.Item, 0, out.Len())
 	for f := range out.Fields() {
-		it := parcel.Item{Key: f.Key, Shared: f.Shared}
+		it := records.Item{Key: f.Key, Shared: f.Shared}
 		if i := slices.IndexFunc(in.fields, func(g Field) bool { return g.Item == f.Item }); i >= 0 {
 			it.From = in.fields[i].Key
 		} else if err := pack(ctx, &it, f.Item); err != nil {
@@ -28,22 +28,22 @@ func newMade(ctx context.Context, in, out Sample) (*made, error) {
 		}
 		items = append(items, it)
 	}
-	return &made{parcel.Encode(items)}, nil
+	return &made{records.Encode(items)}, nil
 }
 
 // keptDigest is from how many bytes on the digest of an item is kept: of fewer it is
 // made while a record is looked for.
 const keptDigest = 4 << 10
 
-func pack(ctx context.Context, to *parcel.Item, it *Item) (err error) {
+func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
 	if to.Ext, err = it.Ext(ctx); err != nil {
 		return err
 	}
 	if to.Bytes, err = it.Bytes(ctx); err != nil {
 		return err
 	}
-	if uint64(len(to.Bytes)) > parcel.MaxBytes {
-		return fmt.Errorf("%d bytes; at most %d can be kept", len(to.Bytes), int64(parcel.MaxBytes))
+	if uint64(len(to.Bytes)) > records.MaxBytes {
+		return fmt.Errorf("%d bytes; at most %d can be kept", len(to.Bytes), int64(records.MaxBytes))
 	}
 	if len(to.Bytes) >= keptDigest {
 		to.Digest, err = it.Digest(ctx)
@@ -53,7 +53,7 @@ func pack(ctx context.Context, to *parcel.Item, it *Item) (err error) {
 
 // open returns the sample that the maker returned for in.
 func (m *made) open(in Sample) (Sample, error) {
-	items, err := parcel.Decode(m.encoding)
+	items, err := records.Decode(m.encoding)
 	if err != nil {
 		return Sample{}, fmt.Errorf("dataset: %w", err)
 	}
@@ -79,8 +79,8 @@ func (m *made) open(in Sample) (Sample, error) {
 // madeValue keeps parcels. Items of a decoded parcel refer to the record, which may
 // be mapped memory.
 var madeValue = &codec.Value[*made]{
-	ID:   parcel.Format,
-	Type: parcel.Type,
+	ID:   records.Format,
+	Type: records.Type,
 	Encode: func(dst []byte, m *made) ([]byte, error) {
 		if len(dst) == 0 {
 			return slices.Clip(m.encoding), nil // which may be large and is not changed
@@ -88,7 +88,7 @@ var madeValue = &codec.Value[*made]{
 		return append(dst, m.encoding...), nil
 	},
 	Decode: func(b []byte) (*made, error) {
-		_, err := parcel.Decode(b)
+		_, err := records.Decode(b)
 		return &made{b}, err
 	},
 	Aliases: true,

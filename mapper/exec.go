@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/fs/cleanup"
-	"github.com/larder-data/larder/internal/tail"
+	"github.com/larder-data/larder/internal/proc/process"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 )
@@ -310,7 +310,7 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 	cmd := exec.CommandContext(bounded, e.argv[0], e.argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), variables)
-	var stderr tail.Tail
+	var stderr process.Tail
 	log, err := openLog(ctx, e.logs)
 	if err != nil {
 		return fmt.Errorf("logs: %w", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/tail"
-	"github.com/larder-data/larder/internal/umask"
+	"github.com/larder-data/larder/internal/fs/regularfile"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // mostLogged bounds what is kept of what one command writes to stderr.
@@ -44,7 +44,7 @@ func logsOf(env *component.Env) (logFolder, error) {
 	if err != nil {
 		return logFolder{}, fmt.Errorf("logs: %w", err)
 	}
-	return logFolder{dir, 0o666 &^ umask.Mask()}, nil
+	return logFolder{dir, 0o666 &^ regularfile.Mask()}, nil
 }
 
 // openLog makes the log of the samples that a command is run for, SAMPLE.log of each.
@@ -69,7 +69,7 @@ func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 
 // said takes what a command writes to stderr: its end for errors, and all for the log.
 type said struct {
-	end *tail.Tail
+	end *process.Tail
 	all *sampleLog
 }
 

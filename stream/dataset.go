@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -25,7 +25,7 @@ var SampleCodec = &codec.Value[dataset.Sample]{
 	ID: sampleFormat, Type: xxh3.HashString(sampleFormat), Encode: encodeSample, Decode: decodeSample, Aliases: true,
 }
 
-const sampleFormat = "larder sample 1: " + parcel.Format
+const sampleFormat = "larder sample 1: " + records.Format
 
 // codecFor returns how elements are written that nobody said it of.
 func codecFor[T any]() (*codec.Value[T], error) {
@@ -37,14 +37,14 @@ func codecFor[T any]() (*codec.Value[T], error) {
 
 func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
 	ctx := context.Background() // what lies in files is read whole, and at once
-	items := make([]parcel.Item, 0, s.Len())
+	items := make([]records.Item, 0, s.Len())
 	for f := range s.Fields() {
-		it := parcel.Item{Key: f.Key, Shared: f.Shared}
+		it := records.Item{Key: f.Key, Shared: f.Shared}
 		var err error
 		if it.Ext, err = f.Item.Ext(ctx); err == nil {
 			it.Bytes, err = f.Item.Bytes(ctx)
 		}
-		if err == nil && int64(len(it.Bytes)) > parcel.MaxBytes {
+		if err == nil && int64(len(it.Bytes)) > records.MaxBytes {
 			err = errors.New("it has more bytes than can be kept of one item")
 		}
 		if err != nil {
@@ -52,7 +52,7 @@ func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
 		}
 		items = append(items, it)
 	}
-	return append(dst, parcel.Encode(items)...), nil
+	return append(dst, records.Encode(items)...), nil
 }
 
 // An ItemError says which item of a sample went wrong.
@@ -67,7 +67,7 @@ func (e *ItemError) Error() string { return "item " + display.Name(e.Key) + ": "
 func (e *ItemError) Unwrap() error { return e.Err }
 
 func decodeSample(b []byte) (dataset.Sample, error) {
-	items, err := parcel.Decode(b)
+	items, err := records.Decode(b)
 	if err != nil {
 		return dataset.Sample{}, err
 	}

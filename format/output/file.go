@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/internal/fs/cleanup"
-	"github.com/larder-data/larder/internal/umask"
+	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
 // Overwrite says what a sink does with a file or a folder that is there.
@@ -92,7 +92,7 @@ func stage(path string) (*Staged, error) {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	s := &Staged{File: f, path: path, lock: lock, remain: cleanup.Add(func() error { return removed(os.Remove(f.Name())) })}
-	if err := f.Chmod(0o666 &^ umask.Mask()); err != nil {
+	if err := f.Chmod(0o666 &^ regularfile.Mask()); err != nil {
 		s.Discard()
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/larder-data/larder/internal/fs/cleanup"
-	"github.com/larder-data/larder/internal/umask"
+	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
 // A Folder is one that is being written beside its place. Its methods may be called
@@ -57,7 +57,7 @@ func stageFolder(path string, left []stale) (*Folder, error) {
 		f.lock, err = takeLock(f.Dir)
 	}
 	if err == nil {
-		err = os.Chmod(f.Dir, 0o777&^umask.Mask())
+		err = os.Chmod(f.Dir, 0o777&^regularfile.Mask())
 	}
 	if err != nil {
 		f.Leave()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -33,7 +33,7 @@ func Share(near, far store.Store) store.Store { return &shared{Store: near, far:
 
 // changes reports whether others may have put something else under the key since.
 func changes(r store.Record) bool {
-	return r.Type == notes.Recorded || r.Type == notes.Waiting || r.Type == notes.Holder
+	return r.Type == records.Recorded || r.Type == records.Waiting || r.Type == records.Holder
 }
 
 func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
@@ -96,9 +96,9 @@ func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, e
 	return records, context.Cause(ctx)
 }
 
-// fill puts in the place of records what far has under their keys that is later, and
+// fill puts in the place of local what far has under their keys that is later, and
 // copies that near.
-func (s *shared) fill(ctx context.Context, keys []key.Key, records []store.Record) {
+func (s *shared) fill(ctx context.Context, keys []key.Key, local []store.Record) {
 	far, err := whole(ctx, s.far, keys)
 	if err != nil {
 		return
@@ -106,14 +106,14 @@ func (s *shared) fill(ctx context.Context, keys []key.Key, records []store.Recor
 	s.missed.note(keys, far)
 	var copies []store.Record
 	for i, r := range far {
-		if r.Key.IsZero() || r.Type == notes.FileDigest || !r.Created.After(records[i].Created) && !records[i].Key.IsZero() {
+		if r.Key.IsZero() || r.Type == records.FileDigest || !r.Created.After(local[i].Created) && !local[i].Key.IsZero() {
 			continue
 		}
-		if r.Type != notes.Waiting && r.Type != notes.Holder { // these are removed when they end
+		if r.Type != records.Waiting && r.Type != records.Holder { // these are removed when they end
 			copies = append(copies, r)
 		}
 		r.Provenance = nil
-		records[i] = r
+		local[i] = r
 	}
 	_ = s.Store.Put(ctx, copies...) // else they are found far again
 }
@@ -127,12 +127,12 @@ func (s *shared) Has(ctx context.Context, k key.Key) (bool, error) {
 	return ok, nil
 }
 
-func (s *shared) Put(ctx context.Context, records ...store.Record) error {
-	records = stamped(records)
-	err := s.Store.Put(ctx, records...)
-	others := make([]store.Record, 0, len(records))
-	for _, r := range records {
-		if r.Type != notes.FileDigest {
+func (s *shared) Put(ctx context.Context, all ...store.Record) error {
+	all = stamped(all)
+	err := s.Store.Put(ctx, all...)
+	others := make([]store.Record, 0, len(all))
+	for _, r := range all {
+		if r.Type != records.FileDigest {
 			others = append(others, r)
 		}
 	}

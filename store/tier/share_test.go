@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -99,16 +99,16 @@ func TestSharedNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.Put(t.Context(), record(1, notes.FileDigest, "digest", 1)))
+	must(s.Put(t.Context(), record(1, records.FileDigest, "digest", 1)))
 	if ok, _ := far.Has(t.Context(), storetest.Key(1)); ok {
 		t.Error("the digest of a file is shared")
 	}
-	must(far.Put(t.Context(), record(2, notes.FileDigest, "digest", 1)))
+	must(far.Put(t.Context(), record(2, records.FileDigest, "digest", 1)))
 	if _, err := s.Get(t.Context(), storetest.Key(2)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the digest of another machine's file: %v", err)
 	}
-	must(s.Put(t.Context(), record(3, notes.Recorded, "before", 1)))
-	must(far.Put(t.Context(), record(3, notes.Recorded, "later", 2)))
+	must(s.Put(t.Context(), record(3, records.Recorded, "before", 1)))
+	must(far.Put(t.Context(), record(3, records.Recorded, "later", 2)))
 	if r, err := s.GetSeen(t.Context(), storetest.Key(3)); err != nil || string(r.Payload) != "before" {
 		t.Errorf("GetSeen asks far for what is near: %q, %v", r.Payload, err)
 	}
@@ -118,11 +118,11 @@ func TestSharedNotes(t *testing.T) {
 	if r := get(t, near, 3); string(r.Payload) != "later" {
 		t.Errorf("near is %q", r.Payload)
 	}
-	must(near.Put(t.Context(), record(3, notes.Recorded, "latest", 3)))
+	must(near.Put(t.Context(), record(3, records.Recorded, "latest", 3)))
 	if r := get(t, s, 3); string(r.Payload) != "latest" {
 		t.Errorf("what is newer near is %q", r.Payload)
 	}
-	must(far.Put(t.Context(), record(4, notes.Waiting, "waits", 1)))
+	must(far.Put(t.Context(), record(4, records.Waiting, "waits", 1)))
 	if r := get(t, s, 4); string(r.Payload) != "waits" {
 		t.Errorf("a note of another machine is %q", r.Payload)
 	}

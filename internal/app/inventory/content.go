@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/codec"
-	"github.com/larder-data/larder/internal/notes"
-	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -58,7 +57,7 @@ func contentOf(r store.Record) Content {
 			c.Problem = err.Error()
 		}
 		return c
-	case r.Type == parcel.Type:
+	case r.Type == records.Type:
 		return parcelContent(r.Payload)
 	}
 	return guess(r.Payload)
@@ -73,9 +72,9 @@ type reader struct {
 // readers are those of the types that are known by their fingerprints.
 var readers = sync.OnceValue(func() map[uint64]reader {
 	all := map[uint64]reader{
-		notes.FileDigest: {"file digest", readFileDigest},
-		arrayType:        {"array", readArray},
-		arrayPointerType: {"array", readArray},
+		records.FileDigest: {"file digest", readFileDigest},
+		arrayType:          {"array", readArray},
+		arrayPointerType:   {"array", readArray},
 	}
 	know(all, "string", func(s string) string { return clip([]byte(s)) })
 	know(all, "[]byte", bytesText)
@@ -141,7 +140,7 @@ func readFileDigest(payload []byte) (string, error) {
 // parcelContent lists the items of a parcel.
 func parcelContent(payload []byte) Content {
 	c := Content{As: "parcel"}
-	items, err := parcel.Decode(payload)
+	items, err := records.Decode(payload)
 	if err != nil {
 		c.Problem = err.Error()
 		return c

@@ -15,8 +15,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/inventory"
-	"github.com/larder-data/larder/internal/notes"
-	"github.com/larder-data/larder/internal/parcel"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -115,8 +114,8 @@ func TestDamagedContent(t *testing.T) {
 		record(t, "f", 0, []byte("text")),
 		record[image.Image](t, "f", 0, image.NewGray(image.Rect(0, 0, 7, 1))),
 		record(t, "f", 0, &array.Array{DType: array.Float32, Shape: []int{1}, Data: make([]byte, 4)}),
-		{Key: key.Key{1, 1}, Type: parcel.Type},
-		{Key: key.Key{1, 1}, Type: notes.FileDigest},
+		{Key: key.Key{1, 1}, Type: records.Type},
+		{Key: key.Key{1, 1}, Type: records.FileDigest},
 	} {
 		r.Payload = []byte{9, 9}
 		if c := describe(t, r).Content; c.Problem == "" {

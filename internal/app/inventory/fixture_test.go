@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/app/inventory"
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -88,7 +88,7 @@ func filled(t testing.TB, s store.Store) (first, linked store.Record) {
 	linked = link(t, "add", 100, first.Key)
 	put(t, s, first, record(t, "add", 1, "one"), record(t, "add", 2, "two"), linked, record(t, "mul", 0, 3.5))
 	file := record(t, "file", 0, "")
-	file.Type, file.Provenance, file.Cost = notes.FileDigest, nil, 0
+	file.Type, file.Provenance, file.Cost = records.FileDigest, nil, 0
 	d := key.DigestOf([]byte("content"))
 	file.Payload = d[:]
 	plain := record(t, "plain", 0, "unexplained")

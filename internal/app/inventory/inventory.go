@@ -45,7 +45,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -108,9 +108,9 @@ func kindOf(i store.Info) Kind {
 	switch {
 	case !i.Link.IsZero():
 		return Link
-	case i.Type == notes.Recorded:
+	case i.Type == records.Recorded:
 		return RecordedInputs
-	case i.Type == notes.FileDigest:
+	case i.Type == records.FileDigest:
 		return FileDigest
 	}
 	return Value

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/larder-data/larder/internal/app/inventory"
-	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -75,7 +75,7 @@ func TestExportImport(t *testing.T) {
 		put(t, s, large)
 		want := contents(t, s)
 		for k, r := range want {
-			if r.Type == notes.FileDigest {
+			if r.Type == records.FileDigest {
 				delete(want, k)
 			}
 		}
@@ -253,7 +253,7 @@ func TestExportImportLaw(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(rt, "records") {
 			r := store.Record{
 				Key:        key.Key{1, byte(i), 1},
-				Type:       rapid.Uint64().Filter(func(n uint64) bool { return n != notes.FileDigest }).Draw(rt, "type"),
+				Type:       rapid.Uint64().Filter(func(n uint64) bool { return n != records.FileDigest }).Draw(rt, "type"),
 				Cost:       time.Duration(rapid.Int64Min(0).Draw(rt, "cost")),
 				Created:    time.Unix(0, rapid.Int64().Draw(rt, "created")),
 				Provenance: rapid.SliceOf(rapid.Byte()).Draw(rt, "provenance"),

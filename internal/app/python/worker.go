@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-data/larder/internal/proc/process"
 	"github.com/larder-data/larder/internal/sharedmem"
-	"github.com/larder-data/larder/internal/tail"
 )
 
 // Frames: the kind and the bytes of what follows, of 4 bytes each.
@@ -509,7 +509,7 @@ func (w *worker) shrink() {
 // of a sample for the log of that.
 type teller struct {
 	mu    sync.Mutex
-	tail  tail.Tail
+	tail  process.Tail
 	log   io.Writer // nil: nobody wants it
 	marks int       // how many ends of samples were read
 	mark  *sync.Cond
@@ -580,7 +580,7 @@ func (t *teller) ended() {
 func (t *teller) begin(log io.Writer) (end func(asked bool)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tail = tail.Tail{}
+	t.tail = process.Tail{}
 	if log == nil {
 		return func(bool) {}
 	}

@@ -9,7 +9,7 @@ var neverHalf = law{
 		"store/disk.TestDamagedMergedIndexCostsNothing":          "nor is a damaged merged index: the indexes of the packs are read instead",
 		"store/disk.TestMergesAgreeWithAModel":                   "whatever is put, deleted, merged, collected and opened again in whatever order, what is found is what was put last",
 		"store/disk.TestHeaderIsWholeOrNothing":                  "a record whose header is changed in any byte is not there",
-		"internal/parcel.FuzzDecode":                             "bytes that are no kept sample are an error",
+		"internal/app/records.FuzzDecode":                        "bytes that are no kept sample are an error",
 		"store/disk.TestDamageIsAMiss":                           "whatever bit is flipped and whatever file is cut, removed or replaced, a read gives the right record or none, and the store goes on",
 		"store/disk.TestBadHeaderCostsOneRecord":                 "damage costs the record that it hit, and not those after it",
 		"store/disk.TestRecordsAroundHolesAreFound":              "what a crash did not hit is found, before and behind what it left empty",

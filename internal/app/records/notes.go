@@ -1,8 +1,6 @@
-// Package notes names the records of a store that are no values, but what the engine
-// notes beside them: by their types, which no type of Go has.
-package notes
+package records
 
-// The types of such records.
+// Types of records that are not values. No Go type has one of them.
 const (
 	Recorded   = 0x7472616365206f66 // which inputs a computation read while it ran
 	FileDigest = 0x66696c6564696765 // the digest of a file, under its state

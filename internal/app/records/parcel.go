@@ -1,16 +1,6 @@
-// Package parcel is about how the items that were made of a sample are kept: it
-// knows their bytes, and nothing of what they mean.
-//
-// The encoding, in which numbers are unsigned varints and texts have their length
-// before them:
-//
-//	number of items
-//	per item: flags (1 shared, 2 passed on, 4 with a digest), then its key and,
-//	    for an item passed on: the key of the input
-//	    for an item made: extension, digest if there is one, length of bytes
-//	the bytes of all items made; of [Aligned] or more, at a multiple of 64 from
-//	the start
-package parcel
+// Package records has the kinds of records that the engine stores beside plain values: what it
+// notes about computations, and the items that were computed of a sample, as one value ([Encode]).
+package records
 
 import (
 	"encoding/binary"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package umask
+package regularfile
 
 import "os"
 

@@ -1,5 +1,4 @@
-// Package tail keeps the end of what a program says, for errors.
-package tail
+package process
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package umask
+package regularfile
 
 import (
 	"os"

@@ -1,0 +1,2 @@
+// Package regularfile says which permissions new files do not get.
+package regularfile

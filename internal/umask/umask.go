@@ -1,2 +1,0 @@
-// Package umask says which permissions new files do not get.
-package umask
