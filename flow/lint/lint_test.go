@@ -20,7 +20,7 @@ import (
 )
 
 // letters is a source of 26 samples, with an image and a document metadata in each.
-const letters = "version: 1\nvars: {epoch: 0}\nnodes:\n  in: {source: underfolder, with: {path: ../examples/letters/data}}\n"
+const letters = "version: 1\nvars: {epoch: 0}\nnodes:\n  in: {source: underfolder, with: {path: ../../examples/letters/data}}\n"
 
 // check lints a flow of the letters and the given nodes.
 func check(t *testing.T, nodes string) []lint.Warning {
@@ -149,7 +149,7 @@ var results = []trial{
 
 	{"", branches("in", ""), "repeated-decode b"},
 	{"", "  mixed: {op: shuffle, from: in}\n" + branches("mixed", ""), "repeated-decode b"},
-	{"a cache keeps the images", "  i: {source: underfolder, with: {path: ../examples/letters/data}, cache: {policy: auto}}\n" + branches("i", ""), ""},
+	{"a cache keeps the images", "  i: {source: underfolder, with: {path: ../../examples/letters/data}, cache: {policy: auto}}\n" + branches("i", ""), ""},
 	{"one of them is kept", branches("in", ", keep: true"), ""},
 	{"one sample is decoded once", "  a: {map: image-stats, from: in}\n  last: {map: image-resize, from: a, with: {width: 8}}\n" + out, ""},
 	{"they are other samples", "  parts: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n  a: {map: image-resize, from: parts.a, with: {width: 8}}\n  b: {map: image-resize, from: parts.b, with: {width: 9}}\n" + sinks, ""},
@@ -239,7 +239,7 @@ func TestSweep(t *testing.T) {
 
 // TestExamples: nothing is the matter with the flows of the examples.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../examples/*/*.yaml")
+	files, err := filepath.Glob("../../examples/*/*.yaml")
 	if err != nil || len(files) < 4 {
 		t.Fatal(files, err)
 	}

@@ -65,7 +65,7 @@ func evaluated(t testing.TB, formula string) (v any, wrong string, early bool) {
 }
 
 // foreign is what no message has: texts of Go and of the library.
-var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|expr|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unsaid))
+var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|\bexpr($|[^.\w]|\.[A-Z])|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unsaid))
 
 var (
 	place  = regexp.MustCompile(`(?s) \(\d+:\d+\)\n \| .*`)

@@ -154,8 +154,8 @@ var rightHits = law{
 		"internal/app/server/embedproxy.TestPrecision":            "numbers come back to the bit as a service said them",
 	},
 	mutations: []mutation{
-		{"digests of files are taken from other machines", "store/tier/share.go", "r.Type == notes.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
-		{"digests of files are given to other machines", "store/tier/share.go", "if r.Type != notes.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
+		{"digests of files are taken from other machines", "store/tier/share.go", "r.Type == records.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
+		{"digests of files are given to other machines", "store/tier/share.go", "if r.Type != records.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
 		{"arguments of functions of clients are not told apart", "internal/app/server/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"internal/app/server.TestCalls"}},
 		{"functions of clients are known by their names alone", "internal/app/server/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"internal/app/server.TestCalls"}},
 		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},

@@ -142,7 +142,7 @@ func TestEditsThatAreWrong(t *testing.T) {
 // TestTrial: a trial writes few samples, and nothing where the flow writes.
 func TestTrial(t *testing.T) {
 	dir := t.TempDir()
-	data, err := filepath.Abs("../examples/letters/data")
+	data, err := filepath.Abs("../../examples/letters/data")
 	if err != nil {
 		t.Fatal(err)
 	}

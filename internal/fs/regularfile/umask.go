@@ -1,2 +1,0 @@
-// Package regularfile says which permissions new files do not get.
-package regularfile
