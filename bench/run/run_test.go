@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,6 +116,31 @@ func TestPagesAreRendered(t *testing.T) {
 	same(t, root, readme, document)
 	for _, row := range rows {
 		same(t, root, "docs/"+chart(row))
+	}
+}
+
+// So are the sections of the renderers in Python.
+func TestPagesAreRenderedByPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Chdir("..")
+	root := t.TempDir()
+	if err := errors.Join(os.CopyFS(filepath.Join(root, "bench", "python"), os.DirFS("python")), os.Mkdir(filepath.Join(root, "docs"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"bench/loading.json", "bench/shards.json", document} {
+		if err := copyFile(filepath.Join("..", file), filepath.Join(root, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"loading", "shards"} {
+		c := exec.CommandContext(t.Context(), python, filepath.Join(root, "bench", "python", name, "run.py"), "--render")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		same(t, root, document)
 	}
 }
 
