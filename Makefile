@@ -1,7 +1,7 @@
 .PHONY: bench test lint
 
-# Measures Larder beside other software and writes docs/benchmarks.md: half an
-# hour on two cores. BENCH=--quick tries everything in three minutes.
+# Measures Larder beside other software and writes its sections of
+# docs/benchmarks.md and README.md: half an hour on two cores. BENCH=--quick tries everything in three minutes.
 bench:
 	cd bench && go run ./run $(BENCH)
 

@@ -1,46 +1,41 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
 )
 
-// edits are what became of edits of programs in Python: bench/edits.json, which
-// python3 bench/python/memo/edits.py writes.
-type edits struct {
-	Python string            `json:"python"`
-	Tools  map[string]string `json:"tools"`
-	Found  map[string]struct {
-		Edits, Same, Stale, Needless, Refused, Failed int
-	} `json:"found"`
-}
+// memoizers are in the order of the table.
+var memoizers = []string{"larder", "joblib", "evalcache", "diskcache", "torchcache"}
 
-// contestants are the memoizers, in the order of the table.
-var contestants = []string{"larder", "joblib", "evalcache", "diskcache", "torchcache"}
-
-// renderEdits appends the table of edits.
-func renderEdits(b *bytes.Buffer, file string) error {
+// edits returns the table of edits of programs in Python. Its file is
+// bench/edits.json, which python3 bench/python/memo/edits.py writes.
+func edits(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	var e edits
+	var e struct {
+		Tools map[string]string
+		Found map[string]struct {
+			Edits, Same, Stale, Needless, Refused, Failed int
+		}
+	}
 	if err := json.Unmarshal(text, &e); err != nil {
-		return err
+		return "", err
 	}
-	same := e.Found["larder"].Same
-	fmt.Fprintf(b, "\n## Edits of programs in Python\n\nEach edit is made between two runs of a program, in processes of their own with one cache: of functions, what they call, constants, classes, decorators, modules, settings and libraries. A result is stale where the second run computes nothing and a run without a cache gives another one. `python3 bench/python/memo/edits.py`, Python %s; torchcache keeps tensors of functions alone, and is given the texts of results as such.\n\n", e.Python)
-	fmt.Fprintf(b, "| Of %d edits | stale results | needless computations of %d that change nothing | refused | failed |\n| --- | ---: | ---: | ---: | ---: |\n", e.Found["larder"].Edits, same)
-	for _, name := range contestants {
+	var b strings.Builder
+	all := e.Found["larder"]
+	fmt.Fprintf(&b, "| Of %d edits | stale results | needless computations of %d that change nothing | refused | failed |\n| --- | ---: | ---: | ---: | ---: |\n", all.Edits, all.Same)
+	for _, name := range memoizers {
 		f := e.Found[name]
-		called := strings.TrimSpace(name + " " + e.Tools[name])
+		called := name + " " + e.Tools[name]
 		if name == "larder" {
 			called = "Larder"
 		}
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %d |\n", called, f.Stale, f.Needless, f.Refused, f.Failed)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", called, f.Stale, f.Needless, f.Refused, f.Failed)
 	}
-	return nil
+	return b.String(), nil
 }

@@ -1,10 +1,11 @@
-// Command run measures Larder beside other software and writes
-// docs/benchmarks.md with its charts. It is run in the folder bench:
+// Command run measures Larder beside other software. It writes its sections of
+// docs/benchmarks.md and README.md, between their markers, and the charts. It is run
+// in the folder bench:
 //
 //	go run ./run                     all rows, at full size
-//	go run ./run --quick             small sizes, two runs, results in .work
+//	go run ./run --quick             small sizes, two runs; results and pages in .work
 //	go run ./run --rows hit,store    these rows; the other figures stay
-//	go run ./run --render-only       writes the document anew from results.json
+//	go run ./run --render-only       writes the sections again from results.json
 //
 // With BENCH_PROFILE=FOLDER in the environment, each job in Go leaves profiles of
 // the processor and the heap there.
@@ -44,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "small sizes and two runs, to see whether everything works")
-	renderOnly := flags.Bool("render-only", false, "measure nothing; write the document from what was measured")
+	renderOnly := flags.Bool("render-only", false, "measure nothing; write the sections from what was measured")
 	only := flags.String("rows", "", "measure these rows, separated by commas")
 	runs := flags.Int("runs", 0, "runs of each contestant (default 5, quick 2)")
 	if err := flags.Parse(args); err != nil {
@@ -56,13 +57,13 @@ func run(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(scratch, 0o777); err != nil {
 		return err
 	}
-	results, docs := "results.json", filepath.Join("..", "docs")
+	file, root := "results.json", ".."
 	if *quick {
-		results, docs = filepath.Join(scratch, "results.json"), scratch
+		file, root = filepath.Join(scratch, "results.json"), scratch
 	}
 	all := Results{}
 	if *renderOnly || *only != "" {
-		if err := all.read(results); err != nil && (*renderOnly || !errors.Is(err, os.ErrNotExist)) {
+		if err := all.read(file); err != nil && (*renderOnly || !errors.Is(err, os.ErrNotExist)) {
 			return err
 		}
 	}
@@ -71,11 +72,11 @@ func run(ctx context.Context, args []string) error {
 		if m.runs == 0 {
 			m.runs = map[bool]int{false: 5, true: 2}[*quick]
 		}
-		if err := m.measure(ctx, &all, *only, results); err != nil {
+		if err := m.measure(ctx, &all, *only, file); err != nil {
 			return err
 		}
 	}
-	return render(docs, all)
+	return render(root, all)
 }
 
 // measure runs the chosen rows, one after the other, and replaces their results in

@@ -4,102 +4,117 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// render writes the document and its charts into a folder, and the short table
-// into the README beside that.
-func render(dir string, r Results) error {
-	var b bytes.Buffer
-	head(&b, r)
+// The pages that have figures, by their names in the clone.
+const (
+	document = "docs/benchmarks.md"
+	readme   = "README.md"
+	results  = "bench/results.json"
+)
+
+// render writes the sections of the pages and the charts into a folder that is like
+// the clone.
+func render(root string, r Results) error {
+	if err := os.MkdirAll(filepath.Join(root, "docs"), 0o777); err != nil {
+		return err
+	}
 	for _, row := range rows {
 		if len(r.sizes(row.Name, "")) == 0 {
 			continue
 		}
-		session := r.Rows[row.Name]
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nMeasured on %s%s, in %s; load before (1, 5, 15 minutes): %s.\n\n", row.Title, row.Work, session.Date, of(session.Larder), span(session.Seconds), session.Load)
+		if err := os.WriteFile(filepath.Join(root, "docs", chart(row)), draw(r, row), 0o666); err != nil {
+			return err
+		}
+	}
+	edits, err := edits("edits.json")
+	if err != nil {
+		return err
+	}
+	if err := rewrite(root, document, map[string]string{results: sections(r), "bench/edits.json": edits}); err != nil {
+		return err
+	}
+	return rewrite(root, readme, map[string]string{results: summary(r)})
+}
+
+// rewrite writes a page of the clone into a folder. What the markers of each source
+// enclose is replaced by its text; the rest is written by hand.
+func rewrite(root, page string, texts map[string]string) error {
+	b, err := os.ReadFile(filepath.Join("..", page))
+	if err != nil {
+		return err
+	}
+	all := string(b)
+	for source, text := range texts {
+		begin, end := "<!-- begin "+source+" -->\n", "<!-- end "+source+" -->\n"
+		before, rest, ok := strings.Cut(all, begin)
+		_, after, ended := strings.Cut(rest, end)
+		if !ok || !ended {
+			return fmt.Errorf("%s: has no markers of %s; add them", page, source)
+		}
+		all = before + begin + "\n" + text + "\n" + end + after
+	}
+	return os.WriteFile(filepath.Join(root, page), []byte(all), 0o666)
+}
+
+// sections are what the document has of the results: when and on what they were
+// measured, and for each row a table and a chart.
+func sections(r Results) string {
+	var b bytes.Buffer
+	var dates []string
+	for _, session := range r.Rows {
+		day, _, _ := strings.Cut(session.Date, " ")
+		dates = append(dates, day)
+	}
+	slices.Sort(dates)
+	m := r.Machine
+	fmt.Fprintf(&b, "Measured on %s: %s, %d processors, %s, %s, %s. Figures are medians of %d runs.\n\nVersions: %s.\n",
+		strings.Join(slices.Compact(dates), ", "), m.CPU, m.Processors, m.Memory, m.FileSystem, m.Go, r.Runs, versionList(r.Versions))
+	for _, row := range rows {
+		if len(r.sizes(row.Name, "")) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", row.Title, row.Work)
 		if row.Sizes != nil {
 			growth(&b, r, row)
 		} else {
 			table(&b, r, row)
 		}
-		better(&b, r, row)
-		chart := "bench-" + row.Name + ".svg"
-		fmt.Fprintf(&b, "\n![%s](%s)\n", row.Title, chart)
-		if err := os.WriteFile(filepath.Join(dir, chart), draw(r, row), 0o666); err != nil {
-			return err
+		if left := unmeasured(r, row); left != "" {
+			fmt.Fprintf(&b, "\nNot measured: %s.\n", left)
 		}
+		if row.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n", row.Note)
+		}
+		fmt.Fprintf(&b, "\n![%s](%s)\n", row.Title, chart(row))
 	}
-	if err := renderEdits(&b, "edits.json"); err != nil {
-		return err
-	}
-	err := os.WriteFile(filepath.Join(dir, "benchmarks.md"), b.Bytes(), 0o666)
-	if err != nil || r.Quick {
-		return err
-	}
-	return summarize(filepath.Join(dir, "..", "README.md"), r)
+	return b.String()
 }
 
-func head(b *bytes.Buffer, r Results) {
-	m := r.Machine
-	total := 0.0
-	for _, s := range r.Rows {
-		total += s.Seconds
-	}
-	fmt.Fprintf(b, `# Benchmarks
+func chart(row Row) string { return "bench-" + row.Name + ".svg" }
 
-<!-- Written by make bench (bench/run). Do not edit: change bench/run/rows.go and run it again, or cd bench && go run ./run --render-only. -->
-
-Larder beside other software on the same work. Each figure is the median of %d runs, with the least and the greatest in brackets; the contestants of a table take turns, one run each, each run in a new process and a new folder, and what was written before is flushed first.
-`+"`make bench`"+` measures all of it again, in %s here, and writes this page and its charts from `+"`bench/results.json`"+`.
-
-| | |
-| --- | --- |
-| Processor | %s, %d processors |
-| Memory | %s |
-| System | %s |
-| Temporary files on | %s |
-| Go | %s |
-| Python | %s |
-
-Each table says how loaded the machine was beforehand, which is the work of the table before where nobody else was at work.
-
-The time of a process's start and of its imports is never included, but for the command `+"`larder run`"+`. The page cache is warm throughout. Where software in Python is measured, part of the difference is the language: read those rows as what a program in that language pays.
-PyTorch's DataLoader keeps no results, so no row is about it.
-
-Versions: %s.
-`, r.Runs, span(total), m.CPU, m.Processors, m.Memory, m.OS, m.FileSystem, m.Go, r.Versions["Python"], versionList(r.Versions))
-}
-
-// of names the commit of Larder, if it is known.
-func of(commit string) string {
-	if commit == "" {
-		return ""
-	}
-	return " of Larder " + commit
-}
-
-// span writes minutes where there are some.
-func span(seconds float64) string {
-	if seconds < 120 {
-		return fmt.Sprintf("%.0f seconds", seconds)
-	}
-	return fmt.Sprintf("%.0f minutes", seconds/60)
-}
-
+// versionList names modules by the last part of their paths that is a name.
 func versionList(v map[string]string) string {
 	var list []string
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if name != "Python" && name != "Larder" {
-			list = append(list, strings.TrimPrefix(name, "github.com/")+" "+v[name])
+	for name, version := range v {
+		if dir, last := path.Split(name); len(last) == 2 && last[0] == 'v' {
+			name = dir
 		}
+		list = append(list, path.Base(name)+" "+strings.TrimPrefix(version, "v"))
 	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	return strings.Join(list, ", ")
+}
+
+// shown are the columns of the table.
+func (r Row) shown() []Column {
+	return slices.DeleteFunc(slices.Clone(r.Columns), func(c Column) bool { return c.Hidden })
 }
 
 func heading(b *bytes.Buffer, first string, columns []Column) {
@@ -107,24 +122,22 @@ func heading(b *bytes.Buffer, first string, columns []Column) {
 	for _, c := range columns {
 		fmt.Fprintf(b, " %s |", c.Title)
 	}
-	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", len(columns)))
+	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", strings.Count(first, "|")+len(columns)))
 }
 
-// table writes one line for each contestant, and why where one was not run.
+// table writes one line for each contestant that was measured.
 func table(b *bytes.Buffer, r Results, row Row) {
-	heading(b, "", row.Columns)
+	heading(b, "", row.shown())
 	for _, c := range row.Contestants {
+		if r.why(row, c) != "" {
+			continue
+		}
 		name := c.Name
 		if c.Name == row.Main {
 			name = "**" + name + "**"
 		}
-		failure := cmp.Or(c.Not, r.failure(row.Name, c.Name))
-		if failure != "" {
-			fmt.Fprintf(b, "| %s | not run: %s |%s\n", name, strings.ReplaceAll(failure, "|", "\\|"), strings.Repeat(" |", len(row.Columns)-1))
-			continue
-		}
 		fmt.Fprintf(b, "| %s |", name)
-		for _, col := range row.Columns {
+		for _, col := range row.shown() {
 			fmt.Fprintf(b, " %s |", figure(r, row, c.Name, 0, col))
 		}
 		fmt.Fprintln(b)
@@ -136,71 +149,37 @@ func figure(r Results, row Row, contestant string, n int, col Column) string {
 	if !ok {
 		return "."
 	}
-	middle := col.Kind.write(s.Median)
-	if least, most := col.Kind.write(s.Min), col.Kind.write(s.Max); least != middle || most != middle {
-		return fmt.Sprintf("%s (%s to %s)", middle, least, most)
-	}
-	return middle
+	return col.Kind.write(s.Median)
 }
 
-// better lists where others are better than Larder, in rows of growth at the
-// largest size that they were measured at.
-func better(b *bytes.Buffer, r Results, row Row) {
+// unmeasured lists the contestants without figures, and why.
+func unmeasured(r Results, row Row) string {
 	var list []string
 	for _, c := range row.Contestants {
-		if strings.HasPrefix(strings.ToLower(c.Name), "larder") || c.N > 0 {
-			continue
+		if why := r.why(row, c); why != "" {
+			list = append(list, fmt.Sprintf("%s (%s)", c.Name, why))
 		}
-		var in, why []string
-		n, at := 0, ""
-		if sizes := r.sizes(row.Name, c.Name); row.Sizes != nil && len(sizes) > 0 {
-			n = sizes[len(sizes)-1]
-			at = ", at " + grouped(n)
-		}
-		for _, col := range row.Columns {
-			ours, ok := r.of(row.Name, row.Main, n, col.Figure)
-			theirs, measured := r.of(row.Name, c.Name, n, col.Figure)
-			if !ok || !measured || !ahead(theirs.Median, ours.Median, col.More) {
-				continue
-			}
-			if s := cmp.Or(row.Why[c.Name+": "+col.Title], row.Why["all: "+col.Title], row.Why[c.Name]); s != "" && !slices.Contains(why, s) {
-				why = append(why, s)
-			}
-			in = append(in, fmt.Sprintf("%s (%s, Larder %s)", col.Title, col.Kind.write(theirs.Median), col.Kind.write(ours.Median)))
-		}
-		if len(in) == 0 {
-			continue
-		}
-		line := fmt.Sprintf("- %s%s: %s", c.Name, at, strings.Join(in, ", "))
-		if len(why) > 0 {
-			line += ". Why: " + strings.Join(why, ". And ")
-		}
-		list = append(list, line+".")
 	}
-	if len(list) > 0 {
-		fmt.Fprintf(b, "\nBetter than %s by more than 5 %%:\n\n%s\n", row.Main, strings.Join(list, "\n"))
-	}
+	return strings.Join(list, "; ")
 }
 
-// ahead reports whether one figure is better than another by more than 5 %.
-func ahead(a, b float64, more bool) bool {
-	if more {
-		return a > b*1.05
-	}
-	return a < b*0.95
+// why says why a contestant has no figures, of an error the part before the colon.
+func (r *Results) why(row Row, c Contestant) string {
+	failed, _, _ := strings.Cut(r.failure(row.Name, c.Name), ":")
+	return cmp.Or(c.Not, failed)
 }
 
 // growth writes one line for each contestant and size, and how each figure grows.
 func growth(b *bytes.Buffer, r Results, row Row) {
-	heading(b, "| how many", row.Columns)
+	heading(b, " | how many", row.shown())
 	for _, c := range row.Contestants {
-		if failure := cmp.Or(c.Not, r.failure(row.Name, c.Name)); failure != "" {
-			fmt.Fprintf(b, "| %s | not run: %s |\n", c.Name, failure)
-		}
 		sizes := r.sizes(row.Name, c.Name)
 		for _, n := range sizes {
+			if n < row.Least && !r.Quick {
+				continue
+			}
 			fmt.Fprintf(b, "| %s | %s |", c.Name, grouped(n))
-			for _, col := range row.Columns {
+			for _, col := range row.shown() {
 				fmt.Fprintf(b, " %s |", figure(r, row, c.Name, n, col))
 			}
 			fmt.Fprintln(b)
@@ -209,12 +188,11 @@ func growth(b *bytes.Buffer, r Results, row Row) {
 			continue
 		}
 		fmt.Fprintf(b, "| %s | exponent |", c.Name)
-		for _, col := range row.Columns {
+		for _, col := range row.shown() {
 			fmt.Fprintf(b, " %s |", exponentOf(r, row, c.Name, col))
 		}
 		fmt.Fprintln(b)
 	}
-	fmt.Fprintf(b, "\nThe exponent is b where the figure grows as n^b: the slope of a straight line through the logarithms, by least squares over all sizes.\n")
 }
 
 func exponentOf(r Results, row Row, contestant string, col Column) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // Results are all figures, with what they were measured on. They are kept in
-// results.json, from which the document can be written again.
+// results.json, from which the sections can be written again.
 type Results struct {
 	Machine  Machine            `json:"machine"`
 	Versions map[string]string  `json:"versions"`

@@ -18,7 +18,8 @@ type Row struct {
 	Name        string
 	Job         string // what the contestants do, if several rows do the same
 	Title       string
-	Work        string // what is done, and how
+	Work        string // what is done, and how: the text above the table
+	Note        string // the text below it
 	Phases      []string
 	Contestants []Contestant
 	Columns     []Column
@@ -32,9 +33,7 @@ type Row struct {
 	Data func(dir string, n int) error
 	// Before is called before each phase.
 	Before func(dir, phase string, run int) error
-	// Why says why a contestant is better than Larder, where a profile shows
-	// it: by its name, or by its name (or all) and a column's title.
-	Why map[string]string
+	Least  int // size in the table; smaller ones count in the exponents and charts
 }
 
 // A Contestant is a piece of software, used in one way.
@@ -51,8 +50,8 @@ type Contestant struct {
 type Column struct {
 	Figure, Title string
 	Kind          Kind
-	More          bool // is better
-	Chart         bool
+	Chart         bool // draws it
+	Hidden        bool // from the table
 }
 
 // A Kind says how a figure is written.
@@ -86,8 +85,8 @@ func (r Row) sizes(quick bool, run int) []int {
 	return r.Sizes
 }
 
-// turn returns the contestants in turn, beginning with another one each run: so
-// nobody always follows the same.
+// turn returns the contestants in turn, beginning with another one each run, so
+// that none always follows the same one.
 func (r Row) turn(first int) []Contestant {
 	return slices.Concat(r.Contestants[first:], r.Contestants[:first])
 }
@@ -137,14 +136,8 @@ var coldWarm = []string{"cold", "warm"}
 // memoColumns are those of the rows that call a function that remembers.
 var memoColumns = []Column{
 	{Figure: "warm", Title: "hit", Chart: true},
-	{Figure: "first", Title: "hit, first pass"},
-	{Figure: "cold", Title: "computed and kept"},
-	{Figure: "executions", Title: "executions when warm", Kind: Count},
+	{Figure: "cold", Title: "computed and stored"},
 }
-
-const notYet = "groupcache-go, its successor, could not be fetched: the module proxy answered 403 Forbidden, \"This module version is not available\""
-
-var noStampede = "keeps no results on disk, or lets one process use its file at a time"
 
 var storeColumns = []Column{
 	{Figure: "put", Title: "put", Chart: true},
@@ -155,94 +148,74 @@ var storeColumns = []Column{
 	{Figure: "mapped", Title: "mapped from files", Kind: Bytes},
 }
 
-// why holds sentences that several rows need.
-const (
-	whyInProcess = "it keeps values in the memory of one process and names them by Go's own `==`; Larder names a call by SHA-256 of its arguments, so that other processes and later runs find it"
-	whyMapped    = "it maps the file and checks nothing; Larder checks the payload on every read"
-	whyNamed     = "Larder also names the payload by its SHA-256, on another processor while it writes, and makes folders for the file; most of its time is writing, as theirs is"
-	whyOneHash   = "it hashes once, two blocks; Larder takes a digest of the argument and then one of the action, four blocks of SHA-256, which is half of its time"
-	whyNoCopy    = "it hands out the page of its mapped file, unchecked; Larder reads each record with a system call, which is most of its time, and checks it"
-	whyNoIndex   = "it opens one file; Larder opens each of its packs and maps their merged index, and reads into a table what was written since indexes were merged"
-	whyNoTable   = "it keeps nothing for each value; Larder has a table of what was written since indexes were merged"
-	whyMerged    = "Larder's processes map the merged index, and share it"
-	whyHeader    = "each of Larder's records has a header (key, type, cost, times, checksums), which is larger than such a value, and entries in the index of its pack and in the merged one"
-)
-
-// whyStores says why stores that are trees in a file are better than Larder's.
-var whyStores = map[string]string{
-	"all: open and first get": whyNoIndex, "all: memory of its own": whyNoTable, "all: memory when open": whyNoTable, "all: on disk": whyHeader, "all: mapped from files": whyMerged,
-	"bbolt, 1000 a transaction: get": whyNoCopy,
-}
-
 var rows = []Row{
 	{
 		Name: "hit", Title: "A hit of a tiny result", N: 200, Quick: 20, Phases: coldWarm, Main: "Larder, on disk", Columns: memoColumns,
-		Work: "A function from an integer to an integer, called with 200 arguments. One process computes and keeps all, the next calls with the same arguments: one pass that is timed as the first, then passes for 0.3 s. Time a call, key included. What lives in memory alone starts empty in each process.",
+		Work: "A function from integer to integer is called with 200 arguments in one process, then in the next. Figures are per call, key included.",
+		Note: "In-memory caches start empty in each process. They are faster because they compare arguments with `==` in one process; Larder computes SHA-256, so that other processes find the result.",
 		Contestants: all(inGo("Larder, on disk", "Larder, in memory", "Larder lazy, on disk", "Larder lazy, in memory", "otter, in memory", "groupcache, in memory"),
-			not("groupcache-go", notYet), inPython("evalcache", "diskcache", "joblib", "cachew", "redun")),
-		Why: map[string]string{"otter, in memory": whyInProcess, "groupcache, in memory": whyInProcess},
+			not("groupcache-go", "could not be fetched"), inPython("evalcache", "diskcache", "joblib", "cachew", "redun")),
 	},
 	{
 		Name: "result", Title: "A result of 1 MiB", N: 8, Quick: 2, Phases: coldWarm, Main: "Larder, on disk, array", Columns: memoColumns,
-		Work: "A function that returns 262 144 float32: a NumPy array, a `*array.Array` or a `[]float32`. As above with 8 arguments; the caller reads one value of each page of 4 KiB.",
+		Work: "A function returns 262 144 float32. The caller reads one value of each page.",
+		Note: "The Python caches store such a result faster, because Larder also computes its SHA-256 and creates directories. cachew cannot infer a type for arrays.",
 		Contestants: all(inGo("Larder, on disk, array", "Larder, on disk, slice", "Larder, in memory, array", "Larder, in memory, slice"),
 			inPython("evalcache", "diskcache", "joblib", "joblib, mmap_mode r", "cachew", "redun")),
-		Why: map[string]string{"all: computed and kept": whyNamed, "joblib, mmap_mode r: hit": whyMapped},
 	},
 	{
 		Name: "argument", Title: "An argument of 1 MiB", N: 2, Quick: 1, Phases: coldWarm, Main: "Larder, on disk", Columns: memoColumns,
-		Work: "A function from 131 072 float64 to their sum, called with the same 2 arrays. Each call has to name its argument by content.",
+		Work: "A function sums 131 072 float64. Each call identifies its argument by content.",
 		Contestants: all(inGo("Larder, on disk", "Larder, in memory", "Larder lazy, on disk"),
-			inPython("diskcache", "joblib", "redun", "evalcache"), not("cachew", "names the arguments by str(), which leaves out the middle of an array: another array would be a hit")),
+			inPython("diskcache", "joblib", "redun", "evalcache"), not("cachew", "uses `str()` of arguments, which leaves out the middle of an array")),
 	},
 	{
 		Name: "key", Title: "A struct as a key", N: 1, Quick: 1, Main: "Larder",
-		Work:    "Names a call by a struct (in Python, a dataclass) of a string, an integer, a float and a boolean; another integer each time.",
+		Work:    "The key of a call with a struct (in Python, a dataclass) of a string, an integer, a float and a boolean.",
+		Note:    "`encoding/json` hashes once; Larder computes a digest of the argument and one of the action.",
 		Columns: []Column{{Figure: "key", Title: "one key", Chart: true}},
 		Contestants: all(inGo("Larder", "encoding/json and SHA-256", "encoding/gob and SHA-256"),
-			inPython("diskcache", "evalcache", "joblib", "redun", "datasets"), not("cachew", "names arguments by str(); it has no step of its own for that")),
-		Why: map[string]string{"encoding/json and SHA-256": whyOneHash},
+			inPython("diskcache", "evalcache", "joblib", "redun", "datasets"), not("cachew", "has no separate step")),
 	},
 	{
 		Name: "chain", Title: "A chain of 1000 nodes", N: 1000, Quick: 100, Phases: coldWarm, Main: "Larder lazy, on disk",
-		Work: "Each node adds one to the one before. Cold computes and keeps all, in a process of its own; warm builds the chain again in the next process and asks for the last. Lazy tools read only the last; the others look up each.",
+		Work: "Each node adds one to the previous one. The warm process builds the chain again and requests the last value.",
 		Columns: []Column{
 			{Figure: "warm", Title: "warm", Chart: true}, {Figure: "cold", Title: "cold", Chart: true},
-			{Figure: "executions", Title: "executions when warm", Kind: Count},
 		},
 		Contestants: all(inGo("Larder lazy, on disk", "Larder, on disk"),
 			inPython("evalcache", "evalcache, recursion limit raised", "diskcache", "joblib", "redun"),
 			[]Contestant{{Name: "redun, recursion limit raised, only 100 nodes", Python: true, N: 100}},
-			not("cachew", "keeps one result for each function; with one file for each argument a call takes what the first table says")),
+			not("cachew", "stores one result for each function")),
 	},
 	{
 		Name: "stampede", Title: "8 processes, 200 equal keys", N: 200, Quick: 10, Processes: 8, Main: "Larder, on disk",
-		Work: "Eight processes begin together and each calls the function with the same 200 arguments in the same order. It hashes 8 MiB with SHA-256, so computing each once takes about a second of one processor. 200 executions are ideal.",
+		Work: "Eight processes call a function with the same 200 arguments in the same order. It hashes 8 MiB. 200 executions are ideal.",
 		Columns: []Column{
 			{Figure: "seconds", Title: "until the last is done", Chart: true},
 			{Figure: "executions", Title: "executions", Kind: Count, Chart: true},
 		},
 		Contestants: all(inGo("Larder, on disk", "Larder lazy, on disk"), inPython("diskcache", "diskcache, barrier", "joblib", "evalcache", "cachew"),
 			[]Contestant{{Name: "redun, only 20 keys", Python: true, N: 20}},
-			not("otter, ristretto, golang-lru, groupcache, bbolt, badger, pebble", noStampede)),
+			not("otter, ristretto, golang-lru, groupcache, bbolt, badger, pebble", "no results on disk, or one process at a time")),
 	},
 	{
 		Name: "store", Title: "100 000 values of 4 KiB", N: 100_000, Quick: 2000, Bytes: 4096, Phases: []string{"put", "get"}, Main: "Larder", Columns: storeColumns,
-		Work:        "Values that do not compress, under SHA-256 digests. Put: each put is complete when it returns, closing included, time a value. Nobody waits for the medium: Larder as it comes; pebble `NoSync`; badger without `SyncWrites`; SQLite and diskcache in WAL mode with `synchronous=NORMAL`; bbolt with `NoSync`, which may be damaged by a loss of power where the others only lose what was last. Get: a new process opens and gets 100 000 at random; what was put is still in the page cache. Larder checks every value on every read, pebble every block that it reads; the others do not check. Memory is that of the whole process, its runtime with it.",
+		Work:        "Values do not compress; keys are SHA-256. No put waits for the disk: pebble with `NoSync`, badger without `SyncWrites`, SQLite and diskcache in WAL mode with `synchronous=NORMAL`, bbolt with `NoSync`. Gets are random, in a new process. Larder verifies every value and pebble every block; the others do not verify.",
+		Note:        "bbolt returns unchecked pages of its mapped file. Larder reads with a system call and verifies, and holds a table of what was written since the last merge of its indexes.",
 		Contestants: all(inGo("Larder"), []Contestant{{Name: "bbolt, only 20 000 values", N: 20_000}}, inGo("bbolt, 1000 a transaction", "badger", "pebble", "SQLite", "SQLite, 1000 a transaction"), inPython("diskcache")),
-		Why:         whyStores,
 	},
 	{
 		Name: "store-sync", Title: "The same, surviving a loss of power", N: 500, Quick: 20, Bytes: 4096, Phases: []string{"put"}, Main: "Larder", Columns: storeColumns[:1],
-		Work:        "500 values of 4 KiB, each on the medium when its put returns: Larder with `Sync`, bbolt as it comes, badger with `SyncWrites`, pebble with `Sync`, SQLite and diskcache with `synchronous=FULL`.",
+		Work:        "500 values, each on the disk when its put returns: Larder and pebble with `Sync`, badger with `SyncWrites`, SQLite and diskcache with `synchronous=FULL`.",
 		Contestants: all(inGo("Larder", "bbolt", "badger", "pebble", "SQLite"), inPython("diskcache")),
 	},
 	{
 		Name: "incremental", Title: "10 000 images, of which 1 % changes", N: 10_000, Quick: 200, Phases: []string{"cold", "same", "changed"}, Main: "Larder flow, 1 worker",
-		Work: "Mean and standard deviation of each channel of 10 000 JPEG files of 64 x 64; then again with nothing changed; then with 100 files replaced. All results are read each time. Each run is a process of its own, timed without its start. Larder: a flow with `checkpoint: true`; datasets: `imagefolder` and `map`; joblib and diskcache: a function of the file's bytes; redun: a task of a `File`. One worker, where nothing else is said. The Python contestants decode with libjpeg-turbo and compute with NumPy, Larder with Go's own decoder.",
+		Work: "Mean and deviation of the channels of 10 000 JPEG files of 64 x 64; then again unchanged; then with 100 files replaced. Larder runs a flow with `checkpoint: true`. The Python systems decode with libjpeg-turbo and compute with NumPy; Larder uses Go's decoder.",
 		Columns: []Column{
 			{Figure: "changed", Title: "1 % changed", Chart: true}, {Figure: "changed_executions", Title: "computed again", Kind: Count},
-			{Figure: "same", Title: "nothing changed", Chart: true}, {Figure: "same_executions", Title: "computed again", Kind: Count},
+			{Figure: "same", Title: "nothing changed", Chart: true},
 			{Figure: "cold", Title: "cold", Chart: true},
 		},
 		Contestants: all(inGo("Larder flow, 1 worker", "Larder flow, all processors"), inPython("datasets", "joblib", "diskcache"),
@@ -251,50 +224,49 @@ var rows = []Row{
 	},
 	{
 		Name: "policies", Title: "Caches in memory, by policy", N: 1_000_000, Quick: 20_000, Main: "Larder lru",
-		Work: "1024 entries of integers. Time of an access from one goroutine, and from as many as there are processors (an access of all together): a get that hits; a put into a full cache. Last, which part of a Zipf distribution (s = 1.01) over 65 536 keys hits. Larder's policy `memo` evicts nothing and is no part of this. ristretto and otter evict later, on goroutines or at turns of their own; ristretto drops puts when it is busy.",
+		Work: "1024 entries of integers; time per access, and hits on a Zipf distribution (s = 1.01) over 65 536 keys. The caches ristretto and otter evict later, on other goroutines, and ristretto drops puts under load. `memo` evicts nothing and is not included.",
+		Note: "For such keys choose `w-tinylfu`, `s3-fifo` or `sieve` instead of `lru`.\n\n`auto` follows up to 2048 entries exactly and samples larger caches. Once the cache has been full, a read takes about ten times as long as with `lru`. Each entry then takes 850 bytes, at most 1.7 MiB in all, or four times that if entries shrink later.",
 		Columns: []Column{
-			{Figure: "get", Title: "get", Chart: true}, {Figure: "get_parallel", Title: "get, all processors"},
-			{Figure: "put", Title: "put", Chart: true}, {Figure: "put_parallel", Title: "put, all processors"},
-			{Figure: "hits", Title: "Zipf hits", Kind: Part, More: true},
+			{Figure: "get", Title: "get", Chart: true},
+			{Figure: "put", Title: "put", Chart: true},
+			{Figure: "hits", Title: "Zipf hits", Kind: Part},
 		},
 		Contestants: all(inGo("Larder lru", "Larder auto", "Larder cost", "Larder fifo", "Larder hold", "Larder lifo", "Larder mru", "Larder rr", "Larder s3-fifo", "Larder sieve", "Larder w-tinylfu",
 			"otter", "golang-lru", "ristretto", "groupcache/lru, with a lock")),
-		Why: map[string]string{"all: Zipf hits": "lru is beside them because all have it; Larder's w-tinylfu, s3-fifo and sieve are the ones to choose for such keys"},
 	},
 	{
-		Name: "letters", Title: "The example with the letters", N: 26, Quick: 26, Phases: coldWarm, Main: "Larder flow",
-		Work: "`examples/letters/flow.yaml`: reads 26 images, measures them, repeats them ten times, groups them by colour and writes 260 samples. Cold in one process, warm in the next. As a call in a process, and as the command `larder run` with its start.",
+		Name: "letters", Title: "The letters example", N: 26, Quick: 26, Phases: coldWarm, Main: "Larder flow",
+		Work: "`examples/letters/flow.yaml`: reads 26 images, writes 260 samples. Cold it measures 26 images, warm none. The time of `larder run` includes its start.",
 		Columns: []Column{
 			{Figure: "cold", Title: "cold", Chart: true}, {Figure: "warm", Title: "warm", Chart: true},
-			{Figure: "cold_executions", Title: "images measured, cold", Kind: Count}, {Figure: "warm_executions", Title: "warm", Kind: Count},
 		},
 		Contestants: inGo("Larder flow", "larder run"),
 		Data:        copyLetters,
 	},
 	{
-		Name: "memory", Title: "Memory held by a cache of 64 MiB", N: 1, Quick: 1, Bytes: 4096, Main: "Larder lru", Columns: memoryColumns,
-		Work:        "A cache bounded to 64 MiB of values is filled with 128 MiB of values of 4 KiB. Heap after a collection, memory of the process, entries held, and heap beyond the values, per entry.",
+		Name: "memory", Title: "Memory of a cache of 64 MiB", N: 1, Quick: 1, Bytes: 4096, Main: "Larder lru", Columns: memoryColumns,
+		Work:        "A cache bounded to 64 MiB is filled with 128 MiB of values of 4 KiB.",
 		Contestants: bounded,
 	},
 	{
 		Name: "memory-100", Job: "memory", Title: "The same with values of 100 bytes", N: 1, Quick: 1, Bytes: 100, Main: "Larder lru", Columns: memoryColumns,
-		Work:        "An allocation of 100 bytes takes 112 of Go's heap, which is part of what is beyond the values.",
+		Work:        "An allocation of 100 bytes takes 112 bytes of Go's heap.",
 		Contestants: bounded,
 	},
 	{
-		Name: "records", Title: "Growth: records in a store", Job: "records", Sizes: []int{1000, 10_000, 100_000, 1_000_000}, Large: 10_000_000, Bytes: 100, Phases: []string{"put", "get"}, Main: "Larder",
-		Work: "Values of 100 bytes: time to put all, to open the store and get one, for one of at most 100 000 gets at random, and memory of its own (anonymous) after opening. Ten million are measured once.",
+		Name: "records", Title: "Growth: records in a store", Job: "records", Sizes: []int{1000, 10_000, 100_000, 1_000_000}, Large: 10_000_000, Least: 100_000, Bytes: 100, Phases: []string{"put", "get"}, Main: "Larder",
+		Work: "Values of 100 bytes. The exponent is b where a figure grows as n^b, by least squares over all sizes from 1000.",
+		Note: "Larder needs more disk because each record has a header with key, type, cost, times and checksums, and entries in two indexes.",
 		Columns: []Column{
 			{Figure: "put_all", Title: "put all", Chart: true}, {Figure: "open", Title: "open and first get", Chart: true},
-			{Figure: "get", Title: "get one", Chart: true}, {Figure: "open_anon", Title: "memory when open", Kind: Bytes, Chart: true},
+			{Figure: "get", Title: "get one", Chart: true}, {Figure: "open_anon", Title: "memory when open", Kind: Bytes, Chart: true, Hidden: true},
 			{Figure: "disk", Title: "on disk", Kind: Bytes},
 		},
 		Contestants: []Contestant{{Name: "Larder"}, {Name: "badger", Most: 1_000_000}, {Name: "pebble", Most: 1_000_000}, {Name: "SQLite, 1000 a transaction", Most: 100_000}},
-		Why:         whyStores,
 	},
 	{
 		Name: "samples", Title: "Growth: samples of a dataset", Sizes: []int{1000, 10_000, 100_000, 1_000_000}, Phases: coldWarm, Main: "Larder",
-		Work: "A dataset whose samples have an item made by a mapper and kept: time to make and keep all of them, time to read all of them in the next process, and memory of its own at the end of each.",
+		Work: "Each sample has one computed and cached item. Warm reads all of them in the next process.",
 		Columns: []Column{
 			{Figure: "cold", Title: "cold", Chart: true}, {Figure: "warm", Title: "warm", Chart: true},
 			{Figure: "cold_anon", Title: "memory, cold", Kind: Bytes, Chart: true}, {Figure: "warm_anon", Title: "memory, warm", Kind: Bytes, Chart: true},
@@ -304,8 +276,8 @@ var rows = []Row{
 }
 
 var memoryColumns = []Column{
-	{Figure: "heap", Title: "heap", Kind: Bytes, Chart: true}, {Figure: "rss", Title: "memory of the process", Kind: Bytes, Chart: true},
-	{Figure: "held", Title: "entries held", Kind: Count, More: true}, {Figure: "overhead", Title: "beyond the value, per entry", Kind: Bytes},
+	{Figure: "heap", Title: "heap", Kind: Bytes, Chart: true}, {Figure: "rss", Title: "memory of the process", Kind: Bytes, Chart: true, Hidden: true},
+	{Figure: "overhead", Title: "beyond the value, per entry", Kind: Bytes},
 }
 
 var bounded = all(inGo("Larder lru", "Larder sieve", "Larder w-tinylfu", "otter", "ristretto", "golang-lru, bounded in entries", "groupcache/lru, bounded in entries"))

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,38 +70,96 @@ func TestMedianAndRange(t *testing.T) {
 	}
 }
 
-// Every contestant of a measured row is in its table: with figures, with the
+// Every contestant of a measured row is below its title: with figures, with the
 // error that it ended in, or with why it was not run.
-func TestNobodyIsLeftOut(t *testing.T) {
-	dir, r := t.TempDir(), Results{Runs: 1}
+func TestAllContestantsAreShown(t *testing.T) {
+	r := Results{Runs: 1}
 	for _, row := range rows {
 		for i, c := range row.Contestants {
-			s := Sample{Row: row.Name, Contestant: c.Name, N: 1, Figures: work.Figures{}}
+			s := Sample{Row: row.Name, Contestant: c.Name, N: 100_000, Figures: work.Figures{}}
 			for _, col := range row.Columns {
 				s.Figures[col.Figure] = float64(i + 1)
 			}
 			if i == 1 {
-				s.Error = "it broke"
+				s.Error = "it broke: badly"
 			}
 			if c.Not == "" {
 				r.Samples = append(r.Samples, s)
 			}
 		}
 	}
-	if err := render(dir, r); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "benchmarks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(b), "\n## ")
-	for i, section := range strings.Split(rest, "\n## ") {
-		for _, c := range rows[i].Contestants {
-			if !strings.Contains(section, "| "+c.Name+" |") && !strings.Contains(section, "| **"+c.Name+"** |") {
-				t.Errorf("%s: no line for %s", rows[i].Title, c.Name)
+	_, rest, _ := strings.Cut(sections(r), "\n### ")
+	for i, section := range strings.Split(rest, "\n### ") {
+		for k, c := range rows[i].Contestants {
+			want := []string{"| " + c.Name + " |", "| **" + c.Name + "** |"}
+			if k == 1 || c.Not != "" {
+				want = []string{c.Name + " (" + cmp.Or(c.Not, "it broke") + ")"}
+			}
+			if !slices.ContainsFunc(want, func(s string) bool { return strings.Contains(section, s) }) {
+				t.Errorf("%s: nothing about %s", rows[i].Title, c.Name)
 			}
 		}
+	}
+}
+
+// The pages and charts of the clone are those that the results give.
+func TestPagesAreRendered(t *testing.T) {
+	t.Chdir("..")
+	var all Results
+	if err := all.read("results.json"); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := render(root, all); err != nil {
+		t.Fatal(err)
+	}
+	same(t, root, readme, document)
+	for _, row := range rows {
+		same(t, root, "docs/"+chart(row))
+	}
+}
+
+// So are the sections of the renderers in Python.
+func TestPagesAreRenderedByPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Chdir("..")
+	root := t.TempDir()
+	if err := errors.Join(os.CopyFS(filepath.Join(root, "bench", "python"), os.DirFS("python")), os.Mkdir(filepath.Join(root, "docs"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"bench/loading.json", "bench/shards.json", document} {
+		if err := copyFile(filepath.Join("..", file), filepath.Join(root, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"loading", "shards"} {
+		c := exec.CommandContext(t.Context(), python, filepath.Join(root, "bench", "python", name, "run.py"), "--render")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		same(t, root, document)
+	}
+}
+
+func same(t *testing.T, root string, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		got, err := os.ReadFile(filepath.Join(root, file))
+		want, err2 := os.ReadFile(filepath.Join("..", file))
+		if err != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the results give (%v, %v); run the renderer again", file, err, err2)
+		}
+	}
+}
+
+func TestMissingMarkers(t *testing.T) {
+	t.Chdir("..")
+	err := rewrite(t.TempDir(), "CHANGELOG.md", map[string]string{results: ""})
+	if want := "CHANGELOG.md: has no markers of bench/results.json; add them"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

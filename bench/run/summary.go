@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -29,32 +26,16 @@ var comparisons = []comparison{
 	{"opening a store of a million values", "records", 1_000_000, "open", "Larder", []string{"badger", "pebble"}},
 }
 
-// The short table stands between these lines.
-const (
-	summaryBegin = "<!-- figures: written by make bench -->\n"
-	summaryEnd   = "<!-- end of figures -->\n"
-)
-
-// summarize writes the short table into a file.
-func summarize(file string, r Results) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(text), summaryBegin)
-	_, after, ended := strings.Cut(rest, summaryEnd)
-	if !ok || !ended {
-		return errors.New(file + " has no place for the figures")
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s%s\n| | Larder | Others |\n| --- | ---: | --- |\n", before, summaryBegin)
+// summary is the short table.
+func summary(r Results) string {
+	var b strings.Builder
+	b.WriteString("| | Larder | Others |\n| --- | ---: | --- |\n")
 	for _, c := range comparisons {
 		if line, ok := c.line(r); ok {
 			b.WriteString(line)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s%s", summaryEnd, after)
-	return os.WriteFile(file, b.Bytes(), 0o666)
+	return b.String()
 }
 
 // line is not ok where Larder was not measured.

@@ -50,7 +50,7 @@ def install() -> Path:
 def paragraphs(n: int) -> list[str]:
     """Return n texts of this repository's pages, of which three in ten are there before."""
     found: dict[str, None] = {}
-    for page in sorted(CLONE.glob("docs/*.md")):
+    for page in sorted(CLONE.glob("docs/**/*.md")):
         for text in re.split(r"\n\s*\n", page.read_text()):
             if len(text) >= 40:
                 found[text[:600]] = None

@@ -93,11 +93,11 @@ def remembered(data: Path, workers: int) -> Reader:
 
 LOADERS: dict[str, tuple[str, Callable[..., Reader], int]] = {
     "Larder": ("jpeg", functools.partial(larder, node="cached"), 0),
-    "Larder, kept on disk": ("jpeg", functools.partial(larder, node="kept"), 0),
-    "Larder, read at a part of its size": ("jpeg", functools.partial(larder, node="reduced"), 0),
+    "Larder, cached on disk": ("jpeg", functools.partial(larder, node="kept"), 0),
+    "Larder, decoded at reduced size": ("jpeg", functools.partial(larder, node="reduced"), 0),
     "DataLoader, torchvision, 2 workers": ("jpeg", functools.partial(dataloader, decode=by_torchvision), 2),
     "DataLoader, PIL, 2 workers": ("jpeg", functools.partial(dataloader, decode=by_pil), 2),
-    "DataLoader, PIL that reads at a part of its size, 2 workers": (
+    "DataLoader, PIL at reduced size, 2 workers": (
         "jpeg",
         functools.partial(dataloader, decode=functools.partial(by_pil, draft=True)),
         2,

@@ -1,4 +1,4 @@
-"""Measures loaders beside each other and writes docs/benchmarks.md.
+"""Measures loaders beside each other and writes their section of docs/benchmarks.md.
 
     python3 bench/python/loading/run.py [--runs N] [--only TEXT] [--render]
 
@@ -25,16 +25,16 @@ from typing import IO, Any
 import data
 import machine
 import processes
-import render
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import freshmemory  # noqa: E402
+import page  # noqa: E402
+import render  # noqa: E402
 
 CLONE = HERE.parents[2]
 WORK = CLONE / "bench" / ".work" / "loading"
 RESULTS = CLONE / "bench" / "loading.json"
-PAGE = CLONE / "docs" / "python-benchmarks.md"
 
 PATIENCE = 300
 """Seconds after which a contestant is given up."""
@@ -71,7 +71,7 @@ class Bench:
         return self.serve("--status").returncode == 0
 
     def start_server(self) -> None:
-        """Start a server that nobody has used."""
+        """Start a server that is not in use yet."""
         self.serve()
         while not self.serves():
             time.sleep(0.05)
@@ -235,7 +235,7 @@ def main() -> None:
         "--only", default="", help="contestants whose WORK: NAME has this text; others stay as they were"
     )
     arguments.add_argument("--python", help="an interpreter that has all of requirements.txt")
-    arguments.add_argument("--render", action="store_true", help="write the page anew and measure nothing")
+    arguments.add_argument("--render", action="store_true", help="write the section again and measure nothing")
     chosen = arguments.parse_args()
     results: dict[str, Any] = (
         json.loads(RESULTS.read_text()) if RESULTS.exists() and (chosen.only or chosen.render) else {}
@@ -257,7 +257,7 @@ def main() -> None:
         took = time.monotonic() - results["machine"].pop("began")
         results["machine"]["seconds"] = before if chosen.only and before else took
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    PAGE.write_text(render.page(results))
+    page.rewrite("bench/loading.json", render.section(results))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measures loaders of shards that lie in a bucket, beside each other, and writes docs/benchmarks.md.
+"""Measures loaders of shards that lie in a bucket, beside each other, and writes their section of docs/benchmarks.md.
 
     python3 bench/python/shards/run.py [--runs N] [--only TEXT] [--shards N] [--gateway PATH] [--render]
 
@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import place
-import render
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "loading"))
+sys.path.extend([str(HERE.parent), str(HERE.parent / "loading")])
 import machine  # noqa: E402
+import page  # noqa: E402
 import processes  # noqa: E402
+import render  # noqa: E402
 
 CLONE = HERE.parents[2]
 RESULTS = CLONE / "bench" / "shards.json"
-PAGE = CLONE / "docs" / "shards-benchmarks.md"
 
 PATIENCE = 300
 """Seconds after which a contestant is given up."""
@@ -130,7 +130,7 @@ def sides(python: str) -> dict[str, tuple[str, list[str]]]:
 
 
 CASES = {"a tenth": (0.1, 1), "a tenth, twice": (0.1, 2), "all": (2.0, 2)}
-"""How much of the data the cache holds, and how many epochs there are, of which the last is told."""
+"""How much of the data the cache holds, and how many epochs there are, of which the last is measured."""
 
 
 def measure(bench: Bench, gateway: str, runs: int, only: str, results: dict[str, Any]) -> None:
@@ -152,13 +152,13 @@ def measure(bench: Bench, gateway: str, runs: int, only: str, results: dict[str,
 
 def main() -> None:
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("--runs", type=int, default=1, help="of which medians are told")
+    arguments.add_argument("--runs", type=int, default=1, help="of which medians are shown")
     arguments.add_argument("--shards", type=int, default=100, help="of 1000 samples each")
     arguments.add_argument("--only", default="", help="contestants whose name has this text; others stay as they were")
     arguments.add_argument("--gateway", default="versitygw", help="the program versitygw")
     arguments.add_argument("--work", type=Path, default=CLONE / "bench" / ".work" / "shards", help="a folder for 6 GB")
     arguments.add_argument("--python", help="an interpreter that has all of requirements.txt and larder")
-    arguments.add_argument("--render", action="store_true", help="write the page anew and measure nothing")
+    arguments.add_argument("--render", action="store_true", help="write the section again and measure nothing")
     chosen = arguments.parse_args()
     results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() and (chosen.only or chosen.render) else {}
     if not chosen.render:
@@ -178,7 +178,7 @@ def main() -> None:
             shutil.rmtree(bench.place, ignore_errors=True)
         about["seconds"] = time.monotonic() - began
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    PAGE.write_text(render.page(results))
+    page.rewrite("bench/shards.json", render.section(results))
 
 
 if __name__ == "__main__":

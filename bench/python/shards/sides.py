@@ -221,7 +221,7 @@ SIDES: dict[str, tuple[str, list[str], Callable[[Job], Epochs]]] = {
     "Larder, samples in memory": ("tar", [TWICE], larder_memory),
     "Larder, windows of 5 shards": ("tar", [TENTH, ALL], larder_windows),
     "webdataset, buffers of 1000": ("tar", [TENTH], webdataset),
-    "webdataset, archives kept": ("tar", [ALL], webdataset_kept),
+    "webdataset, archives cached": ("tar", [ALL], webdataset_kept),
     "Mosaic Streaming, py1e": ("mds", [TENTH, ALL], mosaic),
     "Mosaic Streaming, py1e, blocks of 4000": ("mds", [TENTH], mosaic_blocks),
     "litdata": ("lit", [TENTH, ALL], litdata),
