@@ -37,7 +37,7 @@ def test_code_of_the_pages_calls_what_there_is(where: str, code: str) -> None:
             made: Any = larder
             for name in called.split(".")[1:]:
                 made = getattr(made, name)
-            forms = [made.__init__] if isinstance(made, type) else typing.get_overloads(made) or [made]
+            forms = typing.get_overloads(made) or [made]
             parameters = [p for form in forms for p in inspect.signature(form).parameters.values()]
             if not any(p.kind is p.VAR_KEYWORD for p in parameters):
                 assert {word.arg for word in node.keywords} <= {p.name for p in parameters}, where
