@@ -1,0 +1,144 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// instead maps words that have a standard term to that term.
+var instead = map[string]string{
+	"a text": "a string", "folder": "directory", "kept": "cached, stored", "who": "the caller, the process", "nobody": "no caller",
+	"somebody": "another process", "whoever": "the caller", "is no": "is not a", "room": "space, memory", "told": "passed, notified",
+	"asked for": "requested", "tally": "counters", "beside": "next to, compared with", "at once": "concurrently", "known by": "identified by",
+	"made of": "computed from", "chance": "randomness", "lent": "borrowed", "so many": "up to n", "looked at": "read, checked",
+	"stands for": "represents", "by itself": "separately", "handed out": "returned", "hands out": "returns", "meanwhile": "while",
+	"anew": "again", "cure": "fix", "taken for": "treated as", "whole number": "integer", "truth value": "boolean", "puts out": "outputs",
+	"any more": "no longer", "goes through": "scans", "for people": "human-readable", "let go": "release, evict", "comes out": "is",
+	"the way to it": "the path",
+}
+
+var (
+	// avoided finds these words.
+	avoided = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.SortedFunc(maps.Keys(instead), func(a, b string) int { return len(b) - len(a) }), "|") + `)\b`)
+	// right is where one of them is the standard term.
+	standard = regexp.MustCompile(`(?i)\b(there is no|is no longer|a text file|at once \|)`)
+
+	paragraphEnd = regexp.MustCompile(`\n\s*\n|\n\s*(?:[-*#]|\d+\.) `)
+	sentenceEnd  = regexp.MustCompile(`[.!?:;]\s+`)
+	pageLink     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	htmlComment  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	cellEnd      = regexp.MustCompile(`[|]`)
+)
+
+const (
+	sentenceWords = 30 // words of a sentence
+
+	readmeWords       = 900
+	architectureWords = 2500
+	pagesWords        = 60000 // without what is generated
+
+	// What comments still have of the list, and of sentences that are too long. A change
+	// may lower these numbers, and never raise them.
+	commentWords     = 6100
+	commentSentences = 546
+)
+
+// isWritten reports whether a page is generated, from tables that have their own texts.
+func isWritten(p *page) bool { return p.name == "docs/internals/guarantees.md" }
+
+// TestPagesArePlain: no page has a word of the list or a sentence that is too long.
+func TestPagesArePlain(t *testing.T) {
+	for _, p := range everyPage(t) {
+		if isWritten(p) {
+			continue
+		}
+		text := htmlComment.ReplaceAllString(generated.ReplaceAllString(p.prose(), ""), "")
+		text = pageLink.ReplaceAllString(codeSpan.ReplaceAllString(text, "x"), "$1")
+		for _, word := range avoided.FindAllString(standard.ReplaceAllString(text, ""), -1) {
+			t.Errorf("%s: %q: write %s", p.name, word, instead[strings.ToLower(word)])
+		}
+		for _, s := range longSentences(text) {
+			t.Errorf("%s: a sentence has more than %d words: %s", p.name, sentenceWords, s)
+		}
+	}
+}
+
+// longSentences returns the sentences of a text that are too long. A cell of a table ends
+// one, as a colon or a semicolon does.
+func longSentences(text string) (all []string) {
+	for _, part := range paragraphEnd.Split(text, -1) {
+		for _, c := range cellEnd.Split(part, -1) {
+			for _, s := range sentenceEnd.Split(c, -1) {
+				if words := strings.Fields(s); len(words) > sentenceWords {
+					all = append(all, strings.Join(words, " "))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestPagesAreShort: the pages can be read.
+func TestPagesAreShort(t *testing.T) {
+	total := 0
+	for _, p := range everyPage(t) {
+		words := 0
+		for w := range strings.FieldsSeq(generated.ReplaceAllString(p.text, "")) {
+			if strings.ContainsFunc(w, func(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) {
+				words++
+			}
+		}
+		most := map[string]int{"README.md": readmeWords, "ARCHITECTURE.md": architectureWords}[p.name]
+		if most > 0 && words > most {
+			t.Errorf("%s has %d words, of at most %d", p.name, words, most)
+		}
+		if strings.HasPrefix(p.name, "docs/") && !isWritten(p) {
+			total += words
+		}
+	}
+	if total > pagesWords {
+		t.Errorf("the pages have %d words, of at most %d", total, pagesWords)
+	}
+}
+
+// TestCommentsGetPlainer: comments have no more words of the list, and no more long
+// sentences, than they had.
+func TestCommentsGetPlainer(t *testing.T) {
+	words, long := 0, 0
+	count := func(text string) {
+		words += len(avoided.FindAllString(standard.ReplaceAllString(text, ""), -1))
+		long += len(longSentences(text))
+	}
+	walk(t, ".go", func(path, text string) {
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return // a test's own
+		}
+		for _, g := range f.Comments {
+			if !ast.IsGenerated(f) {
+				count(g.Text())
+			}
+		}
+	})
+	walk(t, ".py", func(_, text string) {
+		for _, m := range pyText.FindAllStringSubmatch(text, -1) {
+			count(m[1] + m[2])
+		}
+	})
+	if words > commentWords {
+		t.Errorf("comments have %d words of the list, of at most %d: use the standard terms", words, commentWords)
+	}
+	if long > commentSentences {
+		t.Errorf("comments have %d sentences of more than %d words, of at most %d: split them", long, sentenceWords, commentSentences)
+	}
+	t.Logf("%d words, %d long sentences", words, long)
+}
+
+// pyText finds docstrings and comments of Python.
+var pyText = regexp.MustCompile(`(?s)"""(.*?)"""|(?m:#\s(.*)$)`)
