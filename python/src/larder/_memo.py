@@ -13,7 +13,7 @@ import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
@@ -28,7 +28,7 @@ from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
 from ._warnings import warn
-from ._watch import Watch
+from ._watch import Watch, answered
 from ._wrapper import Bound, Wrapper
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
@@ -406,7 +406,7 @@ class Memo(Wrapper, Generic[P, R]):
 
     def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
         """Return what is to watch a call, unless a version stands for all that the function does."""
-        if self._version is not None:
+        if self._promised is not None:
             return None
         identity = known.identity
         return Watch(
@@ -533,7 +533,7 @@ class Run:
     def compute(self, which: list[int]) -> list[Made]:
         watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
-            with watch or nullcontext():
+            with watch or answered():
                 self.value = self.memo._applied(self.args, self.kwargs)
         except Exception as error:
             return self._failed(error)
@@ -542,7 +542,7 @@ class Run:
     async def later(self) -> list[Made]:
         watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
-            with watch or nullcontext():
+            with watch or answered():
                 self.memo._count()
                 self.value = await self.memo._function(*self.args, **self.kwargs)
         except Exception as error:

@@ -164,6 +164,8 @@ class Follow:
 
     def _doubt(self, name: str, use: _bytecode.Use) -> None:
         why = _rules.METHODS.get(name)
+        if name == "seed" and use.attributes[-1:] == (name,) and _without_arguments(use):
+            why = _rules.CHANCE  # it is the system's
         if self.walk.files and name in _rules.OPENING:
             self.walk.opens = True
         elif why is not None and not (why is _rules.CHANCE and _decided(use)):
