@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
 
@@ -123,6 +123,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(function)
     except ValueError:  # some types that are built in say nothing
         return inspect.signature(lambda *args, **kwargs: None)
+    except TypeError as error:
+        raise TypeError(f"function: parameters of {describe(function)} cannot be read; decorate a function") from error
 
 
 def as_files(value: Any, name: str, hint: Any = None) -> Any:
@@ -155,7 +157,7 @@ def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
         one = left.pop()
         if isinstance(one, kind):
             yield os.fspath(one)
-        elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
+        elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_record(type(one)):
             if id(one) in seen:
                 continue
             seen.add(id(one))
@@ -165,6 +167,11 @@ def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
                 left += one
             else:
                 left += [getattr(one, f.name, None) for f in fields(one)]
+
+
+def is_record(cls: type) -> bool:
+    """Report whether a class is a dataclass: a metaclass may answer to any name."""
+    return any("__dataclass_fields__" in vars(base) for base in cls.__mro__)
 
 
 def path_given(value: Any, files: list[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
+import importlib.util
 import operator
 import os
 import re
@@ -210,6 +211,14 @@ class Follow:
             return _MISSING
         except Exception as err:
             raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
+        if not isinstance(module, types.ModuleType):  # an object in the place of one
+            absolute = importlib.util.resolve_name("." * imported.level + name, package)
+            self.walk.guards.name(sys.modules, absolute, module)
+            if imported.name is None and use is not None:
+                return module
+            self.walk.names.update((imported.name or "", *(use.attributes if use else ())))
+            self.walk._value(self.node, module, f"{self.node.path} -> {absolute}")
+            return _MISSING
         self.walk.guards.name(sys.modules, module.__name__, module)
         if imported.name is None:
             if use is None:
