@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import subprocess
 import sys
@@ -289,7 +291,9 @@ def test_what_libraries_do_by_themselves_changes_no_key(name: str, tmp_path: Pat
     found = set[str]()
     for seed in ("1", "2", "3"):
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        ran = subprocess.run([sys.executable, "main.py"], cwd=tmp_path, env=environment, capture_output=True, check=True)
+        ran = subprocess.run(
+            [sys.executable, "main.py"], cwd=tmp_path, env=environment, capture_output=True, check=True
+        )
         found.update(ran.stdout.decode().split())
     assert len(found) == 1
 
@@ -343,3 +347,40 @@ def test_objects_that_answer_to_any_name(cls: type, monkeypatch: pytest.MonkeyPa
     for function in (by_global, by_import, by_name):
         assert larder.memo(function)() == str(type(held.rate))
     assert larder.memo(annotated)(held) == larder.memo(lambda value: 1)(held) == 1
+
+
+def _decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args)
+
+    return wrapper
+
+
+@_decorated
+@larder.memo
+def next_of(value: int) -> int:
+    return value + 1
+
+
+def test_what_a_decorator_copies_of_a_cached_function_is_no_code(real: Path) -> None:
+    @larder.memo
+    def outer(value: int) -> int:
+        return int(next_of.__wrapped__(value))
+
+    assert outer(2) == 3
+    assert outer.cached(2)
+
+
+def test_a_signature_that_is_set_is_refused_by_name() -> None:
+    def signed(value: int) -> int:
+        return value
+
+    signed.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+
+    @larder.memo
+    def outer(value: int) -> str:
+        return str(inspect.signature(signed))
+
+    with pytest.raises(larder.CodeError, match=r"signed\.__signature__: a signature that is set has no key; leave it"):
+        outer(1)

@@ -337,7 +337,9 @@ def by_promise(path: larder.File) -> Any:
 
 
 @pytest.mark.parametrize("name", ["by_plain", "by_error", "by_generator", "by_batch", "by_thread", "by_coroutine"])
-def test_what_keeps_an_inner_result_from_being_kept_does_so_for_all_outer_ones(name: str, nested: tuple[larder.File, Path]) -> None:
+def test_what_keeps_an_inner_result_from_being_kept_does_so_for_all_outer_ones(
+    name: str, nested: tuple[larder.File, Path]
+) -> None:
     middle = larder.memo(globals()[name])
 
     @larder.memo
@@ -390,7 +392,7 @@ def test_what_answers_for_chance_does_so_where_it_is_called(
 
     @larder.memo
     def outer(n: int) -> float:
-        return TABLE["inner"](n) * 2
+        return float(TABLE["inner"](n) * 2)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")

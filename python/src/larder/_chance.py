@@ -136,7 +136,7 @@ def _watch_random() -> None:
         _decided(self)
         set_state(self, state)
 
-    random.Random.seed, random.Random.setstate = seeded, restored  # type: ignore[method-assign, assignment]
+    random.Random.seed, random.Random.setstate = seeded, restored  # type: ignore[method-assign]
 
 
 def _decided(generator: random.Random) -> None:

@@ -200,7 +200,8 @@ class Follow:
 
     def _import(self, imported: _bytecode.Imported, use: _bytecode.Use | None) -> Any:
         """Return what is imported; it is imported now, as the function would when it is called."""
-        name, module = imported.module, None
+        name = imported.module
+        module: Any = None
         where = self._where(use.line if use else None)
         try:
             package = self.space.get("__package__") or self.space.get("__name__", "").rpartition(".")[0]

@@ -629,7 +629,13 @@ class Walk:
         self._cells(node, value, path)
         if vars(value):
             self.guards.watch_mapping(vars(value))
+        wrapped = vars(value).get("__wrapped__")
+        copied = wrapped._inner if isinstance(wrapped, Wrapper) else frozenset()  # by functools.wraps
         for name, held in vars(value).items():
+            if name in copied and name != "__wrapped__":
+                continue
+            if name == "__signature__" and held is not None:
+                raise CodeError(f"{path}.__signature__: a signature that is set has no key; leave it out, {CURES}")
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         # Of others nobody knows that they are given files, whatever they say.
