@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import random
 import statistics
 import threading
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 import larder
+from larder._code import identify
+from larder._watch import Watch
 
 
 @dataclass
@@ -152,3 +155,68 @@ def _draw_during(monkeypatch: pytest.MonkeyPatch) -> None:
         leave(self, *error)
 
     monkeypatch.setattr(Watch, "__exit__", left)
+
+
+class Own(random.Random):
+    """A generator of the program."""
+
+
+def _restored() -> float:
+    made = random.Random()
+    made.setstate(random.Random(3).getstate())
+    return made.random()
+
+
+def _seeded_late() -> float:
+    made = random.Random()
+    found = made.random()
+    made.seed(3)
+    return found
+
+
+def _in_a_thread() -> None:
+    thread = threading.Thread(target=lambda: random.Random(None))
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("make", "blamed"),
+    [
+        (lambda: random.Random(None), True),
+        (lambda: random.Random(3), False),
+        (lambda: Own(None), True),
+        (lambda: random.Random(3).seed(), True),
+        (lambda: random.Random().seed(3), False),
+        (_seeded_late, True),
+        (_restored, False),
+        (lambda: copy.deepcopy(random.Random(3)), False),
+        (_in_a_thread, True),
+        (lambda: np.random.RandomState(None), True),
+        (lambda: np.random.RandomState(3), False),
+        (lambda: np.random.RandomState(3).seed(), True),
+        (lambda: np.random.RandomState().seed(3), False),
+        (lambda: isinstance(np.random.RandomState(3)._bit_generator, np.random.MT19937), False),
+        (lambda: copy.deepcopy(np.random.RandomState(3)), False),
+        (lambda: np.random.default_rng(None), True),
+        (lambda: np.random.default_rng(3), False),
+    ],
+)
+def test_a_generator_that_gets_its_seed_from_the_system_is_noticed(make: Callable[[], Any], blamed: bool) -> None:
+    with Watch([]) as watch:
+        make()
+    assert ("a generator without a seed" in watch.reason()) is blamed
+
+
+def test_seeds_of_the_system_are_refused_by_name() -> None:
+    def again(rng: Any) -> Any:
+        rng.seed()
+        return rng.random()
+
+    def given(rng: Any) -> Any:
+        rng.seed(3)
+        return rng.seed
+
+    with pytest.raises(larder.CodeError, match="seed may reach random numbers that no argument decides"):
+        identify(again)
+    identify(given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import subprocess
 import sys
@@ -264,3 +266,121 @@ def test_methods_that_are_put_into_classes_of_a_library_after_a_call(cls: str, n
         patched.setattr(getattr(torch.nn, cls), name, lambda *_: 7)  # half is inherited
         assert net._function_now().identity.digest != before
     assert net._function_now().identity.digest == before
+
+
+_OWN = {
+    "a format that PIL loads": (
+        "PIL",
+        "import io\nfrom PIL import Image\ndef f(n):\n    b = io.BytesIO()\n"
+        "    Image.new('L', (1, 1), n).save(b, format='TIFF')\n    return len(b.getvalue())",
+    ),
+    "a class of sympy": (
+        "sympy",
+        "import sympy\nclass Square(sympy.Function):\n    @classmethod\n    def eval(cls, x):\n"
+        "        return x**2 if x.is_Number else None\ndef f(n): return str(Square(sympy.Integer(n)))",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _OWN)
+def test_what_libraries_do_by_themselves_changes_no_key(name: str, tmp_path: Path) -> None:
+    library, code = _OWN[name]
+    pytest.importorskip(library)
+    lines = f"{code}\nfrom larder._code import identify\nprint(identify(f).digest.hex())\nf(3)\n"
+    (tmp_path / "main.py").write_text(lines + "print(identify(f).digest.hex())\n")
+    found = set[str]()
+    for seed in ("1", "2", "3"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        ran = subprocess.run(
+            [sys.executable, "main.py"], cwd=tmp_path, env=environment, capture_output=True, check=True
+        )
+        found.update(ran.stdout.decode().split())
+    assert len(found) == 1
+
+
+class Echo:
+    """An object that answers to any name."""
+
+    rate = 2
+
+    def __getattr__(self, name: str) -> str:
+        return name.upper()
+
+
+class Bare:
+    """The same, without attributes of its own."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> str:
+        return name.upper()
+
+
+class Itself:
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+
+@pytest.mark.parametrize("cls", [Echo, Bare, Itself])
+def test_objects_that_answer_to_any_name(cls: type, monkeypatch: pytest.MonkeyPatch, real: Path) -> None:
+    held = cls()
+    monkeypatch.setitem(sys.modules, "standing_in", held)
+    import standing_in  # type: ignore[import-not-found]
+
+    def by_global() -> str:
+        return str(type(standing_in.rate))
+
+    def by_import() -> str:
+        import standing_in
+
+        return str(type(standing_in.rate))
+
+    def by_name() -> str:
+        from standing_in import rate
+
+        return str(type(rate))
+
+    def annotated(value: Any) -> int:
+        return 1
+
+    annotated.__annotations__["value"] = held
+    for function in (by_global, by_import, by_name):
+        assert larder.memo(function)() == str(type(held.rate))
+    assert larder.memo(annotated)(held) == larder.memo(lambda value: 1)(held) == 1
+
+
+def _decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args)
+
+    return wrapper
+
+
+@_decorated
+@larder.memo
+def next_of(value: int) -> int:
+    return value + 1
+
+
+def test_what_a_decorator_copies_of_a_cached_function_is_no_code(real: Path) -> None:
+    @larder.memo
+    def outer(value: int) -> int:
+        return int(next_of.__wrapped__(value))
+
+    assert outer(2) == 3
+    assert outer.cached(2)
+
+
+def test_a_signature_that_is_set_is_refused_by_name() -> None:
+    def signed(value: int) -> int:
+        return value
+
+    signed.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+
+    @larder.memo
+    def outer(value: int) -> str:
+        return str(inspect.signature(signed))
+
+    with pytest.raises(larder.CodeError, match=r"signed\.__signature__: a signature that is set has no key; leave it"):
+        outer(1)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import csv
 import pickle
+import statistics
 import sys
 import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +261,140 @@ def test_classes_of_libraries_that_unpickling_imports_are_no_code_of_the_program
     with Watch([]) as watch:
         pickle.loads(f"c{__name__}\ntext_of\n.".encode())
     assert f"it unpickled {__name__}.text_of" in watch.reason()
+
+
+TABLE: dict[str, Any] = {}
+
+
+def untold(path: Any) -> str:
+    """Read a file of which no key knows."""
+    return text_of(beside(path))
+
+
+@pytest.fixture
+def nested(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> tuple[larder.File, Path]:
+    """Functions that are kept, and what they have in common: one that reads a file of which no key knows."""
+
+    @larder.memo
+    def plain(path: larder.File) -> str:
+        return untold(path)
+
+    @larder.memo
+    def fails(path: larder.File) -> str:
+        raise ValueError(untold(path))
+
+    @larder.memo
+    def each(path: larder.File) -> Any:
+        yield untold(path)
+
+    @larder.memo
+    async def awaited(path: larder.File) -> str:
+        return untold(path)
+
+    @larder.memo(version="1")
+    def promised(path: larder.File) -> str:
+        return untold(path)
+
+    def rows(paths: list[larder.File]) -> list[str]:
+        return [untold(path) for path in paths]
+
+    inner = {"plain": plain, "fails": fails, "each": each, "awaited": awaited, "promised": promised}
+    for name, function in (inner | {"batch": larder.memo_batch(rows, items="paths")}).items():
+        monkeypatch.setitem(TABLE, name, function)
+    return larder.File(files[0]), files[1]
+
+
+def by_plain(path: larder.File) -> Any:
+    return TABLE["plain"](path)
+
+
+def by_error(path: larder.File) -> Any:
+    try:
+        return TABLE["fails"](path)
+    except ValueError as error:
+        return str(error)
+
+
+def by_generator(path: larder.File) -> Any:
+    return list(TABLE["each"](path))
+
+
+def by_batch(path: larder.File) -> Any:
+    return TABLE["batch"]([path])
+
+
+def by_thread(path: larder.File) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(TABLE["plain"], path).result()
+
+
+async def by_coroutine(path: larder.File) -> Any:
+    return await TABLE["awaited"](path), TABLE["plain"](path)
+
+
+def by_promise(path: larder.File) -> Any:
+    return TABLE["promised"](path)
+
+
+@pytest.mark.parametrize("name", ["by_plain", "by_error", "by_generator", "by_batch", "by_thread", "by_coroutine"])
+def test_what_keeps_an_inner_result_from_being_kept_does_so_for_all_outer_ones(
+    name: str, nested: tuple[larder.File, Path]
+) -> None:
+    middle = larder.memo(globals()[name])
+
+    @larder.memo
+    def outer(path: larder.File) -> Any:
+        made = middle(path)
+        return asyncio.run(made) if asyncio.iscoroutine(made) else made
+
+    given, read = nested
+    for text in ("3 4", "5 6"):
+        read.write_text(text)
+        with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more"):
+            assert text in str(outer(given))
+    assert not outer.cached(given)
+    assert not middle.cached(given)
+
+
+def test_a_version_answers_for_what_a_function_reads(nested: tuple[larder.File, Path]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outer = larder.memo(by_promise)
+        assert outer(nested[0]) == "3 4"
+    assert outer.cached(nested[0])
+
+
+def test_a_file_of_which_a_thread_has_a_result_kept_is_read(files: tuple[Path, Path]) -> None:
+    @larder.memo
+    def outer(path: larder.File) -> str:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(read, larder.File(beside(path))).result()
+
+    one, two = files
+    for text in ("3 4", "5 6"):
+        two.write_text(text)
+        assert read(larder.File(two)) == text
+        with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more"):
+            assert outer(larder.File(one)) == text
+
+
+def drawn(n: int) -> float:
+    return float(TABLE["draw"](n))
+
+
+@pytest.mark.parametrize("options", [{"version": "1"}, {"allow": ["random"]}])
+def test_what_answers_for_chance_does_so_where_it_is_called(
+    options: dict[str, Any], real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TABLE, "draw", lambda n: n + statistics.NormalDist(0, 1).samples(1)[0])
+    inner = larder.memo(**options)(drawn)
+    monkeypatch.setitem(TABLE, "inner", inner)
+
+    @larder.memo
+    def outer(n: int) -> float:
+        return float(TABLE["inner"](n) * 2)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert outer(1) == inner(1) * 2
+    assert outer.cached(1)

@@ -8,20 +8,23 @@ nor has one whose code cannot draw, where another thread did.
 
 from __future__ import annotations
 
+import functools
 import random
 import sys
 import threading
 from asyncio import _get_running_loop
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from ._code._instructions import instructions
-
 _lock = threading.Lock()
-_seeded = threading.local()
-_watched = False
+_watched: set[str] = set()
+_asked: dict[int, int] = {}
+"""How often the system was asked for a seed in each thread."""
+_made: dict[int, tuple[Any, Any]] = {}
+"""The last generator of each thread that may still get another seed, with its state."""
 
 
 class Chance:
@@ -34,13 +37,14 @@ class Chance:
     def __init__(self, may_draw: Callable[[], bool]) -> None:
         _watch_seeds()
         self._may_draw = may_draw
-        self._before, self._asked = dict(_states()), _asked()
+        self._before = dict(_states())
+        self._asked, self._of_all = _seeds()
         self._accompanied = threading.active_count() > 1 or _get_running_loop() is not None
 
     def drawn(self) -> str:
         """Return what was drawn from since, if anything was."""
         found = self._changed()
-        if found and self.accompanied() and _asked() == self._asked and not self._may_draw():
+        if found and self.accompanied() and _seeds()[0] == self._asked and not self._may_draw():
             return ""
         return found
 
@@ -52,11 +56,40 @@ class Chance:
         for name, state in _states():
             if name in self._before and not _is_same(self._before[name], state):  # else it came with a library
                 return name
-        return "a generator of NumPy without a seed" if _asked() != self._asked else ""
+        return "a generator without a seed" if _seeds()[1] != self._of_all else ""
+
+    def _pardon(self, before: dict[str, Any], after: dict[str, Any], asked: int) -> None:
+        for name, state in before.items():
+            if name in self._before and _is_same(self._before[name], state):
+                self._before[name] = after[name]
+        self._asked, self._of_all = self._asked + asked, self._of_all + asked
 
 
-def _asked() -> int:
-    return getattr(_seeded, "count", 0)
+@contextmanager
+def pardoned(chances: Iterable[Chance | None]) -> Iterator[None]:
+    """Have what is drawn meanwhile count for none of these, as somebody answers for it."""
+    alone = [one for one in chances if one is not None and not one.accompanied()]
+    before, asked = (dict(_states()), _seeds()[0]) if alone else ({}, 0)
+    try:
+        yield
+    finally:
+        if alone:
+            after, asked = dict(_states()), _seeds()[0] - asked
+            for one in alone:
+                one._pardon(before, after, asked)
+
+
+def _seeds() -> tuple[int, int]:
+    """Return how often the system was asked for a seed that stayed: in this thread, and in all."""
+    for thread, (generator, _) in list(_made.items()):
+        if _made.pop(thread, None) and getattr(generator, "_seed_seq", generator) is not None:
+            _count(thread)
+    return _asked.get(threading.get_ident(), 0), sum(list(_asked.values()))
+
+
+def _count(thread: int) -> None:
+    with _lock:
+        _asked[thread] = _asked.get(thread, 0) + 1
 
 
 def _states() -> Iterator[tuple[str, Any]]:
@@ -79,30 +112,85 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _watch_seeds() -> None:
-    """Count how often NumPy asks the system for a seed, in this thread."""
-    global _watched
-    if _watched or "numpy" not in sys.modules:
-        return
+    """Count how often generators ask the system for a seed."""
+    for name, watch in (("random", _watch_random), ("numpy.random.bit_generator", _watch_numpy)):
+        if name not in _watched and name in sys.modules:
+            with _lock:
+                if name not in _watched:
+                    watch()
+                    _watched.add(name)
+
+
+def _watch_random() -> None:
+    seed, set_state = random.Random.seed, random.Random.setstate
+
+    @functools.wraps(seed)
+    def seeded(self: random.Random, *given: Any, **named: Any) -> None:
+        _decided(self)
+        seed(self, *given, **named)
+        if (given[0] if given else named.get("a")) is None and not _is_of_others(sys._getframe(1)):
+            _keep(self, random.Random.getstate(self))
+
+    @functools.wraps(set_state)
+    def restored(self: random.Random, state: Any) -> None:
+        _decided(self)
+        set_state(self, state)
+
+    random.Random.seed, random.Random.setstate = seeded, restored  # type: ignore[method-assign]
+
+
+def _decided(generator: random.Random) -> None:
+    """Forget that a generator was made without a seed, if it drew nothing before it gets one."""
+    thread = threading.get_ident()
+    made, state = _made.get(thread, (None, None))
+    if made is generator and random.Random.getstate(generator) == state:
+        del _made[thread]
+
+
+def _keep(generator: Any, state: Any) -> None:
+    _seeds()
+    _made[threading.get_ident()] = generator, state
+
+
+def _watch_numpy() -> None:
     module: Any = import_module("numpy.random.bit_generator")
-    with _lock:
-        if not _watched:
-            _watched = True
-            ask = module.randbits
+    states: Any = import_module("numpy.random.mtrand")
+    ask, make, making = module.randbits, states._MT19937, threading.local()
 
-            def randbits(k: int) -> int:
-                if not _is_seeded_next(sys._getframe(1)):
-                    _seeded.count = _asked() + 1
-                return int(ask(k))
+    def randbits(k: int) -> int:
+        if not getattr(making, "on", False) and not _is_of_others(sys._getframe(1)):
+            _count(threading.get_ident())
+        return int(ask(k))
 
-            module.randbits = randbits
+    class Making(type):
+        """Makes the generator of a RandomState: that asks for a seed, and then takes the one it is given."""
+
+        def __call__(cls) -> Any:
+            making.on = True
+            try:
+                generator = make()
+            finally:
+                making.on = False
+            if not _is_of_others(sys._getframe(1)):
+                _keep(generator, None)
+            return generator
+
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, make)
+
+    class Made(metaclass=Making):
+        """Stands for the class that makes it."""
+
+    module.randbits, states._MT19937 = randbits, Made
 
 
-def _is_seeded_next(frame: FrameType) -> bool:
-    """Report whether a frame is making a RandomState: that asks for a seed, and then takes the one it is given."""
-    for op in reversed(instructions(frame.f_code)):
-        if op.offset <= frame.f_lasti and op.argval in _MAKERS:
-            return bool(op.argval == "RandomState")
+def _is_of_others(frame: FrameType | None) -> bool:
+    """Report whether what asks for a seed is a module that is imported, a copy, or a name of a temporary file."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") in _OTHERS:
+            return True
+        frame = frame.f_back
     return False
 
 
-_MAKERS = ("RandomState", "default_rng", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+_OTHERS = frozenset(["importlib._bootstrap", "tempfile", "numpy.random._pickle"])

@@ -19,6 +19,7 @@ from ._keys import digest
 from ._lazynode import nodes_in
 from ._memo import MISSING, Current, Memo, Run, _code, never
 from ._surroundings import surroundings
+from ._watch import answered
 from .errors import ResultError
 
 
@@ -119,10 +120,13 @@ class Kept(Memo[..., Any]):
             return MISSING
         return found
 
-    def applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function, without looking for what is kept."""
+    def applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
+        """Call the function, without looking for what is kept; return whether the result could be kept, too."""
         given, named = self._arguments.filed(args, kwargs)
-        return self._applied(given, named)
+        watch = self._watch(self._function_now(), given, named)
+        with watch or answered():
+            value = self._applied(given, named)
+        return value, watch is None or not watch.reason()
 
     def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value = self._function(*args, **kwargs)

@@ -233,7 +233,7 @@ class Evaluation:
             self._told(state, "eval" if node.refs else "endp")
         elif kept is None:
             args, kwargs = self._filled(node, self.give)
-            state.value = node.operation.kept.applied(args, kwargs)
+            state.value, state.trusted = node.operation.kept.applied(args, kwargs)
             state.computed = state.fresh = True
             self._told(state, "eval")
         else:

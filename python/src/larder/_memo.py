@@ -13,8 +13,8 @@ import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
 
@@ -28,7 +28,7 @@ from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
 from ._warnings import warn
-from ._watch import Watch
+from ._watch import Watch, answered
 from ._wrapper import Bound, Wrapper
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
@@ -123,6 +123,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(function)
     except ValueError:  # some types that are built in say nothing
         return inspect.signature(lambda *args, **kwargs: None)
+    except TypeError as error:
+        raise TypeError(f"function: parameters of {describe(function)} cannot be read; decorate a function") from error
 
 
 def as_files(value: Any, name: str, hint: Any = None) -> Any:
@@ -155,7 +157,7 @@ def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
         one = left.pop()
         if isinstance(one, kind):
             yield os.fspath(one)
-        elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
+        elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_record(type(one)):
             if id(one) in seen:
                 continue
             seen.add(id(one))
@@ -165,6 +167,11 @@ def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
                 left += one
             else:
                 left += [getattr(one, f.name, None) for f in fields(one)]
+
+
+def is_record(cls: type) -> bool:
+    """Report whether a class is a dataclass: a metaclass may answer to any name."""
+    return any("__dataclass_fields__" in vars(base) for base in cls.__mro__)
 
 
 def path_given(value: Any, files: list[str]) -> str | None:
@@ -406,7 +413,7 @@ class Memo(Wrapper, Generic[P, R]):
 
     def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
         """Return what is to watch a call, unless a version stands for all that the function does."""
-        if self._version is not None:
+        if self._promised is not None:
             return None
         identity = known.identity
         return Watch(
@@ -533,7 +540,7 @@ class Run:
     def compute(self, which: list[int]) -> list[Made]:
         watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
-            with watch or nullcontext():
+            with watch or answered():
                 self.value = self.memo._applied(self.args, self.kwargs)
         except Exception as error:
             return self._failed(error)
@@ -542,7 +549,7 @@ class Run:
     async def later(self) -> list[Made]:
         watch = self.memo._watch(self.known, self.args, self.kwargs)
         try:
-            with watch or nullcontext():
+            with watch or answered():
                 self.memo._count()
                 self.value = await self.memo._function(*self.args, **self.kwargs)
         except Exception as error:

@@ -9,7 +9,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, overload
 
@@ -22,7 +21,7 @@ from ._keys._encoder import BY_CONTENT, BY_NAME
 from ._memo import _SMALL, _code, _warn, allowed, as_files, ignored, path_given, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
-from ._watch import Watch
+from ._watch import Watch, answered
 from ._wrapper import Wrapper
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
@@ -383,7 +382,7 @@ class _Batch:
         with self.memo._counting:
             self.memo.executions += 1
         watch = self.memo._watch(self.known, bound)
-        with watch or nullcontext():
+        with watch or answered():
             made = self.memo._function(*bound.args, **bound.kwargs)
         reason = "" if watch is None else watch.reason()
         if not reason and watch is not None and self.known.names_files < BY_NAME:

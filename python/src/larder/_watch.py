@@ -11,15 +11,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token
 from types import FrameType
 from typing import Any
 
-from ._chance import Chance
+from ._chance import Chance, pardoned
 from ._code import _owner
 from ._code._rules import GENERATORS
 
-_current: ContextVar[Watch | None] = ContextVar("larder watch", default=None)
+_current: ContextVar[tuple[Watch, ...] | None] = ContextVar("larder watch", default=None)
+"""All that watch what runs here: the innermost function and those that called it. None in a thread of its own."""
 _active: list[Watch] = []
 _lock = threading.Lock()
 _hooked = False
@@ -43,6 +45,8 @@ class Watch:
     does not matter. `caches` may have what was read before, and are emptied. `may_draw` says whether
     the function can draw random numbers, for who finds that somebody did; `follows` whether the code
     of a function or a class is in its key.
+
+    What a function does is done by those that called it, too: their keys have nothing of it either.
     """
 
     def __init__(
@@ -70,18 +74,25 @@ class Watch:
         """What random numbers were drawn from."""
         self._by = ""
         """Who drew."""
-        self._before: Token[Watch | None] | None = None
+        self._above: tuple[Watch, ...] = ()
+        self._before: Token[tuple[Watch, ...] | None] | None = None
         self._chance: Chance | None = None
+        self._pardon: AbstractContextManager[None] = nullcontext()
 
     def __enter__(self) -> Watch:
         for cache in self._caches:
             cache.cache_clear()
-        self._chance = None if self._draws else Chance(self._may_draw)
+        self._above = _watching()
+        if self._draws:  # which is allowed, also where it is called
+            self._pardon = pardoned(watch._chance for watch in self._above)
+            self._pardon.__enter__()
+        else:
+            self._chance = Chance(self._may_draw)
         if self.files is not None:
             _hook()
             with _lock:
                 _active.append(self)
-            self._before = _current.set(self)
+            self._before = _current.set((self, *self._above))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,10 +102,14 @@ class Watch:
                 _active.remove(self)
         if self._chance is not None:
             self._look(self._chance)
+        self._pardon.__exit__(None, None, None)
 
     def _look(self, chance: Chance) -> None:
-        self.drawn = chance.drawn()
-        self._by = "it, or what ran beside it," if chance.accompanied() else "it"
+        drawn = chance.drawn()
+        for watch in (self, *self._above) if drawn else ():
+            if not watch._draws:
+                watch.drawn = watch.drawn or drawn
+                watch._by = "it, or what ran beside it," if chance.accompanied() else "it"
 
     def so_far(self) -> str:
         """Return the same as `reason`, while it is entered: of what was done by now."""
@@ -142,15 +157,27 @@ class Watch:
 
 def opened(path: str) -> None:
     """Note that what runs here depends on the content of a file."""
-    current = _current.get()
-    if current is not None:
-        current.opened(path)
+    for watch in _watching():
+        watch.opened(path)
 
 
-def _watching() -> list[Watch]:
+@contextmanager
+def answered() -> Iterator[None]:
+    """Tell nobody what is done meanwhile: a version answers for it."""
+    with pardoned(watch._chance for watch in _watching()):
+        before = _current.set(())
+        try:
+            yield
+        finally:
+            _current.reset(before)
+
+
+def _watching() -> tuple[Watch, ...]:
     """Return who is told of what happens here: in a thread of its own, whoever may have begun it."""
     current = _current.get()
-    return [current] if current is not None else [watch for watch in _active if watch.threads]
+    if current is not None:
+        return current
+    return tuple(dict.fromkeys(one for watch in list(_active) if watch.threads for one in (watch, *watch._above)))
 
 
 def _hook() -> None:

@@ -38,7 +38,7 @@ def annotated(value: Any) -> list[Any]:
 def _parts(value: Any, space: dict[str, Any], depth: int) -> list[Any]:
     if isinstance(value, str):
         return [_found(name, space) for name in _NAME.findall(value)]
-    parts = (getattr(value, "__origin__", None), *getattr(value, "__args__", ()), *getattr(value, "__metadata__", ()))
+    parts = (getattr(value, "__origin__", None), *_held(value, "__args__"), *_held(value, "__metadata__"))
     inner = [one for part in parts if depth > 0 for one in _parts(part, space, depth - 1)]
     return inner if any(part is not None for part in parts) else [value]
 
@@ -73,12 +73,18 @@ def _names(value: Any, space: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, held in _annotations(value).items() if _is_file(held, space, 6))
 
 
+def _held(value: Any, name: str) -> tuple[Any, ...]:
+    """Return what a type is made of, and nothing of an object that answers to any name."""
+    held = getattr(value, name, ())
+    return held if isinstance(held, tuple) else ()
+
+
 def _is_file(value: Any, space: dict[str, Any], depth: int) -> bool:
     if isinstance(value, str):
         return any(_is_file(_found(name, space), space, 0) for name in _NAME.findall(value))
     if value is getattr(sys.modules.get("larder._file"), "File", False):
         return True
-    return depth > 0 and any(_is_file(v, space, depth - 1) for v in getattr(value, "__args__", ()))
+    return depth > 0 and any(_is_file(v, space, depth - 1) for v in _held(value, "__args__"))
 
 
 def _found(name: str, space: dict[str, Any]) -> Any:
@@ -111,9 +117,9 @@ def _text(value: Any, depth: int) -> str:
         return value.__qualname__
     if isinstance(value, (tuple, list)) and depth > 0:
         return "[" + ", ".join(_text(v, depth - 1) for v in value) + "]"
-    origin, args = getattr(value, "__origin__", None), getattr(value, "__args__", ())
+    origin, args = getattr(value, "__origin__", None), _held(value, "__args__")
     if depth > 0 and (origin is not None or args):
-        more = getattr(value, "__metadata__", ())
+        more = _held(value, "__metadata__")
         name = _text(origin, depth - 1) if origin is not None else type(value).__qualname__
         return f"{name}[{', '.join(_text(v, depth - 1) for v in (*args, *more))}]"
     named = getattr(value, "__forward_arg__", None) or getattr(value, "__name__", None)

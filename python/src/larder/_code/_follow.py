@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
+import importlib.util
 import operator
 import os
 import re
@@ -164,6 +165,8 @@ class Follow:
 
     def _doubt(self, name: str, use: _bytecode.Use) -> None:
         why = _rules.METHODS.get(name)
+        if name == "seed" and use.attributes[-1:] == (name,) and _without_arguments(use):
+            why = _rules.CHANCE  # it is the system's
         if self.walk.files and name in _rules.OPENING:
             self.walk.opens = True
         elif why is not None and not (why is _rules.CHANCE and _decided(use)):
@@ -197,7 +200,8 @@ class Follow:
 
     def _import(self, imported: _bytecode.Imported, use: _bytecode.Use | None) -> Any:
         """Return what is imported; it is imported now, as the function would when it is called."""
-        name, module = imported.module, None
+        name = imported.module
+        module: Any = None
         where = self._where(use.line if use else None)
         try:
             package = self.space.get("__package__") or self.space.get("__name__", "").rpartition(".")[0]
@@ -208,6 +212,14 @@ class Follow:
             return _MISSING
         except Exception as err:
             raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
+        if not isinstance(module, types.ModuleType):  # an object in the place of one
+            absolute = importlib.util.resolve_name("." * imported.level + name, package)
+            self.walk.guards.name(sys.modules, absolute, module)
+            if imported.name is None and use is not None:
+                return module
+            self.walk.names.update((imported.name or "", *(use.attributes if use else ())))
+            self.walk._value(self.node, module, f"{self.node.path} -> {absolute}")
+            return _MISSING
         self.walk.guards.name(sys.modules, module.__name__, module)
         if imported.name is None:
             if use is None:

@@ -164,15 +164,21 @@ _MOST = 1024
 _lock = threading.Lock()
 
 
+_DEEP = 100
+
+
 def operation(function: Any) -> str:
     """Return the name of a function with its module; a script is called after its file."""
     inner = function
-    while not hasattr(inner, "__qualname__"):
+    for _ in range(_DEEP):  # an object may answer to any name, for ever
+        if hasattr(inner, "__qualname__"):
+            break
         following = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None)
         if following is None:
-            inner = type(inner)
             break
         inner = following
+    if not isinstance(getattr(inner, "__qualname__", None), str):
+        inner = type(inner)
     return f"{shown_module(getattr(inner, '__module__', None) or '')}.{inner.__qualname__}".lstrip(".")
 
 

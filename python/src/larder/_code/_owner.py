@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.machinery
+import inspect
 import json
 import os
 import sys
@@ -11,6 +12,7 @@ import sysconfig
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
+from typing import Any
 
 
 @dataclass(slots=True, frozen=True)
@@ -73,16 +75,23 @@ def of_file(path: str) -> Owner | None:
     return _of("", path)
 
 
-def _file(module: ModuleType) -> str:
-    spec = getattr(module, "__spec__", None)
-    if spec is not None and spec.origin in ("built-in", "frozen"):
+def said(module: object, name: str) -> Any:
+    """Return what a module says of itself by a name, or None: an object in its place may answer to any."""
+    if isinstance(module, ModuleType):
+        return vars(module).get(name)
+    return inspect.getattr_static(module, name, None)
+
+
+def _file(module: object) -> str:
+    spec = said(module, "__spec__")
+    if getattr(spec, "origin", None) in ("built-in", "frozen"):
         return "built-in"
-    path = getattr(module, "__file__", None)
+    path = said(module, "__file__")
     if isinstance(path, str):
         return path
-    if spec is None and module.__name__ in sys.builtin_module_names:
+    if spec is None and said(module, "__name__") in sys.builtin_module_names:
         return "built-in"
-    folders = list(getattr(module, "__path__", None) or ())
+    folders = list(said(module, "__path__") or ())
     return os.path.join(folders[0], "") if folders else ""
 
 

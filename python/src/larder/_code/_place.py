@@ -47,15 +47,15 @@ def _of_module(name: str) -> tuple[str, ...]:
     if owner is not None:
         return ("distribution", owner.name, name)
     module = sys.modules.get(name)
-    file = getattr(module, "__file__", None)
+    file = _owner.said(module, "__file__")
     if not isinstance(file, str):  # of a notebook, or made while the program runs
         return () if name == "__main__" else ("module", name)
-    spec: Any = getattr(module, "__spec__", None)
+    spec: Any = _owner.said(module, "__spec__")
     if name == "__main__" and spec is not None and spec.parent:  # python -m package.module
         name = spec.name
     file = os.path.realpath(file)
     project, folder = _project(os.path.dirname(file))
-    if "." in name or hasattr(module, "__path__"):
+    if "." in name or _owner.said(module, "__path__") is not None:
         return ("package", project, name)
     if project:
         return ("project", project, os.path.relpath(file, folder).replace(os.sep, "/"))

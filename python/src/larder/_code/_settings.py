@@ -176,11 +176,17 @@ _OPTIONS = {
 }
 
 
+_FIRST = {"PIL.ImageFile.LOAD_TRUNCATED_IMAGES": False, "PIL.TiffImagePlugin.READ_LIBTIFF": False}
+"""What options are at first, of modules that their library imports when it needs them."""
+
+
 def _options(paths: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return variables of libraries that hold options, as text."""
     found = []
     for path in paths:
         held = _at(path)
+        if held is None:
+            held = _FIRST.get(path)
         found.append((path, repr(getattr(held, "__dict__", None) or held)))
     return found
 

@@ -629,7 +629,13 @@ class Walk:
         self._cells(node, value, path)
         if vars(value):
             self.guards.watch_mapping(vars(value))
+        wrapped = vars(value).get("__wrapped__")
+        copied = wrapped._inner if isinstance(wrapped, Wrapper) else frozenset()  # by functools.wraps
         for name, held in vars(value).items():
+            if name in copied and name != "__wrapped__":
+                continue
+            if name == "__signature__" and held is not None:
+                raise CodeError(f"{path}.__signature__: a signature that is set has no key; leave it out, {CURES}")
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         # Of others nobody knows that they are given files, whatever they say.
@@ -704,6 +710,8 @@ class Walk:
         for name, member in sorted(vars(cls).items(), key=lambda item: item[0]):
             if name in _OF_EVERY_CLASS or (isinstance(member, enum.Enum) and type(member) is cls):
                 continue
+            if name in _OF_SYMPY and isinstance(member, dict) and _is_of_sympy(cls):
+                member = dict(sorted(member.items()))
             for function in _functions_of(member):
                 self._of_classes[id(function)] = own
             if made and name in self._making and not self._is_called(name):
@@ -776,6 +784,14 @@ def told(function: types.FunctionType) -> bytes:
     text = function.__doc__ if isinstance(function.__doc__, str) else None
     e.add((function.__name__, function.__qualname__, text, hints(function)))
     return b"".join(e.out)
+
+
+_OF_SYMPY = frozenset(["default_assumptions", "_prop_handler"])
+"""What sympy makes for each class, in another order in each process."""
+
+
+def _is_of_sympy(cls: type) -> bool:
+    return any(base.__module__.startswith("sympy.") for base in cls.__mro__)
 
 
 _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")

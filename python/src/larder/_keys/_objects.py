@@ -162,7 +162,8 @@ def attributes(e: Encoder, value: Any, cls: type, without: frozenset[str] = froz
                     except AttributeError:
                         continue
                     e.named(b"/", name, held)
-        for name, held in getattr(value, "__dict__", {}).items():
+        own = getattr(value, "__dict__", {})
+        for name, held in own.items() if isinstance(own, dict) else ():  # else it answers to any name
             if name not in without and not (e.fresh and is_filled(cls, name)):
                 e.named(b".", str(name), held)
     except Unkeyed as err:
