@@ -2789,3 +2789,44 @@ for title, members in [("with data", "    name: str"), ("with methods", "    nam
         "return 4",
         call="m.f(m.C())",
     )
+
+_GENERIC = """
+from typing import Annotated, Generic, TypeVar, get_args
+T = TypeVar("T")
+class Repo(Generic[T]):
+    def model(self): return get_args(self.__orig_bases__[0])[0]
+class A: name = "a"
+class B: name = "b"
+class AR(Repo[A]): pass
+class Row(list[int]): pass
+class Unit(Repo[Annotated[A, "m"]]): pass
+def f(x): return AR().model().name
+def g(repo): return repo.model().name
+def h(x): return str(Row.__orig_bases__)
+def k(x): return Unit().model().__metadata__
+# end
+"""
+for old, new, call in [
+    *(("Repo[A]", "Repo[B]", "m.f(3)"), ('"a"', '"c"', "m.f(3)"), ("Repo[A]", "Repo[B]", "m.g(m.AR())")),
+    *(("list[int]", "list[float]", "m.h(3)"), ('A, "m"', 'A, "n"', "m.k(3)"), ("# end", "# the end", "m.f(3)")),
+]:
+    want = "same" if old == "# end" else "differ"
+    case(f"the type argument of a base: {old} {new} {call}", _GENERIC, old, new, want, call=call)
+
+_UFUNCS = """
+import math
+import numpy as np
+def g(x): return x * K
+K = 2
+U, V, W = np.frompyfunc(g, 1, 1), np.vectorize(g), np.vectorize(g, otypes=[float])
+HELD = {"u": U}
+D = np.frompyfunc(math.gcd, 2, 1)
+def f(n): return [one(np.arange(n)).tolist() for one in (U, V, W)], D(4, 6)
+def h(n): return HELD["u"](n)
+def k(u): return u(3)
+# end
+"""
+for old, new in [("K = 2", "K = 3"), ("math.gcd", "math.lcm"), ("# end", "# the end")]:
+    case(f"a ufunc of a function: {old}", _UFUNCS, old, new, "same" if old == "# end" else "differ", needs="numpy")
+for call in ("m.h(3)", "m.k(m.U)"):
+    case(f"a ufunc of a function: {call}", _UFUNCS, "K = 2", "K = 3", call=call, needs="numpy")

@@ -37,7 +37,7 @@ from ._abstract import registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import ATTRS, Follow
 from ._guards import Guards
-from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
+from ._library import CURES, is_bound, is_code, is_model, library_name, made_of, patches, shown_module
 from ._rules import words
 
 # What a class has by itself, and not by what was written.
@@ -495,6 +495,8 @@ class Walk:
         elif isinstance(value, Wrapper):
             node = self._node(path, "options", f"options of {path.rpartition(' ')[2]}")
             self._queue.append(lambda: self._wrapper(node, value, path))
+        elif made := made_of(value):
+            self._begin_ufunc(value, made, path)
         else:
             self._begin_builtin(value, path)
 
@@ -523,6 +525,16 @@ class Walk:
                 node.out.append(b"-")
             else:
                 self._value(node, accessor, path)
+
+    def _begin_ufunc(self, value: Any, made: list[Any], path: str) -> None:
+        """Follow the function that a ufunc was made of; those that hold anything else are compiled."""
+        if not all(map(is_code, made)):
+            raise CodeError(f"{path}: {value.__name__} is compiled, and of no distribution with a version; {CURES[3:]}")
+        node = self._node(path, "function", f"ufunc {value.__name__}")
+        node.out.append(f"ufunc {value.nin} {value.nout} {value.identity!r}".encode())
+        self._depend(node, "numpy")
+        for held in made:
+            self._queue.append(functools.partial(self._value, node, held, path))
 
     def _begin_builtin(self, value: Any, path: str) -> None:
         name, owner = library_name(value)
@@ -687,6 +699,7 @@ class Walk:
                 self._edge(node, self.code(base, where, True))
             else:
                 self._value(node, base, where)
+        self._type_arguments(node, cls, path)
         self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
         e.add(hints(cls))
@@ -714,6 +727,16 @@ class Walk:
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
             self._dataclass_field(node, held, f"{path}.{name}")
+
+    def _type_arguments(self, node: Node, cls: type, path: str) -> None:
+        """Follow what bases are of: any method may read it, as does what makes objects of these (Repository[User])."""
+        e = Encoder(lambda inner: b"%x;" % self.code(inner, f"{path} -> type argument {describe(inner)}", True))
+        for base in vars(cls).get("__orig_bases__", ()):
+            try:
+                e.add(base)
+            except Unkeyed as err:
+                raise CodeError(f"{path} -> base {describe(base)}: {err.what}; {err.cure}, {CURES}") from None
+        node.out.extend(e.out)
 
     def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
         """Add the classes of the program that were declared to be of an abstract one, or of one based on it."""
