@@ -197,10 +197,21 @@ _REGISTERED = {
         "class T(pandas.api.extensions.ExtensionDtype):\n    name = 'mine'\n    type = (int, int, float)[V]",
         "pandas.array([1], dtype='mine')",
     ),
+    "calendars of pandas": (
+        "pandas",
+        "import pandas\nfrom pandas.tseries.holiday import AbstractHolidayCalendar\n"
+        "class C(AbstractHolidayCalendar):\n    rules = []\n    start = V\n",
+        "pandas.tseries.holiday.get_calendar('C').start",
+    ),
+    "classes that torch may load": (
+        "torch._weights_only_unpickler",
+        "import torch\nclass C:\n    def val(self): return V\ntorch.serialization.add_safe_globals([C])",
+        "torch.load(io.BytesIO(x)).val()",
+    ),
 }
 
 _KEY = """
-import larder
+import io, larder
 @larder.memo
 def g(x): return {expression}
 known = g._function_now()

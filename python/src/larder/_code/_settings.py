@@ -231,7 +231,7 @@ HELD = {
     "logging": ("logging._levelToName", "logging._nameToLevel"),
     "pandas": (
         *("pandas.core.dtypes.base._registry.dtypes", "pandas.io.excel._util._writers"),
-        *("pandas.plotting._core._backends",),
+        *("pandas.plotting._core._backends", "pandas.tseries.holiday.holiday_calendars"),
     ),
     "pprint": ("pprint.PrettyPrinter._dispatch",),
     "sklearn": ("sklearn.metrics._scorer._SCORERS",),
@@ -254,7 +254,7 @@ HELD = {
         "torch.distributions.constraint_registry.transform_to._registry",
         *("torch.utils._pytree.SUPPORTED_NODES", "torch.utils.data._utils.collate.default_collate_fn_map"),
         *("torch.utils.data.IterDataPipe.functions", "torch.utils.data.MapDataPipe.functions"),
-        "torch.serialization._package_registry",
+        *("torch.serialization._package_registry", "torch._weights_only_unpickler._marked_safe_globals_set"),
     ),
     "webdataset": ("webdataset.autodecode.decoders", "webdataset.writer.default_handlers"),
     "yaml": _of_yaml(),
@@ -264,8 +264,8 @@ HELD = {
 WHOLE = ("yaml.", "logging._levelToName", "logging._nameToLevel")
 """Of these every entry counts, as a program registers more than functions."""
 
-SIDE = ("warnings", "logging", "torch")
-"""Packages whose functions often only report: they may do what they like, and an edit of them counts."""
+SIDE = ("warnings", "logging", "torch.nn", "torch.distributions", "torch.utils", "torch.serialization")
+"""What of them often only reports: it may do what it likes, and an edit of it counts."""
 
 ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
 """What codecs are looked up for, by names in texts."""
