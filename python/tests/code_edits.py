@@ -2830,3 +2830,58 @@ for old, new in [("K = 2", "K = 3"), ("math.gcd", "math.lcm"), ("# end", "# the 
     case(f"a ufunc of a function: {old}", _UFUNCS, old, new, "same" if old == "# end" else "differ", needs="numpy")
 for call in ("m.h(3)", "m.k(m.U)"):
     case(f"a ufunc of a function: {call}", _UFUNCS, "K = 2", "K = 3", call=call, needs="numpy")
+
+_SETTINGS = """
+import settings
+def f(x): return settings.tax + x, settings.fee(x), settings.RATE, settings.other
+def g(x): return settings.scaled
+#-- settings.py
+import sys, types
+class S(types.ModuleType):
+    RATE = 2
+    @property
+    def tax(self): return 5 * BASE
+    def fee(self, x): return x + BASE
+    @property
+    def scaled(self): return self._factor * 2
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return name + "!"
+BASE = 2
+_factor = 3
+sys.modules[__name__].__class__ = S
+# end
+"""
+for old, new, call in [
+    *(("BASE = 2", "BASE = 3", "m.f(3)"), ("RATE = 2", "RATE = 3", "m.f(3)"), ('"!"', '"?"', "m.f(3)")),
+    *(("_factor = 3", "_factor = 4", "m.g(3)"), ("# end", "# the end", "m.f(3)"), ("5 *", "6 *", "m.f(3)")),
+]:
+    want = "same" if old == "# end" else "differ"
+    case(f"the class of a module: {old} {call}", _SETTINGS, old, new, want, call=call)
+
+_TENSOR_HOOKS = """
+import torch
+W = torch.ones(2, requires_grad=True)
+W.register_hook(lambda grad: grad * K)
+K = 2
+def grad(w): return torch.autograd.grad((w * 3).sum(), w)[0].tolist()
+def f(x): return grad(W)
+# end
+"""
+for call in ("m.f(3)", "m.grad(m.W)"):
+    for old, new in [("K = 2", "K = 3"), ("# end", "# the end")]:
+        want = "same" if old == "# end" else "differ"
+        case(f"{call} of a tensor with a hook: {old}", _TENSOR_HOOKS, old, new, want, call=call, needs="torch")
+
+for name, old, new in [
+    ("typing.get_overloads(h)[0].__annotations__['x'].__name__", "x: int", "x: float"),
+    ("logging.config.dictConfig({'version': 1, 'incremental': True})", "return x", "return x + 1"),
+]:
+    case(
+        f"what is found by names: {name}",
+        f"import logging.config, typing\n@typing.overload\ndef h(x: int): ...\ndef h(x): return x\ndef f(x): return {name}, h(x)",
+        old,
+        new,
+        refused=True,
+    )

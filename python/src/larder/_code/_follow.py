@@ -225,6 +225,7 @@ class Follow:
     def _member(self, module: types.ModuleType, name: str) -> Any:
         """Return what a module has of a name, and see to it that it stays so."""
         space = vars(module)
+        self.walk.class_of_module(self.node, module)
         if name not in space:
             try:
                 getattr(module, name)

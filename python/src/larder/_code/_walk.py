@@ -158,6 +158,8 @@ class Walk:
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
+        self._modules: dict[int, tuple[types.ModuleType, Node]] = {}
+        self._seen: set[tuple[str, str]] = set()
         self._annotated: list[tuple[Any, Node]] = []
         self._of_classes: dict[int, frozenset[str]] = {}
         self._made: set[type] = set()
@@ -184,7 +186,12 @@ class Walk:
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
-        while self._follow_methods() or self._follow_annotations() or self._follow_settings(node):
+        while (
+            self._follow_methods()
+            or self._follow_annotations()
+            or self._follow_modules()
+            or self._follow_settings(node)
+        ):
             self._drain()
         self._check_doubts(path)
         if self._held_models and (self.any_name or "__class__" in self.names):
@@ -203,9 +210,9 @@ class Walk:
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         self._patches_beside(node)
-        left, self._methods = [*self._methods, *self._beside], []
-        for name, member, of in left:
-            self._dead(name, member, of)
+        self._methods += self._beside
+        while self._methods:  # and those of classes that are met in this way
+            self._dead(*self._methods.pop(0))
 
     def _follow_methods(self) -> bool:
         """Follow the methods that something has come to call, and report whether there are any."""
@@ -226,6 +233,28 @@ class Walk:
                     self._value(node, one, f"{node.path} -> annotation {describe(one)}")
         self._annotated = []
         return True
+
+    def class_of_module(self, node: Node, module: types.ModuleType) -> None:
+        """Follow the class of a module that the program gave it: its properties are attributes of the module."""
+        self.guards.attribute(module, "__class__", type(module))
+        if id(module) not in self._modules and library_name(type(module))[1] is None:
+            self._modules[id(module)] = module, node
+            self._value(node, type(module), f"{node.path} -> class of module {module.__name__}")
+
+    def _follow_modules(self) -> bool:
+        """Follow what methods of such classes may use of their modules, as attributes; report whether there is any."""
+        before = len(self._seen)
+        whole = self.any_name or not self.names.isdisjoint(("__dict__", "__getattribute__"))
+        for module, node in self._modules.values():
+            space = vars(module)
+            for name in sorted(space if whole else self.names & space.keys()):
+                held = space[name]
+                own = isinstance(held, types.ModuleType) and _owner.of_module(held.__name__) is not None
+                if not name.startswith("__") and not own and (module.__name__, name) not in self._seen:
+                    self._seen.add((module.__name__, name))
+                    self.guards.name(space, name, held)
+                    self._value(node, held, f"{node.path} -> {module.__name__}.{name}")
+        return len(self._seen) != before
 
     def _follow_settings(self, node: Node) -> bool:
         """Follow the settings that something has come to depend on, and report whether there are any."""
@@ -255,9 +284,10 @@ class Walk:
         value = _settings.held(path, self.guards)
         if isinstance(value, dict) and len(value) <= _WATCHED:
             self.guards.watch_mapping(value)
-        elif isinstance(value, (dict, list)):
+        elif isinstance(value, (dict, list, set)):
             self.guards.size(value)
-        listed = value if isinstance(value, list) else [value]
+        listed = sorted(value, key=_patches.text) if isinstance(value, set) else value
+        listed = listed if isinstance(listed, list) else [value]
         for key, one in value.items() if isinstance(value, dict) else [("", one) for one in listed]:
             parts = of_program(one, package)
             if parts or path.startswith(_settings.WHOLE):
@@ -304,7 +334,7 @@ class Walk:
         """Follow a method that nothing here calls: it may do what it likes, but an edit of it counts."""
         names, self.names = self.names, set()
         doubts, self._doubts = self._doubts, []
-        nodes, kept, roots = len(self.nodes), len(self.kept), len(self.roots)
+        nodes, kept, roots, methods = len(self.nodes), len(self.kept), len(self.roots), len(self._methods)
         out, edges = len(of.out), len(of.edges)
         try:
             self._value(of, member, f"{of.path}.{name}")
@@ -316,6 +346,7 @@ class Walk:
             for value in self.kept[kept:]:
                 self.numbers.pop(id(value), None)
             del self.nodes[nodes:], self.kept[kept:], self.roots[roots:], self.root_nodes[roots:]
+            del self._methods[methods:]
             del of.out[out:], of.edges[edges:]
             self._documented = {n for n in self._documented if n < nodes}
             of.out.append(b"refused")
