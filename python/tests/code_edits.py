@@ -2885,3 +2885,65 @@ for name, old, new in [
         new,
         refused=True,
     )
+
+_TEXTS = """
+import operator, pandas, rules
+LIM = 2
+def build(): return "a > @LIM"
+class S:
+    q = "a > @LIM"
+    def __init__(self): self.held = {"q": ["a > @LIM"]}
+HELD = S()
+D = pandas.DataFrame({"a": [1, 2, 3, 4]})
+def helper(x): return D.query(build()).a.tolist()
+def attribute(x): return D.query(S.q).a.tolist()
+def held(x): return D.query(HELD.held["q"][0]).a.tolist()
+def named(x): return getattr(D, "query")("a > @LIM").a.tolist()
+def caller(x): return operator.methodcaller("query", "a > @LIM")(D).a.tolist()
+def passed(x): return rules.filtered(D, "a > @LIM").a.tolist()
+def plain(x): return D.query("a > 2").a.tolist()
+def column(by): return D.query(f"{by} > 2").a.tolist()
+#-- rules.py
+LIM = 2
+def filtered(d, text): return d.query(text)
+"""
+for call in ("helper", "attribute", "held", "named", "caller", "passed"):
+    case(f"the text of a query: {call}", _TEXTS, "LIM = 2", "LIM = 3", call=f"m.{call}(3)", needs="pandas")
+for call in ("plain(3)", "column('a')"):
+    case(f"a query without variables: {call}", _TEXTS, "LIM = 2", "LIM = 3", "same", call=f"m.{call}", needs="pandas")
+
+_NAMED = """
+import pandas
+from pandas.core.groupby import SeriesGroupBy
+K = 1
+SeriesGroupBy.spread = lambda self: self.apply(lambda x: (x.max() - x.min()) * K)
+pandas.Series.double = lambda self: self * K
+D = pandas.DataFrame({"g": [1, 1, 2], "v": [1, 4, 9]})
+HOW = {"v": ["double"]}
+def f(x): return D.groupby("g")["v"].agg("spread").tolist()
+def g(x): return D["v"].agg("double").tolist()
+def h(how): return D["v"].agg(how).tolist()
+def k(x): return D["v"].agg(HOW["v"][0]).tolist()
+def n(x): return D["v"].tolist()
+"""
+for call, want in [("f(3)", "differ"), ("g(3)", "differ"), ("h('double')", "differ"), ("k(3)", "differ"), ("n(3)", "same")]:
+    case(f"a method that is called by a text: {call}", _NAMED, "K = 1", "K = 3", want, call=f"m.{call}", needs="pandas")
+
+_PATHS = """
+import jinja2, parts
+from pydantic import BaseModel, ImportString
+class M(BaseModel):
+    go: ImportString
+def f(x): return M(go="parts.go").go(x)
+def g(x): return jinja2.Environment(extensions=["parts.More"]).from_string("{{x}}").render(x=x)
+#-- parts.py
+from jinja2.ext import Extension
+def go(x): return x + ADDED
+class More(Extension):
+    def preprocess(self, source, name, filename=None): return source + "!"
+ADDED = 1
+"""
+_IMPORTED = _PATHS.replace("import jinja2, parts", "import parts").replace("from jinja2.ext import", "from builtins import object as")
+_RENDERED = _PATHS.replace("from pydantic import BaseModel, ImportString", "BaseModel = ImportString = object")
+case("a function that a text names", _IMPORTED, "ADDED = 1", "ADDED = 2", needs="pydantic")
+case("a class that a text names", _RENDERED, '"!"', '"?"', call="m.g(3)", needs="jinja2")

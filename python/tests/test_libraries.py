@@ -112,6 +112,11 @@ _HELD = {
         "import scipy.stats\nD = scipy.stats.norm(0, V)",
         "float(D.cdf(0.5))",
     ),
+    "a path in a text": (
+        "",
+        "import sys, types\nparts = types.ModuleType('parts')\nparts.go = lambda: V\nsys.modules['parts'] = parts",
+        "str('parts.go')",
+    ),
     "hooks of all modules": (
         "torch",
         "import torch\nm = torch.nn.Identity().eval()\n"

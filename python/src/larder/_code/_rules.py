@@ -433,6 +433,12 @@ EVALUATING = QUERYING | frozenset(
 )
 """Functions and methods that evaluate a string with the variables of their caller: pandas, numexpr, statsmodels."""
 
+CALLING = frozenset(words("getattr methodcaller attrgetter"))
+"""What calls methods by names in texts."""
+
+AGGREGATING = frozenset(words("agg aggregate apply transform"))
+"""Methods that call others by names in data: those of pandas."""
+
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)
     | dict.fromkeys(

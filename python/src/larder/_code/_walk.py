@@ -32,7 +32,7 @@ from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, write
 from .._keys._objects import OF_MEMBERS
 from .._wrapper import Wrapper
 from ..errors import CodeError
-from . import _bytecode, _draws, _naming, _owner, _patches, _registries, _rules, _settings
+from . import _bytecode, _draws, _expressions, _naming, _owner, _patches, _registries, _rules, _settings
 from ._abstract import registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import ATTRS, Follow
@@ -158,6 +158,10 @@ class Walk:
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
+        self.evaluating: dict[tuple[int, re.Pattern[str], frozenset[str]], Callable[..., None]] = {}
+        """What follows names in texts that code evaluates, all the time or where a text is one of some names."""
+        self._evaluated: set[tuple[int, str]] = set()
+        self._constants: list[Any] = []
         self._modules: dict[int, tuple[types.ModuleType, Node]] = {}
         self._seen: set[tuple[str, str]] = set()
         self._annotated: list[tuple[Any, Node]] = []
@@ -190,6 +194,7 @@ class Walk:
             self._follow_methods()
             or self._follow_annotations()
             or self._follow_modules()
+            or self._follow_expressions()
             or self._follow_settings(node)
         ):
             self._drain()
@@ -210,6 +215,7 @@ class Walk:
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         self._patches_beside(node)
+        self._paths_beside(node)
         self._methods += self._beside
         while self._methods:  # and those of classes that are met in this way
             self._dead(*self._methods.pop(0))
@@ -255,6 +261,31 @@ class Walk:
                     self.guards.name(space, name, held)
                     self._value(node, held, f"{node.path} -> {module.__name__}.{name}")
         return len(self._seen) != before
+
+    def _follow_expressions(self) -> bool:
+        """Follow what texts name that are evaluated with variables: those of any code and value, as they are passed on.
+
+        Report whether there is anything new.
+        """
+        if not self.evaluating:
+            return False
+        before = len(self._evaluated)
+        texts = self.texts | set(_expressions.texts([*self._constants, *self.roots]))
+        for (at, named, by), follow in list(self.evaluating.items()):
+            if by and by.isdisjoint(texts):
+                continue
+            for first, *rest in _expressions.names_in(texts, named):
+                if (at, f"{first}.{rest}") not in self._evaluated:
+                    self._evaluated.add((at, f"{first}.{rest}"))
+                    follow(first, tuple(rest))
+        return len(self._evaluated) != before
+
+    def _paths_beside(self, node: Node) -> None:
+        """Add what texts name of modules of the program, as libraries import it by that (`ImportString`)."""
+        for text in sorted(self.texts | self._strings):
+            found = _expressions.of_path(text)
+            if found is not None:
+                self._beside.append((text, found, node))
 
     def _follow_settings(self, node: Node) -> bool:
         """Follow the settings that something has come to depend on, and report whether there are any."""
@@ -304,18 +335,20 @@ class Walk:
 
     def _follow_patches(self, node: Node) -> None:
         """Follow what the program put into classes of libraries by names that are used."""
+        named = self.names | self.texts | self._strings  # as in frame.agg("mine")
         for name, package in _patches.loaded():
-            names: AbstractSet[str] | None = self.names
+            names: AbstractSet[str] | None = named
             if name in self.packages:
-                names = None if self.any_name else self.names | _rules.CALLED
+                names = None if self.any_name else named | _rules.CALLED
             for patch in self._new(node, package.patches(names)):
                 for part in patch.parts:
                     self._value(node, part, patch.path)
 
     def _patches_beside(self, node: Node) -> None:
         """Add what operators, or names that only data has, may call: it may do what it likes, and an edit counts."""
+        any_name = self.any_name or not self.names.isdisjoint(_rules.AGGREGATING)
         for _, package in _patches.loaded():
-            for patch in self._new(node, package.unnamed() + (package.patches(None) if self.any_name else [])):
+            for patch in self._new(node, package.unnamed() + (package.patches(None) if any_name else [])):
                 self._beside += [(patch.path, part, node) for part in patch.parts]
 
     def _new(self, node: Node, patches: list[_patches.Patch]) -> list[_patches.Patch]:
@@ -447,6 +480,7 @@ class Walk:
             self._depend(node, "decimal")
         if fixed(value):
             node.out.append(b"".join(e.out))
+            self._constants.append(value)
 
     def _called_by_name(self, name: str, path: str) -> None:
         """Note that a method may be called, on what it is bound to or is given."""
@@ -845,6 +879,8 @@ def _no_code(value: Any) -> bytes:
 def _functions_of(member: Any) -> list[types.FunctionType]:
     if isinstance(member, property):
         return [f for f in (member.fget, member.fset, member.fdel) if isinstance(f, types.FunctionType)]
+    if isinstance(member, type):
+        return [f for held in vars(member).values() if not isinstance(held, type) for f in _functions_of(held)]
     inner = getattr(member, "__func__", member)
     return [inner] if isinstance(inner, types.FunctionType) else []
 
