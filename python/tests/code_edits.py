@@ -2766,14 +2766,22 @@ for call in ("m.f(1)", "m.g(m.CFG)"):
         want = "same" if old == "# end" else "differ"
         case(f"{call} of OmegaConf: {old}", _CONFIG, old, new, want, call=call, needs="omegaconf")
 
+_PARTS = {"PIL": ", PIL.ImageFile", "dask": ", dask.config", "plotly": ", plotly.io, plotly.graph_objects"}
 for title, options, second, body, needs in [
     ("xarray", "xarray.set_options(keep_attrs=True)", "xarray.set_options(keep_attrs=False)", "return (xarray.DataArray([x], attrs={'u': 1}) + 1).attrs", "xarray"),
     ("polars", "polars.Config.set_float_precision(2)", "polars.Config.set_float_precision(3)", "return str(polars.DataFrame({'v': [1.23456]}))", "polars"),
     ("images that are cut short", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = False", "return PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL"),
+    ("mpmath", "mpmath.mp.dps = 20", "mpmath.mp.dps = 30", "return str(mpmath.mpf(1) / 3)", "mpmath"),
+    ("how mpmath prints", "mpmath.mp.pretty = True", "mpmath.mp.pretty = False", "return repr(mpmath.mpf(x))", "mpmath"),
+    ("networkx", "networkx.config.fallback_to_nx = True", "networkx.config.fallback_to_nx = False", "return networkx.config.fallback_to_nx", "networkx"),
+    ("sympy", "sympy.core.parameters.global_parameters.distribute = True", "sympy.core.parameters.global_parameters.distribute = False", "return str(2 * (sympy.Symbol('x') + x))", "sympy"),
+    ("tabulate", "tabulate.MIN_PADDING = 1", "tabulate.MIN_PADDING = 4", "return tabulate.tabulate([[x]], headers=['a'], tablefmt='simple')", "tabulate"),
+    ("dask", "dask.config.set(x=1)", "dask.config.set(x=2)", "return dask.config.get('x')", "dask"),
+    ("plotly", "plotly.io.templates.default = 'ggplot2'", "plotly.io.templates.default = 'seaborn'", "return plotly.graph_objects.Figure().to_dict()", "plotly"),
 ]:  # fmt: skip
     case(
         f"options of libraries: {title}",
-        f"import {needs}{', PIL.ImageFile' if needs == 'PIL' else ''}\n{options}\ndef f(x):\n    {body}",
+        f"import {needs}{_PARTS.get(needs, '')}\n{options}\ndef f(x):\n    {body}",
         options,
         second,
         needs=needs,
@@ -2926,7 +2934,13 @@ def h(how): return D["v"].agg(how).tolist()
 def k(x): return D["v"].agg(HOW["v"][0]).tolist()
 def n(x): return D["v"].tolist()
 """
-for call, want in [("f(3)", "differ"), ("g(3)", "differ"), ("h('double')", "differ"), ("k(3)", "differ"), ("n(3)", "same")]:
+for call, want in [
+    ("f(3)", "differ"),
+    ("g(3)", "differ"),
+    ("h('double')", "differ"),
+    ("k(3)", "differ"),
+    ("n(3)", "same"),
+]:
     case(f"a method that is called by a text: {call}", _NAMED, "K = 1", "K = 3", want, call=f"m.{call}", needs="pandas")
 
 _PATHS = """
@@ -2943,7 +2957,9 @@ class More(Extension):
     def preprocess(self, source, name, filename=None): return source + "!"
 ADDED = 1
 """
-_IMPORTED = _PATHS.replace("import jinja2, parts", "import parts").replace("from jinja2.ext import", "from builtins import object as")
+_IMPORTED = _PATHS.replace("import jinja2, parts", "import parts").replace(
+    "from jinja2.ext import", "from builtins import object as"
+)
 _RENDERED = _PATHS.replace("from pydantic import BaseModel, ImportString", "BaseModel = ImportString = object")
 case("a function that a text names", _IMPORTED, "ADDED = 1", "ADDED = 2", needs="pydantic")
 case("a class that a text names", _RENDERED, '"!"', '"?"', call="m.g(3)", needs="jinja2")

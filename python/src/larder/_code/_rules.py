@@ -173,7 +173,9 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(
         [f"logging.config.{n}" for n in words("BaseConfigurator DictConfigurator dictConfig fileConfig")], DYNAMIC
     )
-    | dict.fromkeys(["typing.get_overloads", "pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC)
+    | dict.fromkeys(
+        ["typing.get_overloads", "pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC
+    )
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)
     | dict.fromkeys(["pathlib.Path.owner", "pathlib.Path.group"], FILES)

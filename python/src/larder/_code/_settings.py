@@ -165,12 +165,11 @@ _COPIED = ("copyreg.dispatch_table",)
 
 _OPTIONS = {
     "dask": ("dask.config.config",),
-    "geopandas": ("geopandas.options._options",),
-    "mpmath": ("mpmath.mp._prec_rounding",),
+    "mpmath": ("mpmath.mp._prec_rounding", "mpmath.mp.pretty", "mpmath.mp.trap_complex", "mpmath.iv._prec"),
     "networkx": ("networkx.config",),
     "PIL": ("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL.Image.MAX_IMAGE_PIXELS", "PIL.TiffImagePlugin.READ_LIBTIFF"),
     "plotly": ("plotly.io.templates._default", "plotly.io.renderers._default_renderers"),
-    "sympy": ("sympy.core.parameters.global_parameters",),
+    "sympy": ("sympy.core.parameters.global_parameters", "sympy.printing.printer.Printer._global_settings"),
     "tabulate": ("tabulate.PRESERVE_WHITESPACE", "tabulate.WIDE_CHARS_MODE", "tabulate.MIN_PADDING"),
     "xarray": ("xarray.core.options.OPTIONS",),
 }
