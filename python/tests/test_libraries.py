@@ -209,6 +209,16 @@ _REGISTERED = {
         "class C(AbstractHolidayCalendar):\n    rules = []\n    start = V\n",
         "pandas.tseries.holiday.get_calendar('C').start",
     ),
+    "extension types of Arrow": (
+        "pyarrow",
+        "import pyarrow\nclass S(pyarrow.ExtensionScalar):\n    def as_py(self): return V\n"
+        "class T(pyarrow.ExtensionType):\n    def __init__(self): super().__init__(pyarrow.int64(), 'mine')\n"
+        "    def __arrow_ext_serialize__(self): return b''\n"
+        "    @classmethod\n    def __arrow_ext_deserialize__(cls, storage, data): return cls()\n"
+        "    def __arrow_ext_scalar_class__(self): return S\n"
+        "pyarrow.register_extension_type(T())",
+        "pyarrow.ipc.open_stream(x).read_all().to_pylist()",
+    ),
     "classes that torch may load": (
         "torch._weights_only_unpickler",
         "import torch\nclass C:\n    def val(self): return V\ntorch.serialization.add_safe_globals([C])",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
+from collections.abc import Iterator
 
 from ._library import library_name
 
@@ -17,6 +18,13 @@ def registered(cls: abc.ABCMeta) -> list[str]:
         # Libraries register their own with those of the standard library, once they are imported.
         if (c := ref()) is not None and (library_name(of)[1] is None or library_name(c)[1] is None)
     )
+
+
+def below(cls: type) -> Iterator[type]:
+    """Yield the classes that are based on one."""
+    for sub in type.__subclasses__(cls):
+        yield sub
+        yield from below(sub)
 
 
 def _based_on(cls: abc.ABCMeta) -> list[type]:

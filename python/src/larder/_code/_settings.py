@@ -260,6 +260,9 @@ HELD = {
 }
 """Where packages hold functions of the program that they call, and settings: those of "" for every function."""
 
+BASES = {"pyarrow": ("pyarrow.lib.ExtensionType",)}
+"""Where packages find classes of the program by names in data, in a registry that nobody can read: their bases."""
+
 WHOLE = ("yaml.", "logging._levelToName", "logging._nameToLevel")
 """Of these every entry counts, as a program registers more than functions."""
 

@@ -33,7 +33,7 @@ from .._keys._objects import OF_MEMBERS
 from .._wrapper import Wrapper
 from ..errors import CodeError
 from . import _bytecode, _draws, _expressions, _naming, _owner, _patches, _registries, _rules, _settings
-from ._abstract import registered
+from ._abstract import below, registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import ATTRS, Follow
 from ._guards import Guards
@@ -304,6 +304,8 @@ class Walk:
             self._held.add(package)
             for path in _settings.HELD.get(package, ()):
                 self._follow_held(node, package, path, _patches.of_program)
+            for path in _settings.BASES.get(package, ()):
+                self._follow_based(node, path)
             if package not in _settings.HELD and package not in _patches.LISTED:
                 for path in _registries.of_package(package):
                     self._follow_held(node, package, path, _registries.of_program)
@@ -332,6 +334,13 @@ class Walk:
                     self._beside.append((f"{path}.{_patches.text(key)}", part, node))
                 else:
                     self._value(node, part, f"{path}[{describe(key)}]" if one is not value else path)
+
+    def _follow_based(self, node: Node, path: str) -> None:
+        """Follow the classes of the program that are based on one of a library."""
+        base = _settings.held(path, self.guards)
+        based = set(below(base)) if isinstance(base, type) else ()
+        for cls in sorted(filter(_patches.is_of_program, based), key=_patches.text):
+            self._value(node, cls, f"{path} -> {cls.__qualname__}")
 
     def _follow_patches(self, node: Node) -> None:
         """Follow what the program put into classes of libraries by names that are used."""
