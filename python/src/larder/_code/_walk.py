@@ -242,16 +242,20 @@ class Walk:
 
     def class_of_module(self, node: Node, module: types.ModuleType) -> None:
         """Follow the class of a module that the program gave it: its properties are attributes of the module."""
-        self.guards.attribute(module, "__class__", type(module))
-        if id(module) not in self._modules and library_name(type(module))[1] is None:
-            self._modules[id(module)] = module, node
+        cls = type(module)
+        given = library_name(cls)[1] is None
+        if id(module) in self._modules or _owner.of_module(module.__name__) or not (given or cls is types.ModuleType):
+            return
+        self.guards.attribute(module, "__class__", cls)
+        self._modules[id(module)] = module, node
+        if given:
             self._value(node, type(module), f"{node.path} -> class of module {module.__name__}")
 
     def _follow_modules(self) -> bool:
         """Follow what methods of such classes may use of their modules, as attributes; report whether there is any."""
         before = len(self._seen)
         whole = self.any_name or not self.names.isdisjoint(("__dict__", "__getattribute__"))
-        for module, node in self._modules.values():
+        for module, node in [one for one in self._modules.values() if type(one[0]) is not types.ModuleType]:
             space = vars(module)
             for name in sorted(space if whole else self.names & space.keys()):
                 held = space[name]
