@@ -342,7 +342,7 @@ class Walk:
     def _follow_based(self, node: Node, path: str) -> None:
         """Follow the classes of the program that are based on one of a library."""
         base = _settings.held(path, self.guards)
-        based = set(below(base)) if isinstance(base, type) else ()
+        based = below(base) if isinstance(base, type) else []
         for cls in sorted(filter(_patches.is_of_program, based), key=_patches.text):
             self._value(node, cls, f"{path} -> {cls.__qualname__}")
 
