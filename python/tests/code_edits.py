@@ -2766,14 +2766,22 @@ for call in ("m.f(1)", "m.g(m.CFG)"):
         want = "same" if old == "# end" else "differ"
         case(f"{call} of OmegaConf: {old}", _CONFIG, old, new, want, call=call, needs="omegaconf")
 
+_PARTS = {"PIL": ", PIL.ImageFile", "dask": ", dask.config", "plotly": ", plotly.io, plotly.graph_objects"}
 for title, options, second, body, needs in [
     ("xarray", "xarray.set_options(keep_attrs=True)", "xarray.set_options(keep_attrs=False)", "return (xarray.DataArray([x], attrs={'u': 1}) + 1).attrs", "xarray"),
     ("polars", "polars.Config.set_float_precision(2)", "polars.Config.set_float_precision(3)", "return str(polars.DataFrame({'v': [1.23456]}))", "polars"),
     ("images that are cut short", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True", "PIL.ImageFile.LOAD_TRUNCATED_IMAGES = False", "return PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL"),
+    ("mpmath", "mpmath.mp.dps = 20", "mpmath.mp.dps = 30", "return str(mpmath.mpf(1) / 3)", "mpmath"),
+    ("how mpmath prints", "mpmath.mp.pretty = True", "mpmath.mp.pretty = False", "return repr(mpmath.mpf(x))", "mpmath"),
+    ("networkx", "networkx.config.fallback_to_nx = True", "networkx.config.fallback_to_nx = False", "return networkx.config.fallback_to_nx", "networkx"),
+    ("sympy", "sympy.core.parameters.global_parameters.distribute = True", "sympy.core.parameters.global_parameters.distribute = False", "return str(2 * (sympy.Symbol('x') + x))", "sympy"),
+    ("tabulate", "tabulate.MIN_PADDING = 1", "tabulate.MIN_PADDING = 4", "return tabulate.tabulate([[x]], headers=['a'], tablefmt='simple')", "tabulate"),
+    ("dask", "dask.config.set(x=1)", "dask.config.set(x=2)", "return dask.config.get('x')", "dask"),
+    ("plotly", "plotly.io.templates.default = 'ggplot2'", "plotly.io.templates.default = 'seaborn'", "return plotly.graph_objects.Figure().to_dict()", "plotly"),
 ]:  # fmt: skip
     case(
         f"options of libraries: {title}",
-        f"import {needs}{', PIL.ImageFile' if needs == 'PIL' else ''}\n{options}\ndef f(x):\n    {body}",
+        f"import {needs}{_PARTS.get(needs, '')}\n{options}\ndef f(x):\n    {body}",
         options,
         second,
         needs=needs,
@@ -2789,3 +2797,169 @@ for title, members in [("with data", "    name: str"), ("with methods", "    nam
         "return 4",
         call="m.f(m.C())",
     )
+
+_GENERIC = """
+from typing import Annotated, Generic, TypeVar, get_args
+T = TypeVar("T")
+class Repo(Generic[T]):
+    def model(self): return get_args(self.__orig_bases__[0])[0]
+class A: name = "a"
+class B: name = "b"
+class AR(Repo[A]): pass
+class Row(list[int]): pass
+class Unit(Repo[Annotated[A, "m"]]): pass
+def f(x): return AR().model().name
+def g(repo): return repo.model().name
+def h(x): return str(Row.__orig_bases__)
+def k(x): return Unit().model().__metadata__
+# end
+"""
+for old, new, call in [
+    *(("Repo[A]", "Repo[B]", "m.f(3)"), ('"a"', '"c"', "m.f(3)"), ("Repo[A]", "Repo[B]", "m.g(m.AR())")),
+    *(("list[int]", "list[float]", "m.h(3)"), ('A, "m"', 'A, "n"', "m.k(3)"), ("# end", "# the end", "m.f(3)")),
+]:
+    want = "same" if old == "# end" else "differ"
+    case(f"the type argument of a base: {old} {new} {call}", _GENERIC, old, new, want, call=call)
+
+_UFUNCS = """
+import math
+import numpy as np
+def g(x): return x * K
+K = 2
+U, V, W = np.frompyfunc(g, 1, 1), np.vectorize(g), np.vectorize(g, otypes=[float])
+HELD = {"u": U}
+D = np.frompyfunc(math.gcd, 2, 1)
+def f(n): return [one(np.arange(n)).tolist() for one in (U, V, W)], D(4, 6)
+def h(n): return HELD["u"](n)
+def k(u): return u(3)
+# end
+"""
+for old, new in [("K = 2", "K = 3"), ("math.gcd", "math.lcm"), ("# end", "# the end")]:
+    case(f"a ufunc of a function: {old}", _UFUNCS, old, new, "same" if old == "# end" else "differ", needs="numpy")
+for call in ("m.h(3)", "m.k(m.U)"):
+    case(f"a ufunc of a function: {call}", _UFUNCS, "K = 2", "K = 3", call=call, needs="numpy")
+
+_SETTINGS = """
+import settings
+def f(x): return settings.tax + x, settings.fee(x), settings.RATE, settings.other
+def g(x): return settings.scaled
+#-- settings.py
+import sys, types
+class S(types.ModuleType):
+    RATE = 2
+    @property
+    def tax(self): return 5 * BASE
+    def fee(self, x): return x + BASE
+    @property
+    def scaled(self): return self._factor * 2
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return name + "!"
+BASE = 2
+_factor = 3
+sys.modules[__name__].__class__ = S
+# end
+"""
+for old, new, call in [
+    *(("BASE = 2", "BASE = 3", "m.f(3)"), ("RATE = 2", "RATE = 3", "m.f(3)"), ('"!"', '"?"', "m.f(3)")),
+    *(("_factor = 3", "_factor = 4", "m.g(3)"), ("# end", "# the end", "m.f(3)"), ("5 *", "6 *", "m.f(3)")),
+]:
+    want = "same" if old == "# end" else "differ"
+    case(f"the class of a module: {old} {call}", _SETTINGS, old, new, want, call=call)
+
+_TENSOR_HOOKS = """
+import torch
+W = torch.ones(2, requires_grad=True)
+W.register_hook(lambda grad: grad * K)
+K = 2
+def grad(w): return torch.autograd.grad((w * 3).sum(), w)[0].tolist()
+def f(x): return grad(W)
+# end
+"""
+for call in ("m.f(3)", "m.grad(m.W)"):
+    for old, new in [("K = 2", "K = 3"), ("# end", "# the end")]:
+        want = "same" if old == "# end" else "differ"
+        case(f"{call} of a tensor with a hook: {old}", _TENSOR_HOOKS, old, new, want, call=call, needs="torch")
+
+for name, old, new in [
+    ("typing.get_overloads(h)[0].__annotations__['x'].__name__", "x: int", "x: float"),
+    ("logging.config.dictConfig({'version': 1, 'incremental': True})", "return x", "return x + 1"),
+]:
+    case(
+        f"what is found by names: {name}",
+        f"import logging.config, typing\n@typing.overload\ndef h(x: int): ...\ndef h(x): return x\ndef f(x): return {name}, h(x)",
+        old,
+        new,
+        refused=True,
+    )
+
+_TEXTS = """
+import operator, pandas, rules
+LIM = 2
+def build(): return "a > @LIM"
+class S:
+    q = "a > @LIM"
+    def __init__(self): self.held = {"q": ["a > @LIM"]}
+HELD = S()
+D = pandas.DataFrame({"a": [1, 2, 3, 4]})
+def helper(x): return D.query(build()).a.tolist()
+def attribute(x): return D.query(S.q).a.tolist()
+def held(x): return D.query(HELD.held["q"][0]).a.tolist()
+def named(x): return getattr(D, "query")("a > @LIM").a.tolist()
+def caller(x): return operator.methodcaller("query", "a > @LIM")(D).a.tolist()
+def passed(x): return rules.filtered(D, "a > @LIM").a.tolist()
+def plain(x): return D.query("a > 2").a.tolist()
+def column(by): return D.query(f"{by} > 2").a.tolist()
+#-- rules.py
+LIM = 2
+def filtered(d, text): return d.query(text)
+"""
+for call in ("helper", "attribute", "held", "named", "caller", "passed"):
+    case(f"the text of a query: {call}", _TEXTS, "LIM = 2", "LIM = 3", call=f"m.{call}(3)", needs="pandas")
+for call in ("plain(3)", "column('a')"):
+    case(f"a query without variables: {call}", _TEXTS, "LIM = 2", "LIM = 3", "same", call=f"m.{call}", needs="pandas")
+
+_NAMED = """
+import pandas
+from pandas.core.groupby import SeriesGroupBy
+K = 1
+SeriesGroupBy.spread = lambda self: self.apply(lambda x: (x.max() - x.min()) * K)
+pandas.Series.double = lambda self: self * K
+D = pandas.DataFrame({"g": [1, 1, 2], "v": [1, 4, 9]})
+HOW = {"v": ["double"]}
+def f(x): return D.groupby("g")["v"].agg("spread").tolist()
+def g(x): return D["v"].agg("double").tolist()
+def h(how): return D["v"].agg(how).tolist()
+def k(x): return D["v"].agg(HOW["v"][0]).tolist()
+def n(x): return D["v"].tolist()
+"""
+for call, want in [
+    ("f(3)", "differ"),
+    ("g(3)", "differ"),
+    ("h('double')", "differ"),
+    ("k(3)", "differ"),
+    ("n(3)", "same"),
+]:
+    case(f"a method that is called by a text: {call}", _NAMED, "K = 1", "K = 3", want, call=f"m.{call}", needs="pandas")
+
+_PATHS = """
+import jinja2, parts
+from pydantic import BaseModel, ImportString
+class M(BaseModel):
+    go: ImportString
+def f(x): return M(go="parts.go").go(x)
+def g(x): return jinja2.Environment(extensions=["parts.More"]).from_string("{{x}}").render(x=x)
+#-- parts.py
+from jinja2.ext import Extension
+def go(x): return x + ADDED
+class More(Extension):
+    def preprocess(self, source, name, filename=None): return source + "!"
+ADDED = 1
+"""
+_IMPORTED = _PATHS.replace("import jinja2, parts", "import parts").replace(
+    "from jinja2.ext import", "from builtins import object as"
+)
+_RENDERED = _PATHS.replace("from pydantic import BaseModel, ImportString", "BaseModel = ImportString = object")
+case("a function that a text names", _IMPORTED, "ADDED = 1", "ADDED = 2", needs="pydantic")
+case("a class that a text names", _RENDERED, '"!"', '"?"', call="m.g(3)", needs="jinja2")

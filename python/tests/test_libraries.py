@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import larder
+from larder._code import _owner, _patches, _rules, _settings, identify
 from larder._keys import digest
 from larder._results import encode
 from larder._surroundings import modes_of_torch, surroundings
@@ -114,6 +115,11 @@ _HELD = {
         "import scipy.stats\nD = scipy.stats.norm(0, V)",
         "float(D.cdf(0.5))",
     ),
+    "a path in a text": (
+        "",
+        "import sys, types\nparts = types.ModuleType('parts')\nparts.go = lambda: V\nsys.modules['parts'] = parts",
+        "str('parts.go')",
+    ),
     "hooks of all modules": (
         "torch",
         "import torch\nm = torch.nn.Identity().eval()\n"
@@ -199,10 +205,31 @@ _REGISTERED = {
         "class T(pandas.api.extensions.ExtensionDtype):\n    name = 'mine'\n    type = (int, int, float)[V]",
         "pandas.array([1], dtype='mine')",
     ),
+    "calendars of pandas": (
+        "pandas",
+        "import pandas\nfrom pandas.tseries.holiday import AbstractHolidayCalendar\n"
+        "class C(AbstractHolidayCalendar):\n    rules = []\n    start = V\n",
+        "pandas.tseries.holiday.get_calendar('C').start",
+    ),
+    "extension types of Arrow": (
+        "pyarrow",
+        "import pyarrow\nclass S(pyarrow.ExtensionScalar):\n    def as_py(self): return V\n"
+        "class T(pyarrow.ExtensionType):\n    def __init__(self): super().__init__(pyarrow.int64(), 'mine')\n"
+        "    def __arrow_ext_serialize__(self): return b''\n"
+        "    @classmethod\n    def __arrow_ext_deserialize__(cls, storage, data): return cls()\n"
+        "    def __arrow_ext_scalar_class__(self): return S\n"
+        "pyarrow.register_extension_type(T())",
+        "pyarrow.ipc.open_stream(x).read_all().to_pylist()",
+    ),
+    "classes that torch may load": (
+        "torch._weights_only_unpickler",
+        "import torch\nclass C:\n    def val(self): return V\ntorch.serialization.add_safe_globals([C])",
+        "torch.load(io.BytesIO(x)).val()",
+    ),
 }
 
 _KEY = """
-import larder
+import io, larder
 @larder.memo
 def g(x): return {expression}
 known = g._function_now()
@@ -384,3 +411,59 @@ def test_a_signature_that_is_set_is_refused_by_name() -> None:
 
     with pytest.raises(larder.CodeError, match=r"signed\.__signature__: a signature that is set has no key; leave it"):
         outer(1)
+
+
+@pytest.mark.parametrize("package", ["dask", "xgboost"])
+def test_options_are_read_when_a_function_is_called(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    options: dict[str, Any] = {"n": 1}
+    made = types.ModuleType(package)
+    made.config = types.SimpleNamespace(config=options)  # type: ignore[attr-defined]
+    made.get_config = lambda: options  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, package, made)
+    setting = _settings.OF_PACKAGES[package]
+    before = setting.read()
+    assert setting.read() == before
+    options["n"] = 2
+    assert setting.read() != before
+
+
+def test_classes_and_functions_may_have_no_module() -> None:
+    cls = type("C", (), {"__module__": None, "go": lambda self: 1})
+    assert _patches.is_of_program(cls)
+    assert _patches.is_of_program(cls())
+
+    def function() -> int:
+        return 1
+
+    function.__module__ = None  # type: ignore[assignment]
+    assert _patches.is_of_program(function)
+    held = {"c": cls(), "f": function}
+
+    @larder.memo
+    def called(x: int) -> Any:
+        return [held["c"].go(), held["f"](), x]
+
+    assert called(1) == called(1) == [1, 1, 1]
+    assert called.executions == 1
+
+
+@pytest.mark.parametrize("name", ["instantiate", "get_class", "call"])
+def test_what_imports_by_names_in_data_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert _rules.refusal(f"hydra.utils.{name}", False) is _rules.DYNAMIC
+    assert _rules.refusal("logging.config.dictConfig", True) is _rules.DYNAMIC
+    utils = types.ModuleType("hydra.utils")
+    exec(f"def {name}(config): return config", vars(utils))
+    hydra = types.ModuleType("hydra")
+    hydra.utils = utils  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hydra", hydra)
+    monkeypatch.setitem(sys.modules, "hydra.utils", utils)
+    monkeypatch.setattr(_owner, "_file", _file_of_hydra(_owner._file))
+    space: dict[str, Any] = {"hydra": hydra}
+    exec(f"def f(x): return hydra.utils.{name}(x)", space)
+    with pytest.raises(larder.CodeError, match=f"hydra.utils.{name} reaches code or variables by names"):
+        identify(space["f"])
+
+
+def _file_of_hydra(usual: Any) -> Any:
+    """Return what has the modules of hydra be files of an installed distribution: of pytest."""
+    return lambda module: pytest.__file__ if module.__name__.startswith("hydra") else usual(module)

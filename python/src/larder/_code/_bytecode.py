@@ -239,8 +239,9 @@ class Names:
         self.locals: dict[str, tuple[Imported, ...]] = {}
         self.stored = {op.value for op in self.ops if op.name == "STORE_NAME"}
         self._find_imports()
-        self.texts = {text for text in code.co_consts if type(text) is str}
-        self.texts |= {t for many in code.co_consts if type(many) is tuple for t in many if type(t) is str}
+        own = code.co_consts[documented(code) :]
+        self.texts = {text for text in own if type(text) is str}
+        self.texts |= {t for many in own if type(many) in (tuple, frozenset) for t in many if type(t) is str}
         self.attributes = {op.value for op in self.ops if op.name in (*_ATTRIBUTE, "STORE_ATTR", "LOAD_SUPER_ATTR")}
 
     def nested(self) -> Iterator[Names]:

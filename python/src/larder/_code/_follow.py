@@ -8,11 +8,11 @@ import importlib
 import importlib.util
 import operator
 import os
-import re
 import sys
 import threading
 import types
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._keys._encoder import Encoder, Unkeyed
@@ -91,21 +91,25 @@ class Follow:
         for use in names.uses():
             self._use(use, files)
             if use.names(_rules.EVALUATING) and use.call() != (0, ()):
-                self._expressions(names, _expressions.VARIABLE if use.names(_rules.QUERYING) else _expressions.NAME)
+                self._evaluates(names, use.names(_rules.QUERYING), frozenset())
+            elif use.names(_rules.CALLING):
+                by = _rules.QUERYING | (names.texts & _rules.EVALUATING)
+                self._evaluates(names, by == _rules.QUERYING, by)
         sight = Sight(names, files, self.space, self.opened)
         self.walk.sight = max(self.walk.sight, sight.level())
         self.walk.prints = self.walk.prints or sight.prints
         for inner in names.nested():
             self.all(inner, files & frozenset(inner.code.co_freevars))
 
-    def _expressions(self, names: _bytecode.Names, named: re.Pattern[str]) -> None:
-        """Follow what texts name that a library evaluates with the variables of the code that calls it."""
-        code = names.code
-        own = code.co_consts[_bytecode.documented(code) :]
-        texts = [*own, *(self.space.get(name, self.cells.get(name)) for name in (*code.co_names, *code.co_freevars))]
-        for first, *rest in _expressions.names_in(texts, named):
-            if first in self.space and (rest or not isinstance(self.space[first], types.ModuleType)):
-                self._global(_bytecode.Use.in_text(first, tuple(rest), code), first, frozenset())
+    def _evaluates(self, names: _bytecode.Names, query: bool, by: frozenset[str]) -> None:
+        """Note that code has a library evaluate texts with its variables, or may, where a text is one of some names."""
+        named = _expressions.VARIABLE if query else _expressions.NAME
+        self.walk.evaluating.setdefault((id(self.node), named, by), partial(self.evaluated, names.code))
+
+    def evaluated(self, code: types.CodeType, first: str, rest: tuple[str, ...]) -> None:
+        """Follow what a text names that a library evaluates with the variables of the code that calls it."""
+        if first in self.space and (rest or not isinstance(self.space[first], types.ModuleType)):
+            self._global(_bytecode.Use.in_text(first, rest, code), first, frozenset())
 
     def _may_be_unbound(self, caught: tuple[str | None, ...]) -> bool:
         """Report whether an error that is caught may say that a variable has no value, and how that is called."""
@@ -237,6 +241,7 @@ class Follow:
     def _member(self, module: types.ModuleType, name: str) -> Any:
         """Return what a module has of a name, and see to it that it stays so."""
         space = vars(module)
+        self.walk.class_of_module(self.node, module)
         if name not in space:
             try:
                 getattr(module, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import sys
@@ -70,6 +71,8 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
             _owner.of_module(module),
         )
     if is_compiled(value):
+        if made := made_of(value):
+            return library_name(made[0]) if all(map(is_code, made)) else (value.__name__, None)
         module = getattr(value, "__module__", None) or type(value).__module__
         return f"{_PRIVATE.sub('numpy.random', module)}.{getattr(value, '__name__', '?')}", _owner.of_module(module)
     return getattr(value, "__qualname__", type(value).__qualname__), None
@@ -87,6 +90,16 @@ def is_bound(value: Any) -> bool:
 def is_compiled(value: Any) -> bool:
     """Report whether a value is a function of a type that a library has for its own."""
     return type(value).__name__ in COMPILED and type(value).__module__.partition(".")[0] not in ("__main__",)
+
+
+def made_of(value: Any) -> list[Any]:
+    """Return what a ufunc calls that was made of functions while the program ran (`numpy.frompyfunc`).
+
+    Nothing but the collector of garbage tells these. Others hold only their attributes and an identity.
+    """
+    if type(value).__name__ != "ufunc":
+        return []
+    return [one for one in gc.get_referents(value) if not isinstance(one, (int, float, complex, dict))]
 
 
 def patches(cls: type) -> list[tuple[str, types.FunctionType]]:

@@ -26,6 +26,8 @@ _CLASSES = {
         *("pandas.DataFrame", "pandas.Series", "pandas.Index"),
         *("pandas.core.base.PandasObject", "pandas.core.strings.accessor.StringMethods"),
         *("pandas.api.extensions.ExtensionArray", "pandas.Timestamp", "pandas.Timedelta"),
+        *("pandas.core.groupby.SeriesGroupBy", "pandas.core.groupby.DataFrameGroupBy"),
+        *("pandas.core.resample.Resampler", "pandas.core.window.rolling.BaseWindow"),
     ),
     "pathlib": ("pathlib.PurePath",),
     "PIL": ("PIL.Image.Image",),

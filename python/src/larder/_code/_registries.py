@@ -65,7 +65,7 @@ def _containers(module: types.ModuleType, package: str) -> Iterator[tuple[str, A
             yield path, value
             continue
         cls = value if isinstance(value, type) else type(value)
-        if getattr(cls, "__module__", "").partition(".")[0] != package or (
+        if str(getattr(cls, "__module__", "")).partition(".")[0] != package or (
             cls is value and cls.__module__ != module.__name__
         ):
             continue

@@ -140,7 +140,7 @@ _ALLOWED = frozenset(
         f"os.{n}"
         for n in words("fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path")
     ]
-    + ["builtins.wrapper_descriptor", "builtins.method_descriptor", "builtins.method-wrapper"]
+    + [f"builtins.{n}" for n in words("wrapper_descriptor method_descriptor method-wrapper module")]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
     + [f"torch.nn.init.{n}" for n in words("zeros_ ones_ constant_ eye_ dirac_ constant eye dirac calculate_gain")]
     + ["multiprocessing.pool.ThreadPool", "traceback.format_exception_only"]
@@ -173,7 +173,9 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(
         [f"logging.config.{n}" for n in words("BaseConfigurator DictConfigurator dictConfig fileConfig")], DYNAMIC
     )
-    | dict.fromkeys(["pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC)
+    | dict.fromkeys(
+        ["typing.get_overloads", "pydoc.locate", "pydantic.ImportString", "pkg_resources.EntryPoint"], DYNAMIC
+    )
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)
     | dict.fromkeys(["pathlib.Path.owner", "pathlib.Path.group"], FILES)
@@ -432,6 +434,12 @@ EVALUATING = QUERYING | frozenset(
     )
 )
 """Functions and methods that evaluate a string with the variables of their caller: pandas, numexpr, statsmodels."""
+
+CALLING = frozenset(words("getattr methodcaller attrgetter"))
+"""What calls methods by names in texts."""
+
+AGGREGATING = frozenset(words("agg aggregate apply transform"))
+"""Methods that call others by names in data: those of pandas."""
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)

@@ -165,12 +165,11 @@ _COPIED = ("copyreg.dispatch_table",)
 
 _OPTIONS = {
     "dask": ("dask.config.config",),
-    "geopandas": ("geopandas.options._options",),
-    "mpmath": ("mpmath.mp._prec_rounding",),
+    "mpmath": ("mpmath.mp._prec_rounding", "mpmath.mp.pretty", "mpmath.mp.trap_complex", "mpmath.iv._prec"),
     "networkx": ("networkx.config",),
     "PIL": ("PIL.ImageFile.LOAD_TRUNCATED_IMAGES", "PIL.Image.MAX_IMAGE_PIXELS", "PIL.TiffImagePlugin.READ_LIBTIFF"),
     "plotly": ("plotly.io.templates._default", "plotly.io.renderers._default_renderers"),
-    "sympy": ("sympy.core.parameters.global_parameters",),
+    "sympy": ("sympy.core.parameters.global_parameters", "sympy.printing.printer.Printer._global_settings"),
     "tabulate": ("tabulate.PRESERVE_WHITESPACE", "tabulate.WIDE_CHARS_MODE", "tabulate.MIN_PADDING"),
     "xarray": ("xarray.core.options.OPTIONS",),
 }
@@ -237,7 +236,7 @@ HELD = {
     "logging": ("logging._levelToName", "logging._nameToLevel"),
     "pandas": (
         *("pandas.core.dtypes.base._registry.dtypes", "pandas.io.excel._util._writers"),
-        *("pandas.plotting._core._backends",),
+        *("pandas.plotting._core._backends", "pandas.tseries.holiday.holiday_calendars"),
     ),
     "pprint": ("pprint.PrettyPrinter._dispatch",),
     "sklearn": ("sklearn.metrics._scorer._SCORERS",),
@@ -260,18 +259,21 @@ HELD = {
         "torch.distributions.constraint_registry.transform_to._registry",
         *("torch.utils._pytree.SUPPORTED_NODES", "torch.utils.data._utils.collate.default_collate_fn_map"),
         *("torch.utils.data.IterDataPipe.functions", "torch.utils.data.MapDataPipe.functions"),
-        "torch.serialization._package_registry",
+        *("torch.serialization._package_registry", "torch._weights_only_unpickler._marked_safe_globals_set"),
     ),
     "webdataset": ("webdataset.autodecode.decoders", "webdataset.writer.default_handlers"),
     "yaml": _of_yaml(),
 }
 """Where packages hold functions of the program that they call, and settings: those of "" for every function."""
 
+BASES = {"pyarrow": ("pyarrow.lib.ExtensionType",)}
+"""Where packages find classes of the program by names in data, in a registry that nobody can read: their bases."""
+
 WHOLE = ("yaml.", "logging._levelToName", "logging._nameToLevel")
 """Of these every entry counts, as a program registers more than functions."""
 
-SIDE = ("warnings", "logging", "torch")
-"""Packages whose functions often only report: they may do what they like, and an edit of them counts."""
+SIDE = ("warnings", "logging", "torch.nn", "torch.distributions", "torch.utils", "torch.serialization")
+"""What of them often only reports: it may do what it likes, and an edit of it counts."""
 
 ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
 """What codecs are looked up for, by names in texts."""

@@ -32,12 +32,12 @@ from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, write
 from .._keys._objects import OF_MEMBERS
 from .._wrapper import Wrapper
 from ..errors import CodeError
-from . import _bytecode, _draws, _naming, _owner, _patches, _registries, _rules, _settings
-from ._abstract import registered
+from . import _bytecode, _draws, _expressions, _naming, _owner, _patches, _registries, _rules, _settings
+from ._abstract import below, registered
 from ._annotations import READING, annotated, hints, names_file
 from ._follow import ATTRS, Follow
 from ._guards import Guards
-from ._library import CURES, is_bound, is_code, is_model, library_name, patches, shown_module
+from ._library import CURES, is_bound, is_code, is_model, library_name, made_of, patches, shown_module
 from ._rules import words
 
 # What a class has by itself, and not by what was written.
@@ -158,6 +158,12 @@ class Walk:
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
+        self.evaluating: dict[tuple[int, re.Pattern[str], frozenset[str]], Callable[..., None]] = {}
+        """What follows names in texts that code evaluates, all the time or where a text is one of some names."""
+        self._evaluated: set[tuple[int, str]] = set()
+        self._constants: list[Any] = []
+        self._modules: dict[int, tuple[types.ModuleType, Node]] = {}
+        self._seen: set[tuple[str, str]] = set()
         self._annotated: list[tuple[Any, Node]] = []
         self._of_classes: dict[int, frozenset[str]] = {}
         self._made: set[type] = set()
@@ -184,7 +190,13 @@ class Walk:
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
-        while self._follow_methods() or self._follow_annotations() or self._follow_settings(node):
+        while (
+            self._follow_methods()
+            or self._follow_annotations()
+            or self._follow_modules()
+            or self._follow_expressions()
+            or self._follow_settings(node)
+        ):
             self._drain()
         self._check_doubts(path)
         if self._held_models and (self.any_name or "__class__" in self.names):
@@ -203,9 +215,10 @@ class Walk:
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         self._patches_beside(node)
-        left, self._methods = [*self._methods, *self._beside], []
-        for name, member, of in left:
-            self._dead(name, member, of)
+        self._paths_beside(node)
+        self._methods += self._beside
+        while self._methods:  # and those of classes that are met in this way
+            self._dead(*self._methods.pop(0))
 
     def _follow_methods(self) -> bool:
         """Follow the methods that something has come to call, and report whether there are any."""
@@ -227,6 +240,57 @@ class Walk:
         self._annotated = []
         return True
 
+    def class_of_module(self, node: Node, module: types.ModuleType) -> None:
+        """Follow the class of a module that the program gave it: its properties are attributes of the module."""
+        cls = type(module)
+        given = library_name(cls)[1] is None
+        if id(module) in self._modules or _owner.of_module(module.__name__) or not (given or cls is types.ModuleType):
+            return
+        self.guards.attribute(module, "__class__", cls)
+        self._modules[id(module)] = module, node
+        if given:
+            self._value(node, type(module), f"{node.path} -> class of module {module.__name__}")
+
+    def _follow_modules(self) -> bool:
+        """Follow what methods of such classes may use of their modules, as attributes; report whether there is any."""
+        before = len(self._seen)
+        whole = self.any_name or not self.names.isdisjoint(("__dict__", "__getattribute__"))
+        for module, node in [one for one in self._modules.values() if type(one[0]) is not types.ModuleType]:
+            space = vars(module)
+            for name in sorted(space if whole else self.names & space.keys()):
+                held = space[name]
+                own = isinstance(held, types.ModuleType) and _owner.of_module(held.__name__) is not None
+                if not name.startswith("__") and not own and (module.__name__, name) not in self._seen:
+                    self._seen.add((module.__name__, name))
+                    self.guards.name(space, name, held)
+                    self._value(node, held, f"{node.path} -> {module.__name__}.{name}")
+        return len(self._seen) != before
+
+    def _follow_expressions(self) -> bool:
+        """Follow what texts name that are evaluated with variables: those of any code and value, as they are passed on.
+
+        Report whether there is anything new.
+        """
+        if not self.evaluating:
+            return False
+        before = len(self._evaluated)
+        texts = self.texts | set(_expressions.texts([*self._constants, *self.roots]))
+        for (at, named, by), follow in list(self.evaluating.items()):
+            if by and by.isdisjoint(texts):
+                continue
+            for first, *rest in _expressions.names_in(texts, named):
+                if (at, f"{first}.{rest}") not in self._evaluated:
+                    self._evaluated.add((at, f"{first}.{rest}"))
+                    follow(first, tuple(rest))
+        return len(self._evaluated) != before
+
+    def _paths_beside(self, node: Node) -> None:
+        """Add what texts name of modules of the program, as libraries import it by that (`ImportString`)."""
+        for text in sorted(self.texts | self._strings):
+            found = _expressions.of_path(text)
+            if found is not None:
+                self._beside.append((text, found, node))
+
     def _follow_settings(self, node: Node) -> bool:
         """Follow the settings that something has come to depend on, and report whether there are any."""
         before = len(self.nodes), len(self._methods), len(node.edges)
@@ -244,6 +308,8 @@ class Walk:
             self._held.add(package)
             for path in _settings.HELD.get(package, ()):
                 self._follow_held(node, package, path, _patches.of_program)
+            for path in _settings.BASES.get(package, ()):
+                self._follow_based(node, path)
             if package not in _settings.HELD and package not in _patches.LISTED:
                 for path in _registries.of_package(package):
                     self._follow_held(node, package, path, _registries.of_program)
@@ -255,9 +321,10 @@ class Walk:
         value = _settings.held(path, self.guards)
         if isinstance(value, dict) and len(value) <= _WATCHED:
             self.guards.watch_mapping(value)
-        elif isinstance(value, (dict, list)):
+        elif isinstance(value, (dict, list, set)):
             self.guards.size(value)
-        listed = value if isinstance(value, list) else [value]
+        listed = sorted(value, key=_patches.text) if isinstance(value, set) else value
+        listed = listed if isinstance(listed, list) else [value]
         for key, one in value.items() if isinstance(value, dict) else [("", one) for one in listed]:
             parts = of_program(one, package)
             if parts or path.startswith(_settings.WHOLE):
@@ -272,20 +339,29 @@ class Walk:
                 else:
                     self._value(node, part, f"{path}[{describe(key)}]" if one is not value else path)
 
+    def _follow_based(self, node: Node, path: str) -> None:
+        """Follow the classes of the program that are based on one of a library."""
+        base = _settings.held(path, self.guards)
+        based = below(base) if isinstance(base, type) else []
+        for cls in sorted(filter(_patches.is_of_program, based), key=_patches.text):
+            self._value(node, cls, f"{path} -> {cls.__qualname__}")
+
     def _follow_patches(self, node: Node) -> None:
         """Follow what the program put into classes of libraries by names that are used."""
+        named = self.names | self.texts | self._strings  # as in frame.agg("mine")
         for name, package in _patches.loaded():
-            names: AbstractSet[str] | None = self.names
+            names: AbstractSet[str] | None = named
             if name in self.packages:
-                names = None if self.any_name else self.names | _rules.CALLED
+                names = None if self.any_name else named | _rules.CALLED
             for patch in self._new(node, package.patches(names)):
                 for part in patch.parts:
                     self._value(node, part, patch.path)
 
     def _patches_beside(self, node: Node) -> None:
         """Add what operators, or names that only data has, may call: it may do what it likes, and an edit counts."""
+        any_name = self.any_name or not self.names.isdisjoint(_rules.AGGREGATING)
         for _, package in _patches.loaded():
-            for patch in self._new(node, package.unnamed() + (package.patches(None) if self.any_name else [])):
+            for patch in self._new(node, package.unnamed() + (package.patches(None) if any_name else [])):
                 self._beside += [(patch.path, part, node) for part in patch.parts]
 
     def _new(self, node: Node, patches: list[_patches.Patch]) -> list[_patches.Patch]:
@@ -304,7 +380,7 @@ class Walk:
         """Follow a method that nothing here calls: it may do what it likes, but an edit of it counts."""
         names, self.names = self.names, set()
         doubts, self._doubts = self._doubts, []
-        nodes, kept, roots = len(self.nodes), len(self.kept), len(self.roots)
+        nodes, kept, roots, methods = len(self.nodes), len(self.kept), len(self.roots), len(self._methods)
         out, edges = len(of.out), len(of.edges)
         try:
             self._value(of, member, f"{of.path}.{name}")
@@ -316,6 +392,7 @@ class Walk:
             for value in self.kept[kept:]:
                 self.numbers.pop(id(value), None)
             del self.nodes[nodes:], self.kept[kept:], self.roots[roots:], self.root_nodes[roots:]
+            del self._methods[methods:]
             del of.out[out:], of.edges[edges:]
             self._documented = {n for n in self._documented if n < nodes}
             of.out.append(b"refused")
@@ -416,6 +493,7 @@ class Walk:
             self._depend(node, "decimal")
         if fixed(value):
             node.out.append(b"".join(e.out))
+            self._constants.append(value)
 
     def _called_by_name(self, name: str, path: str) -> None:
         """Note that a method may be called, on what it is bound to or is given."""
@@ -495,6 +573,8 @@ class Walk:
         elif isinstance(value, Wrapper):
             node = self._node(path, "options", f"options of {path.rpartition(' ')[2]}")
             self._queue.append(lambda: self._wrapper(node, value, path))
+        elif made := made_of(value):
+            self._begin_ufunc(value, made, path)
         else:
             self._begin_builtin(value, path)
 
@@ -523,6 +603,16 @@ class Walk:
                 node.out.append(b"-")
             else:
                 self._value(node, accessor, path)
+
+    def _begin_ufunc(self, value: Any, made: list[Any], path: str) -> None:
+        """Follow the function that a ufunc was made of; those that hold anything else are compiled."""
+        if not all(map(is_code, made)):
+            raise CodeError(f"{path}: {value.__name__} is compiled, and of no distribution with a version; {CURES[3:]}")
+        node = self._node(path, "function", f"ufunc {value.__name__}")
+        node.out.append(f"ufunc {value.nin} {value.nout} {value.identity!r}".encode())
+        self._depend(node, "numpy")
+        for held in made:
+            self._queue.append(functools.partial(self._value, node, held, path))
 
     def _begin_builtin(self, value: Any, path: str) -> None:
         name, owner = library_name(value)
@@ -693,6 +783,7 @@ class Walk:
                 self._edge(node, self.code(base, where, True))
             else:
                 self._value(node, base, where)
+        self._type_arguments(node, cls, path)
         self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
         e.add(hints(cls))
@@ -722,6 +813,16 @@ class Walk:
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
             self._dataclass_field(node, held, f"{path}.{name}")
+
+    def _type_arguments(self, node: Node, cls: type, path: str) -> None:
+        """Follow what bases are of: any method may read it, as does what makes objects of these (Repository[User])."""
+        e = Encoder(lambda inner: b"%x;" % self.code(inner, f"{path} -> type argument {describe(inner)}", True))
+        for base in vars(cls).get("__orig_bases__", ()):
+            try:
+                e.add(base)
+            except Unkeyed as err:
+                raise CodeError(f"{path} -> base {describe(base)}: {err.what}; {err.cure}, {CURES}") from None
+        node.out.extend(e.out)
 
     def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
         """Add the classes of the program that were declared to be of an abstract one, or of one based on it."""
@@ -807,6 +908,8 @@ def _no_code(value: Any) -> bytes:
 def _functions_of(member: Any) -> list[types.FunctionType]:
     if isinstance(member, property):
         return [f for f in (member.fget, member.fset, member.fdel) if isinstance(f, types.FunctionType)]
+    if isinstance(member, type):
+        return [f for held in vars(member).values() if not isinstance(held, type) for f in _functions_of(held)]
     inner = getattr(member, "__func__", member)
     return [inner] if isinstance(inner, types.FunctionType) else []
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._encoder import _INLINE, FIXED, Encoder, Unkeyed, Writer, items, writes
 from ._hash import tree
+from ._objects import attributes
 
 
 def find(cls: type) -> Writer | None:
@@ -24,6 +25,8 @@ def find(cls: type) -> Writer | None:
         return _dtype
     if cls is np.ufunc:
         return _ufunc
+    if cls is np.vectorize:
+        return _vectorized
     if cls is np.ma.MaskedArray:
         return _masked
     if cls in (np.random.Generator, np.random.RandomState) or issubclass(cls, np.random.BitGenerator):
@@ -159,8 +162,16 @@ def _dtype(e: Encoder, value: Any) -> None:
         e.add(value.name)
 
 
+def _vectorized(e: Encoder, value: Any) -> None:
+    if not e.known(value):
+        e.of_class(b"O", type(value))
+        attributes(e, value, type(value), frozenset(["_ufunc"]))  # made of the others in a call
+
+
 def _ufunc(e: Encoder, value: Any) -> None:
-    if getattr(np, value.__name__, None) is not value:
+    from .._code._library import made_of
+
+    if getattr(np, value.__name__, None) is not value and not made_of(value):
         raise Unkeyed(f"the ufunc {value.__name__}, which is not one of NumPy's own", "call it by a function")
     e.out.append(b"U")
     e.out.append(e.code(value))

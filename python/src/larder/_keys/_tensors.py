@@ -43,6 +43,9 @@ def _tensor(e: Encoder, value: Any) -> None:
     e.out.append(b"X")
     e.add((type(value).__name__, str(value.dtype), tuple(value.shape), grad, value.is_conj(), value.is_neg()))
     e.add(modes_of_torch(grad))  # which what its operators do depends on
+    for hooks in ("_backward_hooks", "_post_accumulate_grad_hooks"):  # by numbers that the process counts
+        if held := getattr(value, hooks, None):
+            e.named(b".", hooks, list(held.values()))
     plain = value.detach().resolve_conj().resolve_neg()
     order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
     e.add(order)

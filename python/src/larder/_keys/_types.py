@@ -64,7 +64,7 @@ def find(cls: type) -> Writer:
         if words:
             return _refusing(words)
     for base in cls.__mro__:
-        package = base.__module__.partition(".")[0]
+        package = str(base.__module__).partition(".")[0]
         if package in _LIBRARIES:
             found = _of_library(cls, package)
             if found is not None:
