@@ -275,7 +275,7 @@ func (f *function) useVariables(ctx context.Context) error {
 	return nil
 }
 
-// claims maps the names of functions to their packages. Where a version alone
+// claims maps the names of functions to their positions. Where a version alone
 // identifies the code, two functions of one name would share results.
 var claims sync.Map // of places, by name
 

@@ -16,15 +16,15 @@ import (
 )
 
 // A function owns its arguments: each call gets copies. A value that cannot be copied,
-// because no codec can encode it, is lent. Its memory is summed up before and after a
-// call. If it was written to, results computed from it meanwhile are not cached.
+// because no codec can encode it, is borrowed. Its memory is summed up before and after
+// a call. If it was written to, results computed from it in between are not cached.
 //
-// Some lent values cannot be watched. A function that captures variables, such as an
-// iterator, hides what its calls change. A value with locks inside cannot be read while
-// others write. Only results of the first borrower of such a value are cached.
+// Some borrowed values cannot be watched. A function that captures variables, such as
+// an iterator, hides what its calls change. A value with locks inside cannot be read
+// while others write. Only results of the first borrower of such a value are cached.
 //
-// A result may share memory with a lent argument. So it is copied, or summed up, before
-// the argument is compared.
+// A result may share memory with a borrowed argument. So it is copied, or summed up,
+// before the argument is compared.
 
 // copier returns a function that copies a T, so that two users of it cannot affect each
 // other. That function returns false for a value that cannot be copied.
@@ -111,7 +111,7 @@ func (l *lent) look(v any) {
 	l.once.Do(func() { l.sum, l.sight = deepequal.SumOf(v) })
 }
 
-// lending holds the state of a value once it is lent.
+// lending holds the state of a value once it is borrowed.
 type lending struct{ atomic.Pointer[lent] }
 
 // see sums up a value before any function gets it.
@@ -143,7 +143,7 @@ func (v *evaluator) lend(l *lending, value any) *lent {
 	return loan
 }
 
-// own returns a result that shares no memory with lent arguments, or sums it up before
+// own returns a result that shares no memory with borrowed arguments, or sums it up before
 // these are compared.
 func (t *task) own(value any, loans []*lent) any {
 	f := t.node.fn
@@ -166,7 +166,7 @@ func (l *lent) changed(v any) bool {
 }
 
 // argument returns the i-th argument of a task for its function: a copy, or else the
-// lent value.
+// borrowed value.
 func (v *evaluator) argument(t *task, i int) (arg any, loan *lent) {
 	n := t.node.args[i]
 	if a := t.args[i]; a != nil {
@@ -183,7 +183,7 @@ func (v *evaluator) argument(t *task, i int) (arg any, loan *lent) {
 	return arg, v.lend(&n.action.Load().lent, n.value)
 }
 
-// giveBack checks the lent arguments after a function has run.
+// giveBack checks the borrowed arguments after a function has run.
 func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*lent) {
 	for i, loan := range loans {
 		why := ""
