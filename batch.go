@@ -259,7 +259,6 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 	return others
 }
 
-// eachAlone runs calls one by one.
 func (b *batch[T]) eachAlone(ctx context.Context, todo []int) {
 	for _, i := range todo {
 		r, err := b.Calls[i].do(ctx, b.larder, b.key(i))

@@ -29,7 +29,6 @@ type claim[T any] struct {
 	record store.Record
 }
 
-// positions returns the positions of claims in the batch.
 func positions[T any](claims []*claim[T]) []int {
 	at := make([]int, len(claims))
 	for i, c := range claims {
@@ -218,7 +217,6 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 	}
 }
 
-// provenances are buffers for provenances of a batch. Stores copy them.
 var provenances = sync.Pool{New: func() any { return new([]byte) }}
 
 // onceEach returns a function that asks each operation once whether it changed. Its
@@ -298,7 +296,6 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	}
 }
 
-// deferredOf counts the calls that were not begun.
 func deferredOf(failed map[int]error) (n int) {
 	for _, err := range failed {
 		if errors.Is(err, ErrDeferred) {

@@ -124,7 +124,6 @@ func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
 	return strings.Join(ids, " "), nil
 }
 
-// methodOf identifies the code of a method.
 func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 	f, err := source.FunctionOf(method)
 	switch {
@@ -157,7 +156,6 @@ func UseVariable(ctx context.Context, in source.Input) error {
 	return err
 }
 
-// digestVariable returns the digest of a variable's present value.
 func digestVariable(name string) (key.Digest, error) {
 	in, ok := variables.Load(name)
 	if !ok {

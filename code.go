@@ -113,7 +113,6 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 	return all, registered, nil
 }
 
-// namesOf joins the names of functions.
 func namesOf(functions []source.Function) string {
 	var names []string
 	for _, f := range functions {

@@ -171,7 +171,6 @@ func (c *Call[T]) complete() (err error) {
 	return err
 }
 
-// unencoded returns the codec of values that only memory can hold.
 func unencoded[T any]() *codec.Value[T] {
 	typ, _ := typeNumbers.LoadOrStore(reflect.TypeFor[T](), rand.Uint64())
 	return &codec.Value[T]{
@@ -277,7 +276,6 @@ func (c Call[T]) asRecorded(ctx context.Context, l *Larder, k key.Key, t recorde
 	return Result[T]{}, false
 }
 
-// getter gets a record.
 type getter = func(context.Context, key.Key) (store.Record, error)
 
 // kept looks up k in the store with get.
@@ -305,7 +303,6 @@ func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, h
 	return c.open(ctx, l, k, rec, get, hops)
 }
 
-// unreadable logs a read error of the store.
 func (l *Larder) unreadable(k key.Key, err error) {
 	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
 		l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
@@ -373,7 +370,6 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
 }
 
-// shareable reports whether callers may share one value.
 func (c Call[T]) shareable() bool { return c.Share || c.Value.Plain }
 
 func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
@@ -565,7 +561,6 @@ type computed[T any] struct {
 	reads []Read
 }
 
-// run computes the value.
 func (c Call[T]) run(ctx context.Context, l *Larder) (v computed[T], err error) {
 	v.notes = new(notebook)
 	start := time.Now()

@@ -69,7 +69,6 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 	}
 }
 
-// holders returns the holder records of keys.
 func holders(keys []key.Key, payload []byte) []store.Record {
 	all := make([]store.Record, len(keys))
 	for i, k := range keys {
@@ -149,7 +148,6 @@ func parent(process int) int {
 // withinName is the environment variable with the keys for which a process was started.
 const withinName = "LARDER_WITHIN"
 
-// maxWithin bounds the number of keys in the variable.
 const maxWithin = 1000
 
 // Environ returns what to add to the environment of a process that the computation

@@ -31,7 +31,6 @@ import (
 	"github.com/larder-data/larder/store/tier"
 )
 
-// defaultMemoryBytes is the default bound of the memory cache.
 const defaultMemoryBytes = 256 << 20
 
 // Options configure a Larder. The zero value uses the user's cache directory, 20 GiB of

@@ -216,7 +216,6 @@ func Note(ctx context.Context, reads ...Read) {
 	}
 }
 
-// pages returns the recorded dependencies.
 func (b *notebook) pages() ([]Read, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,6 @@ import (
 // stored under a second key, computed from the first one and the state of the
 // dependencies on one list. (The Go command caches test results like this.)
 
-// maxRecorded is the number of lists stored under one key.
 const maxRecorded = 16
 
 // recorded has lists of dependencies, the latest first, without digests.

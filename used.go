@@ -52,7 +52,6 @@ type way struct {
 	missing bool                    // the end does not exist
 }
 
-// wayTo returns the way of a path.
 func wayTo(path string) way {
 	w := way{path: path, states: map[string]key.FileStat{}}
 	w.links, w.end = pathguard.Trail(path)

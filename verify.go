@@ -121,7 +121,6 @@ func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 	return c.compare(l, r, now, err)
 }
 
-// compare compares a cached result with a new one.
 func (c Call[T]) compare(l *Larder, r Result[T], now T, failed error) error {
 	l.count.verified.Add(1)
 	m := Mismatch{Node: c.Action.Op().Name(), Key: r.Key, Err: failed}

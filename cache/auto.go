@@ -152,7 +152,6 @@ func (a *auto[K, V]) found() {
 	}
 }
 
-// change passes all entries to the policy that is chosen now.
 func (a *auto[K, V]) change() {
 	old := a.policy
 	a.lead()

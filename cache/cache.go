@@ -95,7 +95,6 @@ func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
 	return c
 }
 
-// follow sets the policy of an empty cache.
 func (c *Cache[K, V]) follow(p policy[K, V]) {
 	c.policy = p
 	if p, ok := p.(interface{ begin(k K) }); ok {
@@ -345,7 +344,6 @@ func (c *Cache[K, V]) Stats() Stats {
 	return c.stats
 }
 
-// newPolicy returns a policy for entries in held.
 func newPolicy[K comparable, V any](o Options, held index[K, V]) (policy[K, V], error) {
 	l := newList[K, V]()
 	switch o.Policy {

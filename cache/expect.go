@@ -29,7 +29,6 @@ func Expect[V any](c *Cache[int, V], reads order.Order, from int) {
 	c.change(p, begin)
 }
 
-// change passes all entries to another policy.
 func (c *Cache[K, V]) change(p policy[K, V], begin func(K)) {
 	if p == c.policy {
 		return

@@ -63,7 +63,6 @@ func (h *ranked[K, V]) close(at int) {
 	}
 }
 
-// fix moves an entry whose rank has changed.
 func (h *ranked[K, V]) fix(e *entry[K, V]) {
 	h.settle()
 	h.sift(int(e.place), seat[K, V]{e.rank, e})

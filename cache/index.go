@@ -2,7 +2,6 @@ package cache
 
 import "iter"
 
-// index finds the entry of a key.
 type index[K comparable, V any] interface {
 	get(k K) *entry[K, V]    // nil if there is none
 	set(k K, e *entry[K, V]) // k has no entry yet
@@ -31,7 +30,6 @@ type hashed[K comparable, V any] struct {
 	n       int
 }
 
-// bucket returns the number of the existing bucket of a key.
 func (h *hashed[K, V]) bucket(k K) uint64 {
 	i := h.hash(k) & h.mask
 	if i >= uint64(len(h.buckets)) {

@@ -171,7 +171,6 @@ func (b *belady[V]) learn(e *entry[int, V]) {
 // processor.
 const cheap = 4 * time.Millisecond
 
-// costOf returns the binary logarithm of an entry's cost.
 func costOf[V any](e *entry[int, V]) float64 { return math.Log2(float64(max(e.cost, cheap))) }
 
 // classOf returns the index of an entry's class, and creates the class if needed.

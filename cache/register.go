@@ -39,7 +39,6 @@ func Register(name string, build func() Policy) {
 	registered[name] = build
 }
 
-// newRegistered returns a registered policy for entries in held.
 func newRegistered[K comparable, V any](name string, held index[K, V]) (policy[K, V], error) {
 	registryMu.Lock()
 	build := registered[name]
@@ -52,7 +51,6 @@ func newRegistered[K comparable, V any](name string, held index[K, V]) (policy[K
 	return any(foreign[V]{build(), positions}).(policy[K, V]), nil
 }
 
-// foreign is a registered policy.
 type foreign[V any] struct {
 	Policy
 	held index[int, V]

@@ -12,7 +12,6 @@ type s3fifo[K comparable, V any] struct {
 	ghosts      ghosts[K]
 }
 
-// most is the largest count of reads.
 const most = 3
 
 func newS3FIFO[K comparable, V any]() *s3fifo[K, V] {

@@ -45,7 +45,6 @@ func (s *shadows[K]) fit(entries int) bool {
 	return sampled <= 4*shadowSize && (s.rate == 1 || sampled >= shadowSize/8)
 }
 
-// candidate returns a policy that is known to exist.
 func candidate[K comparable, V any](name string) policy[K, V] {
 	p, err := newPolicy[K, V](Options{Policy: name}, nil)
 	if err != nil {

@@ -243,7 +243,6 @@ func NewAction(name string, code Code, args ...any) (*Action, error) {
 	return op.Call(args...)
 }
 
-// seal computes the key.
 func (a *Action) seal() {
 	e := newEncoder(layerAction)
 	defer e.free()

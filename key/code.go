@@ -103,7 +103,6 @@ func ofGo(id string) bool {
 	})
 }
 
-// openExecutable opens the file that contains the running code.
 func openExecutable() (*os.File, error) {
 	if path := executable.File(); path != "" {
 		return os.Open(path) // if it was replaced, path is "... (deleted)" and does not exist

@@ -135,7 +135,6 @@ func (c *compiler) array(p *plan) *UnkeyableError {
 	return nil
 }
 
-// elements encodes n consecutive values.
 func (e *encoder) elements(elem *plan, p unsafe.Pointer, n int) error {
 	size := elem.typ.Size()
 	if elem.flat {

@@ -95,7 +95,6 @@ func (e *encoder) flush() {
 	e.buf, e.spilled = e.buf[:0], true
 }
 
-// sum returns the SHA-256 of the whole encoding.
 func (e *encoder) sum() (sum [sha256.Size]byte) {
 	if !e.spilled {
 		return sha256.Sum256(e.buf)
@@ -115,7 +114,6 @@ func (e *encoder) raw(b []byte) {
 	e.hash.Write(b)
 }
 
-// digest returns sum as a Digest of the encoding.
 func (e *encoder) digest() (d Digest) {
 	sum := e.sum()
 	d[0] = tagDigest

@@ -90,7 +90,6 @@ type fileDigester struct {
 	stamps func(path string, s FileStat) bool // whether the file system updates times on writes through a mapping
 }
 
-// attempts is how often a changing file is read.
 const attempts = 3
 
 func (f fileDigester) digest(ctx context.Context, path string) (Digest, FileStat, error) {

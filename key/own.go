@@ -69,7 +69,6 @@ func methodOf(t reflect.Type, name string) (reflect.Method, bool) {
 	return t.MethodByName("AppendKey")
 }
 
-// naming caches the results of mayName.
 var naming sync.Map // of bool, by reflect.Type
 
 // mayName reports whether a value of t may contain one that is encoded by methods.

@@ -129,7 +129,6 @@ func inputPart(in Input) Part {
 	return Part{Kind: InputPart, Name: in.Name, Value: clip(string(text)), Digest: e.digest()}
 }
 
-// argName returns the name of an argument: for a struct its type.
 func argName(i int, v any) string {
 	if t := reflect.TypeOf(v); t != nil && takenApart(t) {
 		return typeName(t)

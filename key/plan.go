@@ -123,7 +123,6 @@ func fieldsOf(t reflect.Type) func(yield func(reflect.StructField) bool) {
 	}
 }
 
-// excluded reports whether a field is excluded from its struct's value.
 func excluded(f reflect.StructField) bool {
 	return f.Name == "_" || f.Tag.Get("key") == "-"
 }

@@ -69,7 +69,6 @@ func provenanceHead(b []byte, n int, parts []Part, more ...int) []byte {
 	return appendHead(append(slices.Grow(b, size), cborArray|2, provenanceVersion), cborArray, n)
 }
 
-// appendCBOR appends parts.
 func appendCBOR(b []byte, parts []Part) []byte {
 	for _, p := range parts {
 		b = append(b, cborMap|4)

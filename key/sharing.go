@@ -26,7 +26,6 @@ const (
 	byMap     = -2
 )
 
-// typeID returns a number that identifies a type.
 func typeID(t reflect.Type) uintptr { return uintptr((*face)(unsafe.Pointer(&t)).data) }
 
 // A meeting says how a place was encoded before.
@@ -91,7 +90,6 @@ func (s *places) find(p place) *spot {
 	}
 }
 
-// grow makes space for one more place.
 func (s *places) grow() {
 	if 2*s.used < len(s.slots) {
 		return
@@ -131,7 +129,6 @@ func (e *encoder) meet(p place, now meeting) (number int, before meeting) {
 	return int(at.number >> 1), before
 }
 
-// met records another reference to a place.
 func (s *places) met(number uint32) {
 	s.again++
 	if s.logs {
@@ -155,10 +152,8 @@ func sharingPart(kind string, encode func(*encoder) error) []Part {
 	}}
 }
 
-// any reports whether any place was met.
 func (s *places) any() bool { return s != nil && s.total > 0 }
 
-// shared reports whether any place was met again.
 func (s *places) shared() bool { return s != nil && s.again > 0 }
 
 // Special lengths of slices; no slice is that long.

@@ -73,7 +73,6 @@ func listText(v reflect.Value) string {
 	return "[" + strings.Join(words, " ") + "]"
 }
 
-// scalarText shows a value without parts.
 func scalarText(v reflect.Value) (s string, ok bool) {
 	switch v.Kind() {
 	case reflect.Invalid:

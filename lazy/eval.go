@@ -176,7 +176,6 @@ func (v *evaluator) work(ctx context.Context, cancel context.CancelCauseFunc) {
 	wg.Wait()
 }
 
-// fail ends the evaluation with its first error.
 func (v *evaluator) fail(err error) {
 	if v.err == nil && !v.root.done {
 		v.err = err
@@ -244,7 +243,6 @@ func (v *evaluator) closely(ctx context.Context, t *task) bool {
 	return larder.IsDry(ctx) || v.looked < v.computations && !t.action.Resolved()
 }
 
-// find looks up the value in the cache.
 func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, error) {
 	f := t.node.fn
 	if f.options.Keep == KeepNot {
@@ -272,7 +270,6 @@ func (t *task) call(compute func(context.Context) (any, error), resolve func(con
 	return call{action: t.action, compute: compute, resolve: resolve, memory: t.node.fn.options.Keep == KeepInMemory}
 }
 
-// open creates tasks for the arguments.
 func (v *evaluator) open(ctx context.Context, t *task) {
 	t.opened = true
 	t.args = make([]*task, len(t.node.args))
@@ -342,7 +339,6 @@ func (v *evaluator) progress(t *task) {
 	}
 }
 
-// compute computes the value of a task whose arguments are known.
 func (v *evaluator) compute(ctx context.Context, t *task) error {
 	f := t.node.fn
 	if f.options.Keep == KeepNot {

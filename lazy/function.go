@@ -87,7 +87,6 @@ type call struct {
 	memory  bool
 }
 
-// outcome is a result that is passed to waiting tasks.
 type outcome struct {
 	value  any
 	from   larder.From
@@ -96,7 +95,6 @@ type outcome struct {
 	unkept error // why it is not cached; nil if it is
 }
 
-// newFunction describes a Go function f whose results are Rs.
 func newFunction[R any](name string, f any, o []Options, invoke func(ctx context.Context, args []any) (R, error)) *function {
 	fn := &function{
 		name: name, value: f, kept: results[R]{},
@@ -201,7 +199,6 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, params...)...)
 }
 
-// code returns the identity of the function's code.
 func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Function) (key.Code, error) {
 	captured := slices.Sorted(maps.Keys(f.options.Captured))
 	if len(captured) == 0 {
@@ -286,7 +283,6 @@ func claim(name, place string) error {
 	return nil
 }
 
-// apply returns the node of a call.
 func (f *function) apply(args ...*node) *node {
 	n := &node{fn: f, args: args}
 	for _, a := range args {
@@ -349,7 +345,6 @@ func (k results[R]) find(ctx context.Context, l *larder.Larder, c call, closely 
 	return outcome{r.Value, r.From, r.Key, r.Reads, nil}, ok
 }
 
-// check computes a cached result again.
 func (k results[R]) check(ctx context.Context, l *larder.Larder, c call, o outcome) error {
 	call, err := k.call(c)
 	if err != nil {

@@ -31,7 +31,6 @@ func Inspect(ctx context.Context, l *larder.Larder, v Node) (Inspection, error) 
 	return Inspection{Key: n.action.Load().key, Result: d, Versioned: versioned(n)}, err
 }
 
-// versioned reports whether versions identify all code below n.
 func versioned(n *node) bool {
 	seen := map[*node]bool{}
 	stack := []*node{n}

@@ -171,7 +171,6 @@ const constantKind = "constant"
 
 func isLarge(in key.Input) bool { return in.Kind == constantKind }
 
-// constant reports whether the node is a known value.
 func (n *node) constant() bool { return n.fn == nil && n.hole == nil }
 
 // large reports whether to hash a constant once for all of its uses. A small one is
@@ -201,7 +200,6 @@ var argumentNames = func() (names [8]string) {
 	return names
 }()
 
-// argument returns the name of the i-th argument.
 func argument(i int) string {
 	if i < len(argumentNames) {
 		return argumentNames[i]

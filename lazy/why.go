@@ -55,7 +55,6 @@ func Why(ctx context.Context, l *larder.Larder, v Node) ([]string, error) {
 	return lines, nil
 }
 
-// maxLines bounds an explanation.
 const maxLines = 50
 
 func describe(d explain.Difference) []string {

@@ -52,7 +52,6 @@ func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
 	return b, nil
 }
 
-// checkPool returns an error for an invalid pool.
 func checkPool(i int, p Pool) error {
 	switch {
 	case p.N < 0:
@@ -98,7 +97,6 @@ func sharesOf(pools []Pool) ([]int, error) {
 	return shares, nil
 }
 
-// blend is the result of [Blend].
 type blend struct {
 	n      int
 	pools  []shuffles
@@ -124,7 +122,6 @@ func (b *blend) weave(s shuffled, shares []int) {
 	}
 }
 
-// end returns the length of the order.
 func (b *blend) end(stop Stop, draws int) (int, error) {
 	if stop == AfterDraws {
 		if draws < 0 || draws > maxPositions {
@@ -148,13 +145,11 @@ func (b *blend) end(stop Stop, draws int) (int, error) {
 	return n, nil
 }
 
-// position returns the position of the i-th draw of a pool.
 func (b *blend) position(k, i int) int {
 	n := len(b.where[k])
 	return i/n*blendSlots + int(b.where[k][i%n])
 }
 
-// drawn returns the number of draws of a pool before a position.
 func (b *blend) drawn(k, pos int) int {
 	in, _ := slices.BinarySearch(b.where[k], int32(pos%blendSlots))
 	return pos/blendSlots*len(b.where[k]) + in

@@ -21,7 +21,6 @@ func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	return shuffles{N: n, Seed: seed, Epochs: epochs}, nil
 }
 
-// shuffles is N elements in Epochs shuffled passes.
 type shuffles struct {
 	N      int
 	Seed   uint64

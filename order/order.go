@@ -150,7 +150,6 @@ func Cycle(n, total int) (Order, error) {
 	return cycled{N: n, Total: total}, nil
 }
 
-// cycled is N elements in their order, repeated up to Total positions.
 type cycled struct{ N, Total int }
 
 // Len implements Order.

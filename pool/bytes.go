@@ -5,7 +5,6 @@ import (
 	"math"
 )
 
-// defaultBytes is the default bound on the bytes of a pool.
 const defaultBytes = 512 << 20
 
 // Take waits until bytes of memory are available, and counts them. If ctx belongs to a

@@ -72,7 +72,6 @@ func (p *Pool) AtLeast(elements int) *Pool {
 	return &q
 }
 
-// spansOf returns the spans of n elements.
 func (p *Pool) spansOf(n int) spans {
 	s := spans{n: n, least: 1, limit: stretchMost}
 	if p != nil {

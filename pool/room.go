@@ -32,7 +32,6 @@ type request struct {
 
 func newRoom(limit int64) *room { return &room{limit: limit} }
 
-// inUse returns the number of bytes in use.
 func (r *room) inUse() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +73,6 @@ func (r *room) giveUp(q *request) bool {
 	return true
 }
 
-// end releases the bytes of a share.
 func (s *share) end() {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()

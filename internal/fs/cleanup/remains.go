@@ -54,7 +54,6 @@ func wait() {
 	}
 }
 
-// pause is the time between two attempts of Clear.
 const pause = 5 * time.Millisecond
 
 // Clear removes everything registered before the program ends. It repeats failed

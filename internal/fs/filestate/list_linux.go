@@ -101,7 +101,6 @@ func (l lister) names() (names []string, err error) {
 // nameAt is the offset of the name in a directory entry (struct linux_dirent64).
 const nameAt = 19
 
-// roomBytes is the size of a buffer for names.
 const roomBytes = 1 << 18
 
 // appendNames appends the names in entries. It stores their bytes in room, so that
@@ -133,7 +132,6 @@ func appendNames(names []string, room, entries []byte) ([]string, []byte) {
 // lookAtOnce is the least number of names per goroutine.
 const lookAtOnce = 2048
 
-// look reads the state of each name.
 func (l lister) look(names []string, all []entry) error {
 	each := max(lookAtOnce, (len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	if len(names) <= each {

@@ -94,7 +94,6 @@ type entry struct {
 	kind kind
 }
 
-// kind is the kind of a directory entry.
 type kind byte
 
 const (
@@ -223,5 +222,4 @@ func (s *Stamp) Contents(ctx context.Context, at time.Time, seed uint64) (key.Di
 	return key.DigestOf(sums), nil
 }
 
-// sumBytes is the number of bytes that represent a file.
 const sumBytes = 16

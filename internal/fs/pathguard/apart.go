@@ -66,7 +66,6 @@ func (t *target) shown() string {
 // can be inside it.
 func (t *target) isWhole() bool { return t.Single || !t.Files }
 
-// covers reports whether other is or is inside t.
 func (t *target) covers(other *target) bool {
 	return insideFolded(t.real, other.real) || t.info != nil && t.info.IsDir() && holds(other.above, t.info)
 }

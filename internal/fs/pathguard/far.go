@@ -46,7 +46,6 @@ func (in *Inputs) checkFar(outputs []Output) error {
 	return nil
 }
 
-// apartFar refuses two outputs with one URL.
 func apartFar(outputs []Output) error {
 	who := map[string]string{}
 	for _, o := range outputs {
@@ -59,5 +58,4 @@ func apartFar(outputs []Output) error {
 	return nil
 }
 
-// shownFar returns a URL for messages.
 func shownFar(path string) string { return display.Name(urlpath.Name(path)) }

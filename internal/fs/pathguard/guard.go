@@ -177,7 +177,6 @@ func (in *Inputs) allow(all []*target) {
 	}
 }
 
-// check is one check of some outputs.
 type check struct {
 	ctx      context.Context
 	mounts   []mount
@@ -241,7 +240,6 @@ func special(mode fs.FileMode) string {
 	return "something else"
 }
 
-// holdsMount refuses a directory with a mount point in it.
 func (t *target) holdsMount(all []mount) error {
 	if t.Files || t.Shallow {
 		return nil
@@ -464,7 +462,6 @@ func (c *check) entryIn(i Input, f folder, real, shown string) error {
 	return nil
 }
 
-// maxFolders bounds the cached directories.
 const maxFolders = 4096
 
 // folder returns the state of a directory on the path to a file.

@@ -105,7 +105,6 @@ func Around(ctx context.Context) []Call {
 	return all
 }
 
-// keys yields the keys of the call.
 func (c *Call) keys(yield func(any) bool) {
 	if !yield(c.Key) {
 		return
@@ -166,7 +165,6 @@ func (c *Call) wait(other *Call) error {
 	return nil
 }
 
-// began records that c began another call.
 func (c *Call) began(other *Call) {
 	graph.Lock()
 	defer graph.Unlock()

@@ -55,7 +55,6 @@ func origin() (c *Call, known bool) {
 	return ancestor(own.id)
 }
 
-// callOf returns the running call of a goroutine, or nil.
 func callOf(k kin) *Call {
 	graph.Lock()
 	defer graph.Unlock()
@@ -88,7 +87,6 @@ func ancestor(id uint64) (c *Call, known bool) {
 	return nil, true
 }
 
-// dump returns the stack traces of all goroutines.
 func dump() []byte {
 	for size := 1 << 20; ; size *= 4 {
 		text := make([]byte, size)

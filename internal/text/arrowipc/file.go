@@ -8,7 +8,6 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// magic begins and ends a file.
 const magic = "ARROW1"
 
 // NewFileWriter returns a writer of a file, which ends with the positions of its
@@ -37,13 +36,11 @@ func (f *file) begin(columns []*Column, schema []byte) []byte {
 	return start
 }
 
-// add records a batch.
 func (f *file) add(head, body int) {
 	f.blocks = append(f.blocks, block{f.at, head, body})
 	f.at += int64(head) + int64(body)
 }
 
-// footer returns the end of a file.
 func (f *file) footer() []byte {
 	b := flatbuffers.NewBuilder(1024)
 	schema := schemaOf(b, f.columns)

@@ -151,7 +151,6 @@ func message(kind byte, body int, metadata []Pair, header func(b *flatbuffers.Bu
 	return all
 }
 
-// vector writes a list of tables.
 func vector[T any](b *flatbuffers.Builder, all []T, write func(*flatbuffers.Builder, T) flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	offsets := make([]flatbuffers.UOffsetT, len(all))
 	for i, v := range all {
@@ -246,7 +245,6 @@ func (r *record) message(rows int, metadata []Pair) ([]byte, int) {
 	}), at
 }
 
-// numbers writes a list of structs of two numbers.
 func numbers(b *flatbuffers.Builder, all [][2]int) flatbuffers.UOffsetT {
 	b.StartVector(16, len(all), 8)
 	for _, pair := range slices.Backward(all) {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// begins has the first bytes of each format.
 var begins = map[Packing][]string{
 	Gzip: {"\x1f\x8b\x08"}, Zstd: {"\x28\xb5\x2f\xfd"}, XZ: {"\xfd7zXZ\x00"},
 	Bzip2: {"BZh?1AY&SY", "BZh?\x17rE8P\x90"}, // the second one is for empty content

@@ -65,8 +65,7 @@ func Unpacked(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path))
 }
 
-// Packed returns endings combined with each compression extension, without those
-// already in endings.
+// Packed returns endings, and each of them with each compression extension.
 func Packed(endings ...string) []string {
 	all := slices.Clone(endings)
 	for _, p := range []Packing{Gzip, Zstd, XZ, Bzip2} {

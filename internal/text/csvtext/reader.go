@@ -96,7 +96,6 @@ func (r *Reader) InputOffset() int64 { return r.offset }
 // begins.
 func (r *Reader) FieldPos(i int) (line, column int) { return r.places[i].line, r.places[i].column }
 
-// next reads a line.
 func (r *Reader) next() error {
 	line, err := r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -123,7 +122,6 @@ func (r *Reader) fail(rest []byte, err error) error {
 	return &csv.ParseError{Line: r.number, Column: r.column(rest), Err: err}
 }
 
-// ending returns the end of a line.
 func ending(line []byte) []byte {
 	switch {
 	case bytes.HasSuffix(line, []byte("\r\n")):
@@ -134,7 +132,6 @@ func ending(line []byte) []byte {
 	return nil
 }
 
-// bare reads a field without quotes.
 func (r *Reader) bare(rest, comma []byte) (after []byte, more bool, err error) {
 	field, after, more := bytes.Cut(rest, comma)
 	if !more {

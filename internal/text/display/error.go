@@ -68,7 +68,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// why describes the problem of a path.
 func why(path string, err error) string {
 	for _, c := range causes {
 		if errors.Is(err, c.err) {

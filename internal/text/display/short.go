@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxShort is the number of characters of a string in a message.
 const maxShort = 200
 
 // Short shortens a string for a message to about 200 characters. It escapes controls

@@ -101,7 +101,6 @@ func (s *scanner) end() bool {
 	return s.at == len(s.b)
 }
 
-// value reads a value at the given depth.
 func (s *scanner) value(depth int) bool {
 	switch c := s.next(); c {
 	case '"':
@@ -181,7 +180,6 @@ func (s *scanner) more(end byte) (more, ok bool) {
 	return c == ',', true
 }
 
-// member reads a member of the outermost object.
 func (s *scanner) member() (m Member, ok bool) {
 	if s.next() != '"' {
 		return m, false
@@ -299,7 +297,6 @@ func (s *scanner) number() bool {
 
 func (s *scanner) is(c byte) bool { return s.at < len(s.b) && s.b[s.at] == c }
 
-// digits reads one or more digits.
 func (s *scanner) digits() bool {
 	from := s.at
 	for s.at < len(s.b) && isDigit(s.b[s.at]) {

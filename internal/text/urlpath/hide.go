@@ -103,7 +103,6 @@ func hide(b *strings.Builder, url string) {
 	stars(b, url[min(len(url), query+1):])
 }
 
-// hideParameters hides the values of parameters that grant access.
 func hideParameters(text string) string {
 	var b strings.Builder
 	from := 0

@@ -127,7 +127,6 @@ var sayings = []saying{
 	{"incompatible YAML document", "", false, "the version of YAML in the first line is not known: remove that line"},
 }
 
-// runeAt returns the quoted character at a position.
 func runeAt(content []byte, line, column int) string {
 	lines := strings.SplitAfter(string(content), "\n")
 	if line < 1 || line > len(lines) {
@@ -170,7 +169,6 @@ func encoded(content []byte) bool {
 	return bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
 }
 
-// place returns the line and column of a byte.
 func place(content []byte, at int) (line, column int) {
 	before := string(content[:at])
 	line = strings.Count(before, "\n") + 1

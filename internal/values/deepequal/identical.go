@@ -86,7 +86,6 @@ var special = map[reflect.Type]func(a, b any) bool{
 	},
 }
 
-// same compares two addressable values of one type.
 func (c *comparison) same(a, b reflect.Value) bool {
 	t := a.Type()
 	if equal := special[t]; equal != nil {
@@ -159,7 +158,6 @@ func (c *comparison) elements(a, b reflect.Value) bool {
 	return true
 }
 
-// maps compares maps.
 func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() != b.IsNil() || a.Len() != b.Len() {
 		return false
@@ -201,7 +199,6 @@ func (c *comparison) find(entries [][2]reflect.Value, k, v reflect.Value) int {
 	})
 }
 
-// field returns a field, also an unexported one.
 func field(v reflect.Value, i int) reflect.Value {
 	f := v.Field(i)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()

@@ -14,7 +14,6 @@ type Sharing struct {
 	outside []span // memory without counterpart
 }
 
-// span is memory.
 type span struct{ at, size uintptr }
 
 type shared struct {

@@ -142,7 +142,6 @@ func (s *summer) refs(v reflect.Value) {
 	}
 }
 
-// traits caches properties of types.
 var traits sync.Map // of reflect.Type
 
 type trait struct{ refers, shared bool }

@@ -2,7 +2,6 @@ package executable
 
 import "sync/atomic"
 
-// namesakes is the function set by [TellNamesakes].
 var namesakes atomic.Pointer[func(pkg, name string) bool]
 
 // TellNamesakes sets a function that knows types which share their names with others.

@@ -11,7 +11,6 @@ import (
 	"sync"
 )
 
-// info returns the build information of the executable.
 var info = sync.OnceValue(func() *debug.BuildInfo {
 	i, ok := debug.ReadBuildInfo()
 	if !ok {
