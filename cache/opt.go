@@ -30,7 +30,7 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 }
 
 // ordered returns the policy for a known order. If every element is read once per pass,
-// a hit must be held from one pass to the next, so a pass has at most as many hits as
+// a hit must be held from one pass to the next. So a pass has at most as many hits as
 // the cache has entries. Then it is optimal, and much cheaper, to hold the present
 // entries, if all of them will be read.
 func ordered[V any](o Options, reads order.Order, from int, held index[int, V]) policy[int, V] {

@@ -2,9 +2,9 @@ package cache
 
 // s3fifo puts new entries into a small queue, a tenth of the cache, and moves those
 // read more than once to the main queue. The main queue gives entries that were read
-// another round. Keys that left the small queue are remembered for a while, and enter
-// the main queue if they return (Yang et al., FIFO Queues are All You Need for Cache
-// Eviction, SOSP 2023).
+// another round. Keys that left the small queue are remembered for a while. If they
+// return, they enter the main queue (Yang et al., FIFO Queues are All You Need for
+// Cache Eviction, SOSP 2023).
 type s3fifo[K comparable, V any] struct {
 	small, main list[K, V]
 	smalls      int // entries in small

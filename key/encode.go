@@ -19,8 +19,9 @@ type Keyer interface {
 // Encode appends the canonical encoding of v to dst. Equal values of equal types have
 // equal encodings, and all others different ones. A value without such an encoding
 // gives an [*UnkeyableError] and dst unchanged. Such values are functions, channels,
-// addresses, structs with unexported fields, maps that their own keys refer to, values
-// nested deeper than 10 000 levels, and any value that contains one of them.
+// addresses, structs with unexported fields, maps that their own keys refer to, and
+// values nested deeper than 10 000 levels. The same applies to values that contain one
+// of these.
 //
 // Details of equality:
 //

@@ -21,7 +21,7 @@
 //
 // A function owns its arguments and may change them. An argument that package codec
 // cannot encode cannot be copied. All functions that use it borrow it, and Larder
-// watches it: if it is written to, results computed from it meanwhile are returned and
+// watches it: if it is written to, results computed from it until then are returned and
 // not cached. An argument such as an iterator, which captures variables, cannot be
 // watched: results computed from it are cached only if one function uses it.
 //

@@ -1,6 +1,6 @@
 // Package cleanup removes what a program must not leave on a forced exit, such as the
 // working directories of commands and incomplete files. Each is normally removed by its
-// owner. [Clear] removes the others if the program must end at once.
+// owner. [Clear] removes the others if the program must end immediately.
 package cleanup
 
 import (
