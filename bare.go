@@ -6,9 +6,8 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// Bare returns ctx without the values that its makers put in: a computation
-// that could see them would depend on something that no key covers. It ends
-// when ctx does.
+// Bare returns a context that hides the caller's values, because no key covers them. It
+// keeps the cancellation of ctx.
 func Bare(ctx context.Context) context.Context { return bare{ctx} }
 
 type bare struct{ context.Context }

@@ -11,46 +11,45 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Batch is several calls that are carried out together: what is kept is looked
-// up in one pass over the store, what is missing is claimed at once, computed, and
-// put in the store by one write.
+// A Batch runs several calls together. It looks up cached results in one pass over the
+// store, claims the missing keys together, computes them, and stores them in one write.
 //
-// A result of at most 1 KiB that a batch made and the store took is held in memory
-// once it is asked for again.
+// A result of at most 1 KiB that a batch computed and stored enters memory only when it
+// is requested again.
 //
-// All holds that holds for each call alone: a key is computed at most once at a
-// time over all goroutines and processes, whatever batches it is part of. Who
-// finds keys claimed by others makes its own first, and then waits; so batches
-// that overlap do not wait for each other, in whatever order they name their keys.
-// But whoever needs one result of a batch waits for all that are made with it: what
-// computes a batch must not ask for what is computed in another batch that, for
-// some other key, needs this one. [ErrCycle] tells.
+// The guarantees of each call hold. A key is computed at most once at a time over all
+// goroutines and processes, whatever batches contain it. A batch computes the keys that
+// it claimed before it waits for keys that others claimed. So overlapping batches do
+// not wait for each other, whatever the order of their keys.
+//
+// But a caller that needs one result of a batch waits for all that are computed with
+// it. So the computation of a batch must not request a key of another batch that needs
+// a key of this one. The error is [ErrCycle].
 type Batch[T any] struct {
-	// Calls are carried out in their order. Two of one key are one.
+	// Calls run in their order. Calls with equal keys run once.
 	Calls []Call[T]
-	// Compute, if not nil, makes what is missing in one go, instead of the calls'
-	// own Compute: the values of those of Calls that it is given the positions
-	// of, in that order. What it reads through the engine counts for each of
-	// them, and each is charged with its part of the time. An error that is a
-	// *[PartialError] leaves the values of the others; what it has as [ErrDeferred]
-	// was not begun.
+	// Compute, if not nil, replaces the calls' own Compute. It receives the positions
+	// of the missing calls and returns their values in that order. What it reads
+	// through the engine counts for each of them, and each is charged an equal part of
+	// the time. After a *[PartialError] the values of the other calls are valid; calls
+	// with [ErrDeferred] were not begun.
 	Compute func(ctx context.Context, missing []int) ([]T, error)
-	// Prepare, if not nil, is told which of Calls are about to be resolved, before
-	// their Resolve is called one after another: to do in one go what these need.
+	// Prepare, if not nil, receives the positions of the calls that are about to be
+	// resolved, before their Resolve runs one after another. It can prepare in one step
+	// what these need.
 	Prepare func(ctx context.Context, calls []int)
-	// Patience is for how long the calls' own Compute are begun, one after
-	// another; 0 means until all are done. What was not begun by then is
-	// [ErrDeferred].
+	// Patience bounds the time during which the calls' own Compute are begun, one after
+	// another; 0 means no bound. Later calls return [ErrDeferred].
 	Patience time.Duration
 }
 
-// ErrDeferred is the error of a call of a [Batch] that was not begun: as one
-// before it failed, or as those took longer than the batch's Patience.
+// ErrDeferred is the error of a call of a [Batch] that was not begun, because an
+// earlier one failed or the earlier ones took longer than Patience.
 var ErrDeferred = errors.New("larder: not begun, as others of its batch failed or took long: ask for it again")
 
-// A PartialError is returned by a batch's Compute that failed for some calls only.
+// A PartialError is the error of a batch's Compute that failed for some calls only.
 type PartialError struct {
-	Errs map[int]error // by position in what Compute returned
+	Errs map[int]error // by position in the values of Compute
 }
 
 func (e *PartialError) Error() string {
@@ -60,8 +59,8 @@ func (e *PartialError) Error() string {
 	return "nothing failed"
 }
 
-// Do returns a result for each call, and an error for each if any failed: nil
-// means that there is none.
+// Do returns a result for each call. It also returns an error for each call if any
+// failed, else nil.
 func (b Batch[T]) Do(ctx context.Context, l *Larder) ([]Result[T], []error) {
 	r := &batch[T]{Batch: b, larder: l, results: make([]Result[T], len(b.Calls)), first: make(map[key.Key]int, len(b.Calls))}
 	r.do(ctx)
@@ -73,18 +72,18 @@ func (b Batch[T]) Do(ctx context.Context, l *Larder) ([]Result[T], []error) {
 	return r.results, r.errs
 }
 
-// batch is a Batch that is being carried out.
+// batch is the state of a Batch while it runs.
 type batch[T any] struct {
 	Batch[T]
 	larder  *Larder
 	results []Result[T]
-	errs    []error         // nil as long as there is none
-	first   map[key.Key]int // the call of each key
-	same    []int           // calls whose key is another one's
-	outs    map[int]outcome // of those that were made and of which there are several
+	errs    []error         // nil if no call failed
+	first   map[key.Key]int // first call of each key
+	same    []int           // calls whose key an earlier call has
+	outs    map[int]outcome // outcomes of computed calls, if same is not empty
 
-	looked bool   // find went through a store that counts what becomes known there
-	before uint64 // what it had counted then
+	looked bool   // find used a store that counts its changes
+	before uint64 // the count at that time
 }
 
 func (b *batch[T]) fail(i int, err error) {
@@ -137,7 +136,7 @@ func (b *batch[T]) do(ctx context.Context) {
 	}
 }
 
-// again hands out for a call what came out for another one of its key.
+// again returns to a call the outcome of the earlier call with its key.
 func (b *batch[T]) again(ctx context.Context, i int) {
 	at := b.first[b.key(i)]
 	if err := b.err(at); err != nil {
@@ -158,8 +157,7 @@ func (b *batch[T]) again(ctx context.Context, i int) {
 	b.eachAlone(ctx, []int{i})
 }
 
-// find looks in the store for what is to be done, in one pass, and returns what is
-// missing.
+// find looks up calls in the store in one pass, and returns the missing ones.
 func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 	if context.Cause(ctx) != nil {
 		return todo
@@ -187,7 +185,7 @@ func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 	return missing
 }
 
-// records is GetMany; where the store cannot be read there is nothing.
+// records is GetMany; it returns no records if the store cannot be read.
 func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 	if len(keys) == 0 {
 		return nil
@@ -200,8 +198,7 @@ func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 	return records
 }
 
-// changes counts what has become known in the store, if that tells: see
-// [store.Changing].
+// changes returns the change count of the store, if it has one: see [store.Changing].
 func (l *Larder) changes(look bool) (n uint64, tells bool) {
 	s, tells := l.reads.(store.Changing)
 	if tells {
@@ -210,7 +207,7 @@ func (l *Larder) changes(look bool) (n uint64, tells bool) {
 	return n, tells
 }
 
-// found returns the value of one of the records, if there is any.
+// found returns the value of a record, if there is one.
 func (c Call[T]) found(ctx context.Context, l *Larder, k key.Key, records []store.Record, j int, get getter) (Result[T], bool) {
 	if records == nil || records[j].Key.IsZero() {
 		return Result[T]{}, false
@@ -218,8 +215,8 @@ func (c Call[T]) found(ctx context.Context, l *Larder, k key.Key, records []stor
 	return c.open(ctx, l, k, records[j], get, maxHops)
 }
 
-// make makes what was not found, and returns what is left to others, who are
-// already at it.
+// make computes the missing calls, and returns those that other goroutines already
+// compute.
 func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 	keys := make([]key.Key, len(todo))
 	for j, i := range todo {
@@ -262,7 +259,6 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 	return others
 }
 
-// eachAlone carries out calls one by one.
 func (b *batch[T]) eachAlone(ctx context.Context, todo []int) {
 	for _, i := range todo {
 		r, err := b.Calls[i].do(ctx, b.larder, b.key(i))

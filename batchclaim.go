@@ -14,22 +14,21 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// claim is a call of a batch that nobody else of this process carries out. It
-// belongs to what makes it, which goes on when who asked for the batch has left.
+// claim is a call of a batch that no other caller of this process runs. Its computation
+// may outlive the caller of the batch.
 type claim[T any] struct {
 	*Call[T]
-	at   int // in the batch's Calls
+	at   int // position in the batch's Calls
 	key  key.Key
 	made singleflight.Made[outcome]
-	ran  bool        // it was computed
-	raw  computed[T] // as which
-	kept settled[T]  // to be remembered, if that is so
+	ran  bool        // whether it was computed
+	raw  computed[T] // result of the computation
+	kept settled[T]  // result to cache, if any
 
-	entry  entry // room for those of kept
+	entry  entry // memory for that of kept
 	record store.Record
 }
 
-// positions returns which of the batch's calls some claims are.
 func positions[T any](claims []*claim[T]) []int {
 	at := make([]int, len(claims))
 	for i, c := range claims {
@@ -38,7 +37,7 @@ func positions[T any](claims []*claim[T]) []int {
 	return at
 }
 
-// makeClaimed makes what was claimed, and returns what comes out, in that order.
+// makeClaimed computes claims and returns their outcomes in the same order.
 func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []singleflight.Made[outcome] {
 	var resolved, unresolved []*claim[T]
 	for _, c := range claims {
@@ -57,8 +56,8 @@ func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []single
 	return made
 }
 
-// makeUnresolved makes what is known by what its inputs are when these are known:
-// see [Call.makeResolved].
+// makeUnresolved computes claims whose inputs are not yet known by content: see
+// [Call.makeResolved].
 func (b *batch[T]) makeUnresolved(ctx context.Context, claims []*claim[T]) {
 	if len(claims) == 0 {
 		return
@@ -101,7 +100,7 @@ func (b *batch[T]) makeUnresolved(ctx context.Context, claims []*claim[T]) {
 	b.larder.put(ctx, links...)
 }
 
-// opening is a claim with its inputs by content, and what these were made from.
+// opening is a claim with its inputs by content and their dependencies.
 type opening[T any] struct {
 	*claim[T]
 	resolved Call[T]
@@ -118,11 +117,11 @@ func (c *claim[T]) resolve(ctx context.Context) (*opening[T], error) {
 	return &opening[T]{c, resolved, notes, reads}, err
 }
 
-// makeResolved makes what is known by its key: first what no other process is
-// making, then, one by one, the rest.
+// makeResolved computes claims with known inputs: first those that no other process
+// computes, then the rest one by one.
 func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
 	var free, shared, busy []*claim[T]
-	var keys []key.Key // of shared
+	var keys []key.Key // keys of shared
 	for _, c := range claims {
 		if c.MemoryOnly {
 			free = append(free, c)
@@ -151,7 +150,7 @@ func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
 	}
 }
 
-// makeLeased makes what no other process can be making.
+// makeLeased computes what no other process can be computing.
 func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], release func()) {
 	defer release()
 	if b.nothingNew() {
@@ -162,7 +161,7 @@ func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], rel
 	for i, c := range leased {
 		keys[i] = c.key
 	}
-	records := b.larder.records(ctx, keys) // another process may have kept them meanwhile
+	records := b.larder.records(ctx, keys) // another process may have stored them
 	for i, c := range leased {
 		if r, ok := c.found(ctx, b.larder, c.key, records, i, b.larder.reads.Get); ok {
 			c.made.Value, c.made.Err = c.outcome(r)
@@ -173,8 +172,8 @@ func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], rel
 	b.compute(ctx, todo)
 }
 
-// nothingNew reports whether the store has what it had when the batch looked for its
-// keys, as far as it can tell.
+// nothingNew reports whether the store is known to be unchanged since the batch looked
+// for its keys.
 func (b *batch[T]) nothingNew() bool {
 	if !b.looked {
 		return false
@@ -183,9 +182,9 @@ func (b *batch[T]) nothingNew() bool {
 	return now == b.before
 }
 
-// compute makes values and keeps them by one write. A small one is not remembered
-// before it is asked for again, and found in the store: as a rule a batch is a part of
-// a pass, and millions of tiny values in memory take more than it takes to find one.
+// compute computes claims and stores them in one write. It does not cache small values
+// in memory: most batches are part of a pass, and millions of tiny values in memory
+// cost more than reading one from the store.
 func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 	if len(claims) == 0 {
 		return
@@ -213,16 +212,15 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 		if c.kept.record != nil && inStore && len(c.record.Payload) <= smallPayload {
 			continue
 		}
-		c.kept.entry = clone(c.kept.entry) // that in the claim keeps all claims
+		c.kept.entry = clone(c.kept.entry) // a pointer into the claim would retain all claims
 		c.rememberSettled(b.larder, c.kept)
 	}
 }
 
-// provenances are buffers for those of a batch, of which stores keep copies.
 var provenances = sync.Pool{New: func() any { return new([]byte) }}
 
-// onceEach asks operations whether they changed, each once: when all that they are to
-// be asked about has been computed.
+// onceEach returns a function that asks each operation once whether it changed. Its
+// first use must follow the computation of all claims.
 func onceEach() func(*key.Op) error {
 	asked := map[*key.Op]error{}
 	return func(op *key.Op) error {
@@ -243,7 +241,7 @@ func clone(e *entry) *entry {
 	return &c
 }
 
-// take makes what is kept of a value that was computed.
+// take settles a computed value.
 func (c *claim[T]) take(ctx context.Context, l *Larder, at *desk) {
 	at.entry, at.record = &c.entry, &c.record
 	s, err := c.settle(ctx, l, c.key, c.raw, at)
@@ -252,7 +250,7 @@ func (c *claim[T]) take(ctx context.Context, l *Larder, at *desk) {
 	}
 }
 
-// computeEach makes values one after another, until one fails or patience ends.
+// computeEach computes values one after another, until one fails or Patience ends.
 func (b *batch[T]) computeEach(ctx context.Context, claims []*claim[T]) {
 	start := time.Now()
 	for i, c := range claims {
@@ -268,7 +266,7 @@ func (b *batch[T]) computeEach(ctx context.Context, claims []*claim[T]) {
 	}
 }
 
-// computeTogether makes all values by one call.
+// computeTogether computes all values by one call.
 func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	var values []T
 	joint := Call[T]{Compute: func(ctx context.Context) (none T, err error) {
@@ -287,7 +285,7 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	begun := max(1, len(claims)-deferred)
 	b.larder.count.computed.Add(int64(begun - 1))
 	if failed != nil {
-		b.larder.count.failed.Add(int64(len(failed) - deferred - 1)) // one was counted
+		b.larder.count.failed.Add(int64(len(failed) - deferred - 1)) // run counted one
 	}
 	v.cost /= time.Duration(begun)
 	for i, c := range claims {
@@ -298,7 +296,6 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	}
 }
 
-// deferredOf is how many calls of a batch were not begun.
 func deferredOf(failed map[int]error) (n int) {
 	for _, err := range failed {
 		if errors.Is(err, ErrDeferred) {

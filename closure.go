@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// identity is what is kept of a closure, beside its parts.
+// identity is the cached part of a closure, without its parts.
 type identity struct {
 	ID      key.Digest
 	Kind    source.Kind
@@ -22,18 +22,19 @@ type identity struct {
 	Barred  map[string]string
 	Trusted []string
 	Opens   bool
-	// Refused is why it is refused, if it is: that is kept as well.
+	// Refused is the reason for a refusal, if any. Refusals are cached, too.
 	Refused *source.RefusalError
-	// Of a component: that it is known by the build, and any error.
+	// Build and Error are set for components only: whether the build identifies it, and
+	// any error.
 	Build bool
 	Error string
 }
 
-// Closure identifies a function's code by its source, as [source.Identify]
-// does. What was found out by one build of a program is kept, so that the next
-// run of it need not parse its sources. The parts are kept under the identity,
-// for [ClosureParts], and left out here. That a function is known by the whole
-// program is said in the log, once for a build.
+// Closure identifies a function's code by its source, as [source.Identify] does. It
+// caches the analysis for the build of the program, so the next run need not parse
+// sources. The parts are left out; they are stored under the identity, for
+// [ClosureParts]. If the function is identified by the whole program, Closure logs this
+// once per build.
 func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declared) (*source.Closure, error) {
 	build, err := key.Build()
 	if err != nil {
@@ -70,7 +71,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 }
 
 // CheckCaptured returns an error if a function literal captures a variable that is not
-// among those declared. Only registered sources tell what it captures.
+// in declared. It needs registered sources.
 func CheckCaptured(ctx context.Context, l *Larder, f source.Function, declared []string) error {
 	if err := f.CheckState(); f.IsBound() {
 		return err
@@ -102,8 +103,9 @@ func CheckCaptured(ctx context.Context, l *Larder, f source.Function, declared [
 	return nil
 }
 
-// MethodsOf identifies the code of the methods by which values name themselves in keys
-// (see [key.Methods]), for keys of what is known by its source; "" if there are none.
+// MethodsOf identifies the code of the methods by which values encode themselves in
+// keys (see [key.Methods]). It is for keys of code that is identified by its source. It
+// returns "" if there are none.
 func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
 	var ids []string
 	for _, v := range values {
@@ -122,7 +124,6 @@ func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
 	return strings.Join(ids, " "), nil
 }
 
-// methodOf identifies a method.
 func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 	f, err := source.FunctionOf(method)
 	switch {
@@ -141,12 +142,12 @@ func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 	return c.ID.String(), nil
 }
 
-// variables are the package variables that functions of this process have as
-// inputs, by name.
+// variables are the package variables, by name, that are inputs of functions of this
+// process.
 var variables sync.Map // of source.Input
 
-// UseVariable notes that the computation depends on a package variable that is
-// declared as an input of its package: on the value that it has now.
+// UseVariable records that the computation depends on the present value of a package
+// variable that its package declares as an input.
 func UseVariable(ctx context.Context, in source.Input) error {
 	d, err := in.Digest()
 	if err == nil {
@@ -155,7 +156,6 @@ func UseVariable(ctx context.Context, in source.Input) error {
 	return err
 }
 
-// digestVariable is the digest of the value that a variable has now.
 func digestVariable(name string) (key.Digest, error) {
 	in, ok := variables.Load(name)
 	if !ok {
@@ -164,7 +164,7 @@ func digestVariable(name string) (key.Digest, error) {
 	return in.(source.Input).Digest()
 }
 
-// partsOf is the action under which the parts of a closure are kept.
+// partsOf returns the action that identifies the stored parts of a closure.
 func partsOf(id key.Digest) *key.Action {
 	a, err := key.NewAction("source closure", key.Version("2"), id)
 	if err != nil {
@@ -173,18 +173,18 @@ func partsOf(id key.Digest) *key.Action {
 	return a
 }
 
-// KeepClosure keeps the parts that an identity of code was made of, for [ClosureParts].
+// KeepClosure stores the parts of a closure, for [ClosureParts].
 func KeepClosure(ctx context.Context, l *Larder, c *source.Closure) error {
 	_, err := Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
 	return err
 }
 
-// foundDry holds what was found out while nothing was to be kept: the parts of closures
-// by their identity, and identities of components by the key of their question.
+// foundDry holds results of dry contexts: parts of closures by their identity, and
+// identities of components by the key of their question.
 var foundDry sync.Map // key.Digest -> []source.Part, key.Key -> []identity
 
-// ClosureParts returns the parts of a closure that [Closure] identified, or nil
-// if they are no longer kept.
+// ClosureParts returns the parts of a closure that [Closure] identified, or nil if they
+// are no longer stored.
 func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []source.Part {
 	if parts, ok := foundDry.Load(id); ok {
 		return parts.([]source.Part)

@@ -12,32 +12,31 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// A Component is what a component's code is identified by.
+// A Component lists the functions that identify a component's code.
 type Component struct {
-	Functions []any // that it consists of, at least one
-	// Given are functions that the others get as values and call, identified beside
-	// them.
+	Functions []any // at least one
+	// Given are functions that the others receive as values and call. They are part of
+	// the identity.
 	Given    []any
 	Declared source.Declared
 }
 
-// An Identity is what the code of a component is known by.
+// An Identity identifies the code of a component.
 type Identity struct {
 	Code key.Code
-	// Closure is what the component's functions reach; nil if they are known by
-	// the build.
+	// Closure is what the component's functions reach; nil if the build identifies
+	// them.
 	Closure *source.Closure
-	// Function names them where the code does not tell which functions of a program
-	// they are.
+	// Function has their names if Code does not tell functions of a program apart.
 	Function string
-	// Err says why no identity covers the code.
+	// Err is the reason why no identity covers the code.
 	Err error
 }
 
-// CodeOf identifies the code of a component by the functions that it consists of,
-// as [Closure] does each of them. Where a package does not register its sources, or
-// nothing stands in the way but code of the program that cannot be seen, the code is
-// that of the build. A nil Larder keeps nothing of what is found out.
+// CodeOf identifies the code of a component by its functions, as [Closure] does each of
+// them. The build identifies the code if a package does not register its sources, or if
+// the only obstacle is code of the program that cannot be seen. A nil Larder caches no
+// analysis.
 func CodeOf(ctx context.Context, l *Larder, c Component) (Identity, error) {
 	all, err := CodesOf(ctx, l, c)
 	if err != nil {
@@ -46,8 +45,8 @@ func CodeOf(ctx context.Context, l *Larder, c Component) (Identity, error) {
 	return all[0], all[0].Err
 }
 
-// CodesOf is [CodeOf] for several components. What it finds out it keeps as one.
-// Where no code identity covers one of them, only that one has an Err.
+// CodesOf is [CodeOf] for several components. It caches the analyses as one result. If
+// no code identity covers one of them, only that one has an Err.
 func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, error) {
 	build, err := key.Build()
 	if err != nil {
@@ -88,8 +87,8 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 	return found, nil
 }
 
-// functions returns what the component consists of, and whether the sources of all
-// of it are registered.
+// functions returns the functions of the component, and whether all their sources are
+// registered.
 func (c Component) functions() (all []source.Function, registered bool, err error) {
 	registered = true
 	for i, f := range slices.Concat(c.Functions, c.Given) {
@@ -114,7 +113,6 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 	return all, registered, nil
 }
 
-// namesOf tells functions of one program apart.
 func namesOf(functions []source.Function) string {
 	var names []string
 	for _, f := range functions {
@@ -123,15 +121,15 @@ func namesOf(functions []source.Function) string {
 	return strings.Join(names, " ")
 }
 
-// A question is what a component is known by, which is at a place of a list.
+// A question is a component to identify and its position in a list.
 type question struct {
 	at        int
 	functions []source.Function
-	given     int // how many of them the others get as values
+	given     int // how many of the last functions are Given
 	by        source.Declared
 }
 
-// answer returns what is kept of questions, or finds it out.
+// answer returns the cached answers to questions, or computes them.
 func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]identity, error) {
 	compute := func(ctx context.Context) ([]identity, error) {
 		ids := make([]identity, len(open))
@@ -157,8 +155,8 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 	return ids, err
 }
 
-// identify finds out what a component is known by. For explanations it may keep
-// what its functions reach.
+// identify identifies a component. With parts it also stores, for explanations, what
+// the functions reach.
 func (q question) identify(ctx context.Context, l *Larder, parts bool) identity {
 	c, err := together(q.functions, q.given, q.by)
 	refused, ok := errors.AsType[*source.RefusalError](err)
@@ -171,12 +169,12 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	case c.Kind == source.Program:
 		name := q.functions[0].Name()
 		what := name
-		if !parts { // one of many, of which most are not used
+		if !parts { // one of many, most of which are not used
 			what = "components"
 		}
 		l.sayCoarse(ctx, what, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
 	}
-	switch { // without its parts explanations say less
+	switch { // the parts serve explanations only
 	case !parts || l == nil:
 	case IsDry(ctx):
 		foundDry.Store(c.ID, c.Parts)
@@ -186,7 +184,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
 }
 
-// sayCoarse says once why something is known by more than it reaches.
+// sayCoarse logs once why an identity covers more than the code reaches.
 func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
 	if l == nil || IsDry(ctx) {
 		return
@@ -196,7 +194,7 @@ func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
 	}
 }
 
-// of returns what is kept as what it stands for.
+// of converts a cached identity.
 func (id identity) of(build key.Code, names string) Identity {
 	switch {
 	case id.Error != "":
@@ -217,15 +215,15 @@ func (id identity) of(build key.Code, names string) Identity {
 	return found
 }
 
-// together makes one closure of those of several functions, of which the last are
-// given to the others.
+// together combines the closures of several functions. The last given ones are values
+// for the others.
 func together(functions []source.Function, given int, by source.Declared) (*source.Closure, error) {
 	all := &source.Closure{Kind: source.Precise, Barred: map[string]string{}}
 	var ids []key.Digest
 	for i, f := range functions {
 		if given > 0 {
 			if by.Given = given; i >= len(functions)-given {
-				by.Given = 0 // what they get themselves is not among them
+				by.Given = 0 // they do not receive themselves
 			}
 		}
 		c, err := source.Identify(f, by)
@@ -252,7 +250,7 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 	return all, err
 }
 
-// Check returns an error for a value that the component must not be given: see
+// Check returns an error if the component must not receive v: see
 // [source.Closure.Admits].
 func (id Identity) Check(v any) error {
 	if id.Closure == nil {
@@ -261,9 +259,9 @@ func (id Identity) Check(v any) error {
 	return id.Closure.Admits(v)
 }
 
-// Steady notes the package variables that the component reads and that are declared
-// as inputs, and returns an error if GODEBUG is not what it was. It is called before
-// and after each computation.
+// Steady records a dependency on each package variable that the component reads and
+// that is declared as an input. It returns an error if GODEBUG changed. It is called
+// before and after each computation.
 func (id Identity) Steady(ctx context.Context) error {
 	if id.Closure == nil {
 		return nil

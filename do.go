@@ -20,122 +20,122 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// ErrCycle is returned to a computation that asks for its own result, by
-// whatever context or goroutine that it started, and to those that need each
-// other's. The error names the way around. For processes that it starts see
-// [Environ].
+// ErrCycle is returned to a computation that requests its own result, through any
+// context or goroutine that it started, and to computations that need each other's
+// results. The error lists the cycle. For child processes see [Environ].
 var ErrCycle = errors.New("larder: a computation needs its own result")
 
-// Do returns the value of action a: from memory, from the store, or by running
-// compute, which runs at most once per key at a time over all goroutines and
-// processes that share the store.
+// Do returns the value of action a from memory, from the store, or by running compute.
+// At most one compute per key runs at a time over all goroutines and processes that
+// share the store.
 //
-// An error is returned to every waiter and not kept. A panic in compute
+// Every waiter receives the error of compute; errors are not cached. A panic in compute
 // becomes a *singleflight.PanicError with its stack. When ctx ends, Do returns its
-// cause at once; compute's own context is cancelled only when nobody waits for
-// it any more, and what it returns after that is not kept. A type that cannot be
-// kept without loss is an error before compute is run. A value that turns out
-// not to be kept is handed out all the same, with a warning in the log: one that
-// package codec cannot write, or that was made while the action's arguments or
-// the files that compute read changed.
+// cause immediately. The context of compute is cancelled only when no caller waits for
+// it; a result after that is not cached. If a type cannot be stored without loss, Do
+// returns an error before it runs compute.
 //
-// The value is the caller's own, but a large *array.Array may be memory that is
-// mapped from the store: it can be read, and writing to it ends the program.
+// Some values are returned but not cached, with a warning in the log: values that
+// package codec cannot encode, and values during whose computation the arguments of the
+// action, or files that compute read, changed.
+//
+// The value belongs to the caller. But a large *array.Array may be memory mapped from
+// the store: the caller may read it, and a write to it ends the program.
 func Do[T any](ctx context.Context, l *Larder, a *key.Action, compute func(context.Context) (T, error)) (T, error) {
 	r, err := Call[T]{Action: a, Compute: compute}.Do(ctx, l)
 	return r.Value, err
 }
 
-// A Call is one use of the mechanism, with all that can be said about it.
+// A Call is one use of the cache with all its options.
 type Call[T any] struct {
 	Action *key.Action
-	// Compute makes the value.
+	// Compute computes the value.
 	Compute func(context.Context) (T, error)
-	// Resolve returns the action's inputs by content. It is needed where
-	// some are named by the computation that makes them (key.Result), and
-	// called only when the action's own key finds nothing: if the inputs
-	// came out as they once were, the old value is found (early cutoff).
+	// Resolve returns the action's inputs by content. It is needed where some inputs
+	// are identified by the computation that produces them (key.Result). It is called
+	// only if the action's own key finds nothing. If the inputs have the same content
+	// as before, the old value is found (early cutoff).
 	Resolve func(context.Context) ([]key.Input, error)
-	// Value says how a T is kept; nil means codec.For[T].
+	// Value encodes and decodes a T; nil means codec.For[T].
 	Value *codec.Value[T]
-	// Share hands the same decoded value to all callers, who promise not to
-	// change what it refers to. Otherwise each caller gets its own.
+	// Share returns the same decoded value to all callers, which must not change what
+	// it refers to. Otherwise each caller gets its own value.
 	Share bool
-	// MemoryOnly keeps the value in memory and not in the store. With Share a T
-	// may be anything then, such as a model, a function or a connection.
+	// MemoryOnly caches the value in memory and not in the store. Together with Share
+	// it allows any T, such as a model, a function or a connection.
 	MemoryOnly bool
-	// Bytes estimates the memory held by a shared value; nil means the
-	// length of its encoding, if it has one.
+	// Bytes estimates the memory of a shared value; nil means the length of its
+	// encoding, if it has one.
 	Bytes func(T) int64
 
-	ofBuild bool // it depends on the program alone, so that nothing is learnt by computing it again
+	ofBuild bool // the value depends on the program alone, so verification would learn nothing
 }
 
-// A Result is a value with where it came from.
+// A Result is a value and its origin.
 type Result[T any] struct {
 	Value T
 	From  From
-	Key   key.Key       // under which the value itself is kept
-	Cost  time.Duration // of the computation, whenever it was
+	Key   key.Key       // of the record that holds the value
+	Cost  time.Duration // of the computation, whenever it ran
 	Bytes int64         // of the encoding
-	Reads []Read        // what it, or what it was made from, read beyond its arguments
-	// Unkept says why the value is handed out and not kept; nil if it is. One
-	// that cannot be written cannot be copied either: all who waited for it
-	// share it.
+	Reads []Read        // dependencies of the value and of its inputs beyond its arguments
+	// Unkept is the reason why the value is not cached; nil if it is. All callers that
+	// waited for a value that cannot be encoded share it, because it cannot be copied
+	// either.
 	Unkept error
 }
 
-// From says where a value came from.
+// From is the origin of a value.
 type From int
 
-// Where values come from.
+// Origins of values.
 const (
 	Computed From = iota
 	FromMemory
 	FromStore
 )
 
-// entry is what the memory cache holds under a key: a value that may be
-// shared, or else the [encoding] from which each caller decodes its own.
+// entry is a value in the memory cache: one that callers may share, or an [encoding]
+// from which each caller decodes its own.
 type entry struct {
 	value  any
 	typ    uint64
 	key    key.Key
-	mapped bool // the encoding is
+	mapped bool // whether the encoding is in mapped memory
 	cost   time.Duration
 	bytes  int64
-	unkept error // why it is handed out and not kept
+	unkept error // why the value is not cached
 }
 
-// encoding is a value of which callers must not share what it decodes to.
+// encoding is an encoded value. Callers must not share what it decodes to.
 type encoding []byte
 
-// unwritten is a value that cannot be encoded, and so neither kept nor copied.
+// unwritten is a value that cannot be encoded, and so neither stored nor copied.
 type unwritten struct{ value any }
 
-// outcome is an entry on its way to those who wait for it.
+// outcome is an entry that is passed to the waiters.
 type outcome struct {
 	*entry
 	from  From
 	reads []Read
-	own   any // a value decoded for the first of them, or nil
+	own   any // value decoded for the first waiter, or nil
 }
 
-// Find returns the value if it is kept: in memory, or in the store under the
-// action's own key. Nothing is computed.
+// Find returns the value if it is cached in memory, or in the store under the action's
+// own key. It computes nothing.
 func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 	return c.find(ctx, l, l.reads.Get)
 }
 
-// Peek is Find without a look at what other processes kept in the last moments:
-// for those who have just looked, or whose next step is [Call.Do].
+// Peek is Find, but ignores records that other processes stored in the last moments. It
+// is for callers that have just looked, or whose next step is [Call.Do].
 func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
 	return c.find(ctx, l, l.reads.GetSeen)
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
 	if c.complete() != nil {
-		return Result[T]{}, false // nothing of the kind is kept
+		return Result[T]{}, false // such values are never cached
 	}
 	k := c.Action.Key()
 	r, ok := c.remembered(ctx, l, k)
@@ -148,7 +148,7 @@ func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bo
 	return r, ok
 }
 
-// Do carries out the call. See the function [Do].
+// Do runs the call as the function [Do] does.
 func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	if err := c.complete(); err != nil {
 		return Result[T]{}, err
@@ -157,7 +157,7 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	return r, c.told(ctx, r, err)
 }
 
-// complete finds out how values are kept, if that is not said.
+// complete sets the default of c.Value.
 func (c *Call[T]) complete() (err error) {
 	if c.Value == nil {
 		c.Value, err = codec.For[T]()
@@ -171,7 +171,6 @@ func (c *Call[T]) complete() (err error) {
 	return err
 }
 
-// unencoded is how values are kept that only memory can keep.
 func unencoded[T any]() *codec.Value[T] {
 	typ, _ := typeNumbers.LoadOrStore(reflect.TypeFor[T](), rand.Uint64())
 	return &codec.Value[T]{
@@ -181,10 +180,10 @@ func unencoded[T any]() *codec.Value[T] {
 	}
 }
 
-// typeNumbers tell types apart that have no fingerprint.
+// typeNumbers distinguishes types that have no fingerprint.
 var typeNumbers sync.Map // of reflect.Type to uint64
 
-// told hands what a result was made from on to what is computed around it.
+// told reports the dependencies of a result to the enclosing computation.
 func (c Call[T]) told(ctx context.Context, r Result[T], err error) error {
 	if err == nil {
 		Note(ctx, r.Reads...)
@@ -212,12 +211,13 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 		return c.make(ctx, l, k)
 	})
 	if joined && errors.Is(err, ErrDeferred) {
-		return c.do(ctx, l, k) // it was claimed with others, and not begun
+		return c.do(ctx, l, k) // claimed as part of a batch, but not begun
 	}
 	return c.handOut(k, o, joined, err)
 }
 
-// handOut gives a caller what was found or made for all who wait for k.
+// handOut returns to a caller the outcome that was found or computed for all waiters of
+// k.
 func (c Call[T]) handOut(k key.Key, o outcome, joined bool, err error) (Result[T], error) {
 	if cycle, ok := errors.AsType[*singleflight.CycleError](err); ok && !errors.Is(err, ErrCycle) {
 		err = fmt.Errorf("%w: %s (%s)", ErrCycle, strings.Join(cycle.Path, " -> "), k)
@@ -236,7 +236,7 @@ func (c Call[T]) handOut(k key.Key, o outcome, joined bool, err error) (Result[T
 	return r, err
 }
 
-// remembered looks in memory.
+// remembered looks up k in memory.
 func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T], bool) {
 	if l.memory == nil {
 		return Result[T]{}, false
@@ -257,13 +257,12 @@ func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T
 	return r, true
 }
 
-// asRecorded looks for a value among those that were made under k with other
-// things read: one for which all is as it was.
+// asRecorded looks for a value of k whose dependencies all have their present state.
 func (c Call[T]) asRecorded(ctx context.Context, l *Larder, k key.Key, t recorded, find func(key.Key) (Result[T], bool)) (Result[T], bool) {
 	for _, list := range t {
 		reads, err := present(ctx, l, list)
 		if err != nil {
-			continue // what cannot be read now is not what it was
+			continue // it cannot be read now, so it changed
 		}
 		under, err := recordedKey(k, reads)
 		if err != nil {
@@ -277,10 +276,9 @@ func (c Call[T]) asRecorded(ctx context.Context, l *Larder, k key.Key, t recorde
 	return Result[T]{}, false
 }
 
-// getter is a way to get a record.
 type getter = func(context.Context, key.Key) (store.Record, error)
 
-// kept looks in the store with get.
+// kept looks up k in the store with get.
 func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get getter) (Result[T], bool) {
 	if c.MemoryOnly {
 		return Result[T]{}, false
@@ -288,11 +286,11 @@ func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get getter) (Re
 	return c.follow(ctx, l, k, get, maxHops)
 }
 
-// maxHops bounds the way from a key to a value: recorded inputs, a link, recorded
+// maxHops bounds the path from a key to a value: recorded inputs, a link, recorded
 // inputs and a value.
 const maxHops = 4
 
-// follow looks in the store, going where links and recorded inputs lead.
+// follow looks up k in the store and follows links and recorded inputs.
 func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, hops int) (Result[T], bool) {
 	if hops == 0 {
 		return Result[T]{}, false
@@ -305,15 +303,13 @@ func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, h
 	return c.open(ctx, l, k, rec, get, hops)
 }
 
-// unreadable says that the store could not be read, if that is why there is
-// nothing.
 func (l *Larder) unreadable(k key.Key, err error) {
 	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
 		l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
 	}
 }
 
-// open returns the value of a record, or where that leads.
+// open returns the value of a record, or follows it.
 func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Record, get getter, hops int) (Result[T], bool) {
 	switch {
 	case !rec.Link.IsZero():
@@ -332,7 +328,7 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 		}
 		return c.asRecorded(ctx, l, k, t, func(k key.Key) (Result[T], bool) { return c.follow(ctx, l, k, get, hops-1) })
 	case rec.Type != c.Value.Type:
-		return Result[T]{}, false // another type under this key is not our value
+		return Result[T]{}, false // a record of another type is not our value
 	}
 	r, err := c.decode(l, k, rec)
 	if err != nil {
@@ -345,7 +341,7 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 	return r, true
 }
 
-// rememberAs keeps in memory under k what is there under another key.
+// rememberAs stores in memory under k the entry of another key.
 func (c Call[T]) rememberAs(l *Larder, k, other key.Key) {
 	if l.memory == nil {
 		return
@@ -374,7 +370,6 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
 }
 
-// shareable reports whether callers may be handed one and the same value.
 func (c Call[T]) shareable() bool { return c.Share || c.Value.Plain }
 
 func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
@@ -388,17 +383,16 @@ func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
 	l.memory.Put(k, e, bytes+entryOverhead, e.cost)
 }
 
-// entryOverhead is about what an entry costs beside its value: with a million
-// tiny samples of 74 bytes kept, some 290 bytes were live for each, and the
-// collector lets as much garbage gather beside them.
+// entryOverhead is about the cost of an entry in addition to its value. With a million
+// samples of 74 bytes, some 290 bytes were live for each, and the collector allows as
+// much garbage again.
 const entryOverhead = 512
 
-// smallPayload is up to how many bytes a payload is copied before it stays in
-// memory: what was read for it, the record's header with it, is let go.
+// smallPayload is the largest payload in bytes that is copied before it stays in
+// memory. The copy lets the collector free the buffer that was read.
 const smallPayload = 1 << 10
 
-// result turns an entry into a value of the caller's own, unless values are
-// shared.
+// result converts an entry to a value of the caller's own, or to the shared one.
 func (c Call[T]) result(e *entry, from From) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Unkept: e.unkept}
 	if u, ok := e.value.(unwritten); ok {
@@ -425,9 +419,8 @@ func (c Call[T]) result(e *entry, from From) (Result[T], error) {
 	return r, err
 }
 
-// own returns bytes that a value of the caller's own may refer to: a copy, if
-// the caller could write to them and others see it. Nobody can write to mapped
-// memory.
+// own returns bytes that a value of the caller's own may refer to. It copies them if
+// the caller could write to them and others would see it. Mapped memory is read-only.
 func (c Call[T]) own(payload []byte, mapped bool) []byte {
 	if c.Value.Aliases && !c.shareable() && !mapped {
 		return slices.Clone(payload)
@@ -435,7 +428,7 @@ func (c Call[T]) own(payload []byte, mapped bool) []byte {
 	return payload
 }
 
-// make finds or makes the value under k when memory and store had nothing.
+// make finds or computes the value under k after memory and store had nothing.
 func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
 	if !c.Action.Resolved() {
 		return c.makeResolved(ctx, l, k)
@@ -448,15 +441,15 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 		return outcome{}, fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
 	}
 	defer release()
-	// Another process may have kept it while we waited.
+	// Another process may have stored it while we waited.
 	if r, ok := c.kept(ctx, l, k, l.reads.Get); ok {
 		return c.outcome(r)
 	}
 	return c.compute(ctx, l, k)
 }
 
-// makeResolved tries the key made from the contents of the inputs, and notes
-// under the first key where the value was found.
+// makeResolved tries the content-addressed key, and stores a link to the value under
+// the input-addressed key.
 func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
 	resolved, read, err := c.resolved(ctx)
 	if err != nil {
@@ -477,8 +470,8 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	return o, err
 }
 
-// resolved returns the call with its inputs by content, and what these were made
-// from.
+// resolved returns the call with its inputs by content, and the dependencies of these
+// inputs.
 func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 	if c.Resolve == nil {
 		return c, nil, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
@@ -496,8 +489,8 @@ func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 	return c, read, err
 }
 
-// resolvedOutcome is what comes out under k where the call came out as r once it
-// was resolved, and the record that is to be kept of that.
+// resolvedOutcome returns the outcome under k if the resolved call returned r, and the
+// link to store.
 func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook, remembers func(Result[T]) bool) (o outcome, link *store.Record, err error) {
 	if r.Unkept == nil {
 		r.Unkept = read.unsteady()
@@ -515,8 +508,8 @@ func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, reso
 	return o, link, err
 }
 
-// link says under k where the value was found, guarded by what its inputs were
-// made from.
+// link returns the record that leads from k to the value. It is guarded by the
+// dependencies of the inputs.
 func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) (*store.Record, error) {
 	if len(reads) > 0 {
 		var err error
@@ -526,13 +519,12 @@ func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Res
 	}
 	target := r.Key
 	if len(r.Reads) > 0 {
-		target = resolved // which has recorded inputs, to be checked on the way
+		target = resolved // it has recorded inputs to check
 	}
 	return &store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)}, nil
 }
 
-// outcome wraps a result for those who wait. Only a value that may be shared
-// is handed on as it is.
+// outcome wraps a result for the waiters. It passes only a shareable value as it is.
 func (c Call[T]) outcome(r Result[T]) (outcome, error) {
 	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes, unkept: r.Unkept}
 	if c.shareable() {
@@ -561,7 +553,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	return s.outcome, err
 }
 
-// computed is a value that was just made.
+// computed is a value that was just computed.
 type computed[T any] struct {
 	value T
 	cost  time.Duration
@@ -569,7 +561,6 @@ type computed[T any] struct {
 	reads []Read
 }
 
-// run makes the value.
 func (c Call[T]) run(ctx context.Context, l *Larder) (v computed[T], err error) {
 	v.notes = new(notebook)
 	start := time.Now()
@@ -579,30 +570,30 @@ func (c Call[T]) run(ctx context.Context, l *Larder) (v computed[T], err error) 
 	l.count.computing.Add(int64(v.cost))
 	var changed error
 	v.reads, changed = v.notes.pages()
-	// What is returned after the end of its context may be half of it.
+	// A computation may return half a value after its context ended.
 	if err = cmp.Or(err, changed, context.Cause(ctx)); err != nil {
 		l.count.failed.Add(1)
 	}
 	return v, err
 }
 
-// settled is a value that is ready to be kept and handed out.
+// settled is a value that is ready to store and to return.
 type settled[T any] struct {
 	outcome
-	record *store.Record // nil: it is not put in the store
-	keep   bool          // in memory
+	record *store.Record // nil if not to be stored
+	keep   bool          // whether to cache it in memory
 	value  T
 }
 
-// desk is where a value is settled.
+// desk has the buffers of settle.
 type desk struct {
-	entry   *entry // room for both
+	entry   *entry // memory for both
 	record  *store.Record
-	text    []byte              // room for provenance, to which is appended
-	changed func(*key.Op) error // nil: it is asked
+	text    []byte              // buffer to which provenance is appended
+	changed func(*key.Op) error // nil means (*key.Op).Changed
 }
 
-// settle encodes what was made under k. It is up to the caller to put the record.
+// settle encodes a value that was computed under k. The caller stores the record.
 func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T], at *desk) (s settled[T], err error) {
 	e := at.entry
 	*e = entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
@@ -648,8 +639,8 @@ func (c Call[T]) rememberSettled(l *Larder, s settled[T]) {
 	}
 }
 
-// doubt returns an error if a result may not be what its key names. changed asks
-// operations; nil asks that of the call.
+// doubt returns an error if a result may not be what its key identifies. changed
+// reports whether an operation changed; nil means the method of the operation.
 func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 	if err := read.unsteady(); err != nil {
 		return err
@@ -663,8 +654,8 @@ func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 	return nil
 }
 
-// warn notes why a result is handed out and not kept, and says so once for
-// each operation and reason.
+// warn sets the reason why a result is not cached, and logs it once for each operation
+// and reason.
 func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	e.unkept = fmt.Errorf("larder: %s: the result is not kept: %s: %w", c.Action.Op().Name(), reason, err)
 	l.count.unkept.Add(1)
@@ -673,8 +664,8 @@ func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	}
 }
 
-// put keeps records, and says whether they are. A store that cannot take them does
-// not fail the computation: values pass through.
+// put stores records and reports whether it did. If the store cannot take them, the
+// computation still succeeds.
 func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 	if len(records) == 0 {
 		return true
@@ -695,7 +686,8 @@ func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 
 func provenance(a *key.Action, reads []Read) []byte { return appendProvenance(nil, a, reads) }
 
-// appendProvenance appends it. An explanation may be missing; the value may not.
+// appendProvenance appends the provenance of an action. It drops what it cannot encode:
+// an explanation may be missing, the value may not.
 func appendProvenance(to []byte, a *key.Action, reads []Read) []byte {
 	parts := make([]key.Part, len(reads))
 	for i, r := range reads {

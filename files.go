@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Files remembers digests of files in the store, by size, times and place on
-// the device, so that a file that did not change is not read again to be named.
+// Files returns a memo of file digests in the store. It finds a digest by size, times
+// and position on the device, so an unchanged file is not read again.
 func (l *Larder) Files() key.Memo { return fileMemo{l} }
 
 type fileMemo struct{ l *Larder }
@@ -17,7 +17,7 @@ type fileMemo struct{ l *Larder }
 var fileOp = func() *key.Op {
 	op, err := key.NewOp("file digest", key.Version("1"))
 	if err != nil {
-		panic(err) // it has no parameters that could be wrong
+		panic(err) // no parameter can be wrong
 	}
 	return op
 }()
@@ -50,7 +50,7 @@ func (m fileMemo) Load(s key.FileStat) (d key.Digest, ok bool) {
 	return d, true
 }
 
-// Store notes the digest of a file.
+// Store stores the digest of a file.
 func (m fileMemo) Store(s key.FileStat, d key.Digest) {
 	k, ok := m.key(s)
 	if !ok {

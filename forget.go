@@ -7,14 +7,14 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Forget forgets what is kept under keys, pinned or not. What another process holds in
-// memory it may hand out until that is let go of.
+// Forget deletes the results under keys, pinned or not. Another process may still
+// return them from its memory until it evicts them.
 func (l *Larder) Forget(ctx context.Context, keys ...key.Key) error {
 	l.LetGo(keys...)
 	return l.store.Delete(ctx, keys...)
 }
 
-// LetGo lets go of what is held in memory under keys. What is kept stays kept.
+// LetGo removes the results under keys from memory. They stay in the store.
 func (l *Larder) LetGo(keys ...key.Key) {
 	if l.memory != nil {
 		for _, k := range keys {
@@ -23,10 +23,10 @@ func (l *Larder) LetGo(keys ...key.Key) {
 	}
 }
 
-// File returns the file that is all of the encoding of a result, for other programs of
-// this machine to read in place. The encoding is what the store handed out for
-// the record under k; it is asked for anew if it lies in memory alone. The file may be
-// removed at any time.
+// File returns the path of the file that consists of the encoding of a result, for
+// other programs of this machine to read in place. encoded must be what the store
+// returned for the record under k. If it is in memory alone, File reads the record
+// again. The file may be removed at any time.
 func (l *Larder) File(ctx context.Context, k key.Key, encoded []byte) (path string, ok bool) {
 	filed, ok := l.local.(*space).Store.(store.Filed)
 	if !ok {

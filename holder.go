@@ -18,25 +18,24 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Who waits for a computation of another process is told whose it is: one that
-// takes long notes that in the store. A process that is started by a computation
-// can be told what that computes, by its environment.
+// A process that computes for long stores a holder record, so that waiting processes
+// can name it. A computation can pass its keys to a child process in the environment.
 
-// noteAfter is how long a computation runs before it is noted.
+// noteAfter is the duration of a computation before its holder record is stored.
 const noteAfter = 10 * time.Second
 
 var holderOp = func() *key.Op {
 	op, err := key.NewOp("being computed", key.Version("1"))
 	if err != nil {
-		panic(err) // it has no parameters that could be wrong
+		panic(err) // no parameter can be wrong
 	}
 	return op
 }()
 
-// holder is who computes something.
+// holder identifies the process that computes a key.
 type holder struct {
 	Process int
-	Machine string // with the part of it in which the number is that of the process
+	Machine string // host and PID namespace of Process
 	Since   time.Time
 }
 
@@ -44,7 +43,8 @@ func holderKey(k key.Key) key.Key {
 	return holderOp.Key(key.Input{Name: "key", Ref: key.Result(k, "")})
 }
 
-// hold notes that this process computes keys, if it takes long, until release.
+// hold stores holder records for keys if the computation takes long. The returned
+// function deletes them and calls release.
 func (l *Larder) hold(keys []key.Key, release func()) func() {
 	var mu sync.Mutex
 	begun, noted, ended := time.Now(), false, false
@@ -61,7 +61,7 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if ended = true; noted {
-			for _, k := range keys { // of the dead nobody asks: their leases are free
+			for _, k := range keys { // a dead process leaves them, but its leases are free, so they are not read
 				_ = l.store.Delete(context.Background(), holderKey(k))
 			}
 		}
@@ -69,7 +69,6 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 	}
 }
 
-// holders are the records that say who computes keys.
 func holders(keys []key.Key, payload []byte) []store.Record {
 	all := make([]store.Record, len(keys))
 	for i, k := range keys {
@@ -78,7 +77,7 @@ func holders(keys []key.Key, payload []byte) []store.Record {
 	return all
 }
 
-// waitsLong says, once for a key, what is waited for.
+// waitsLong logs, once for a key, what a caller waits for.
 func (l *Larder) waitsLong(c singleflight.Call) {
 	k, _ := c.Key.(key.Key)
 	if _, before := l.warned.LoadOrStore(k, true); before {
@@ -96,7 +95,7 @@ func (l *Larder) waitsLong(c singleflight.Call) {
 	l.log.Warn("larder: waiting for a computation that takes long: "+hint, said...)
 }
 
-// holderOf returns who else computes k, and what to think of it.
+// holderOf returns which other process computes k, and a hint for the user.
 func (l *Larder) holderOf(k key.Key) (by holder, hint string) {
 	rec, err := l.store.Get(context.Background(), holderKey(k))
 	if err == nil && rec.Type == records.Holder {
@@ -111,15 +110,15 @@ func (l *Larder) holderOf(k key.Key) (by holder, hint string) {
 	return by, "another process does it"
 }
 
-// machine names what the numbers of processes are of.
+// machine identifies the PID namespace of this process.
 var machine = sync.OnceValue(func() string {
 	host, _ := os.Hostname()
-	space, _ := os.Readlink("/proc/self/ns/pid") // nothing where there is none
+	space, _ := os.Readlink("/proc/self/ns/pid") // empty without procfs
 	return strings.TrimSpace(host + " " + space)
 })
 
-// started reports whether a process started this one, directly or not, as far as
-// the system tells.
+// started reports whether a process is an ancestor of this one, as far as the system
+// tells.
 func started(process int) bool {
 	for id, hops := os.Getppid(), 0; id > 1 && hops < 1000; hops++ {
 		if id == process {
@@ -130,13 +129,14 @@ func started(process int) bool {
 	return false
 }
 
-// parent returns the number of the process that started another, or 0.
+// parent returns the PID of a process's parent, or 0.
 func parent(process int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
 		return 0
 	}
-	// The name before the fields may have anything in it, but no field a bracket.
+	// The name in front of the fields may contain anything; no field contains a
+	// bracket.
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 2 {
 		return 0
@@ -145,15 +145,14 @@ func parent(process int) int {
 	return id
 }
 
-// withinName is the variable that tells a process for what it was started.
+// withinName is the environment variable with the keys for which a process was started.
 const withinName = "LARDER_WITHIN"
 
-// maxWithin bounds how many keys the variable has.
 const maxWithin = 1000
 
-// Environ returns what to add to the environment of a process that the
-// computation around ctx starts and waits for: with it, asking there for what
-// waits for that process is [ErrCycle]. It is nothing outside of computations.
+// Environ returns what to add to the environment of a process that the computation
+// around ctx starts and waits for. With it, that process gets [ErrCycle] if it requests
+// a result that waits for it. Outside of computations Environ returns nil.
 //
 //	cmd.Env = append(os.Environ(), larder.Environ(ctx)...)
 func Environ(ctx context.Context) []string {
@@ -175,7 +174,7 @@ func Environ(ctx context.Context) []string {
 	return []string{withinName + "=" + strings.Join(texts, ",")}
 }
 
-// inherited returns what was computed where this process was started.
+// inherited returns the keys whose computation started this process.
 func inherited() map[key.Key]bool {
 	keys := map[key.Key]bool{}
 	for text := range strings.SplitSeq(os.Getenv(withinName), ",") {

@@ -1,15 +1,14 @@
-// Package larder keeps the results of expensive computations and hands them
-// back only while they are still right.
+// Package larder caches the results of expensive computations and returns them only
+// while they are valid.
 //
-// The nouns: an action (package key) describes a computation completely:
-// operation, code identity, parameters, inputs. Its key names it. A record is
-// what a store keeps under a key: the encoded value with its provenance. A
-// cache keeps decoded values in memory.
+// An action (package key) describes a computation completely: operation, code identity,
+// parameters and inputs. Its key identifies it. A record is the encoded value, with its
+// provenance, that a store holds under a key. A memory cache holds decoded values.
 //
-// The one mechanism is [Do]: given an action and a function, it returns the
-// value from memory or from the store, and otherwise runs the function, once
-// per key at a time over all goroutines and all processes that share a store.
-// Everything else in this module that remembers anything calls it.
+// [Do] takes an action and a function. It returns the value from memory or from the
+// store; otherwise it runs the function. At most one execution per key runs at a time,
+// over all goroutines and all processes that share the store. Every other cache of this
+// module calls it.
 package larder
 
 import (
@@ -32,42 +31,41 @@ import (
 	"github.com/larder-data/larder/store/tier"
 )
 
-// defaultMemoryBytes is the bound of the memory cache where none is given.
 const defaultMemoryBytes = 256 << 20
 
-// Options say where and how much a Larder keeps. The zero value serves: the
-// user's cache folder, 20 GiB of disk, 256 MiB of memory.
+// Options configure a Larder. The zero value uses the user's cache directory, 20 GiB of
+// disk and 256 MiB of memory.
 type Options struct {
-	// Dir is the cache folder, shared by every process that names it. Empty
+	// Dir is the cache directory. All processes that use it share the results. Empty
 	// means [DefaultDir].
 	Dir string
-	// Store is used instead of a disk store in Dir. The Larder closes it.
+	// Store replaces the disk store in Dir. The Larder closes it.
 	Store store.Store
-	// Shared, if not nil, is a store that machines share, such as one of package
-	// store/redis: results that are not in the folder are looked for there, and
-	// those that are computed are put there as well (see tier.Share). The Larder
-	// closes it, also if it cannot be opened.
+	// Shared is an optional store that machines share, such as one of package
+	// store/redis. The Larder looks there for results that Dir does not have, and also
+	// stores new results there (see tier.Share). The Larder closes it, also if Open
+	// fails.
 	Shared store.Store
-	// MaxBytes bounds the disk store; 0 means 20 GiB, below 0 no bound.
+	// MaxBytes bounds the disk store; 0 means 20 GiB, a negative value no bound.
 	MaxBytes int64
-	// MemoryBytes bounds what stays decoded in memory; 0 means
-	// 256 MiB, below 0 keeps nothing in memory.
+	// MemoryBytes bounds the decoded values in memory; 0 means 256 MiB, a negative
+	// value disables the memory cache.
 	MemoryBytes int64
-	// ReadOnly reads the disk store and never writes to it.
+	// ReadOnly opens the disk store for reading only.
 	ReadOnly bool
-	// Verify says which hits are checked by computing them again.
+	// Verify selects hits that are checked by computing them again.
 	Verify Verification
-	// Salt is a namespace: records and manifests of another salt, or of none,
-	// are neither found nor listed nor removed; only the bound on bytes is for
-	// all. A bad run is disowned by choosing a new one. If it is empty, the
-	// environment's LARDER_SALT is taken.
+	// Salt is a namespace. Records and manifests of another salt, or of none, are not
+	// found, listed or removed; only the bound on bytes is shared. A new salt hides the
+	// results of a bad run. Empty means the environment variable LARDER_SALT.
 	Salt string
-	// Logger takes warnings: damage, a full disk. Nil means slog.Default().
+	// Logger receives warnings, such as damage or a full disk. Nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
-// DefaultDir returns the cache folder used where none is named: the
-// environment's LARDER_CACHE, else "larder" in the user's cache folder.
+// DefaultDir returns the default cache directory: the environment variable
+// LARDER_CACHE, else "larder" in the user's cache directory.
 func DefaultDir() (string, error) {
 	if dir := os.Getenv("LARDER_CACHE"); dir != "" {
 		return dir, nil
@@ -79,30 +77,31 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "larder"), nil
 }
 
-// A Larder keeps results. It may be used by many goroutines; it is made by
-// [Open] and ended by Close.
+// A Larder caches results. It is safe for concurrent use. [Open] returns one; Close
+// releases it.
 type Larder struct {
 	store  store.Store
-	local  store.Store                   // the store without what machines share
-	reads  store.Records                 // the store, or where there is no salt what it is a view of: keys are the same
-	memory *cache.Cache[key.Key, *entry] // nil keeps nothing
+	local  store.Store                   // the store of this machine, without Options.Shared
+	reads  store.Records                 // the store; without a salt the unwrapped one, which has the same keys
+	memory *cache.Cache[key.Key, *entry] // nil if disabled
 	flight singleflight.Group[key.Key, outcome]
 	log    *slog.Logger
 	dir    string
 
-	maxBytes int64 // of the store in dir
+	maxBytes int64 // bound of the store in dir
 	count    counters
 
 	verification Verification
-	verified     sync.Map // of keys that were checked: once is enough
+	verified     sync.Map // keys that were checked; each is checked once
 
 	putWarning sync.Once
-	warned     sync.Map // of texts
-	queued     sync.Map // of keys whose lease is waited for
+	warned     sync.Map // keys and messages that were warned about
+	queued     sync.Map // keys whose lease a goroutine waits for
 }
 
-// Open opens the cache folder, making it if it is missing. A folder that
-// cannot be written is read; one that cannot be used at all is an error.
+// Open opens the cache directory and creates it if it is missing. Open uses a directory
+// that it cannot write read-only, and returns an error for one that it cannot use at
+// all.
 func Open(o Options) (*Larder, error) {
 	l, err := open(o)
 	if err != nil && o.Shared != nil {
@@ -148,14 +147,15 @@ func open(o Options) (*Larder, error) {
 	return l, nil
 }
 
-// scope tells apart what keys are of, for those who wait for a lease that
-// another Larder of this process has.
+// scope distinguishes equal keys of different stores or salts. Waiters use it for
+// leases that another Larder of this process holds.
 type scope struct {
 	place any
 	salt  string
 }
 
-// place is what a store is, by whatever path it was opened.
+// place returns an identity of the store that does not depend on the path by which it
+// was opened.
 func (l *Larder) place() any {
 	if info, err := os.Stat(l.dir); err == nil && l.dir != "" {
 		if s := key.StatOf(info); s.Ino != 0 {
@@ -169,7 +169,7 @@ func (l *Larder) place() any {
 	return l
 }
 
-// Logger takes warnings.
+// Logger returns the logger of warnings.
 func (l *Larder) Logger() *slog.Logger { return l.log }
 
 func (l *Larder) openDisk(o Options) error {
@@ -188,28 +188,29 @@ func (l *Larder) openDisk(o Options) error {
 	return nil
 }
 
-// Close ends the use of the store. Values got from it stay valid.
+// Close closes the store. Values that it returned stay valid.
 func (l *Larder) Close() error { return l.store.Close() }
 
-// Dir returns the cache folder, or "" if the store was given.
+// Dir returns the cache directory, or "" if Options had a Store.
 func (l *Larder) Dir() string { return l.dir }
 
-// MaxBytes is the bound of the disk store, 0 for none or of a store that was given.
+// MaxBytes returns the bound of the disk store. It returns 0 if there is no bound or
+// Options had a Store.
 func (l *Larder) MaxBytes() int64 { return l.maxBytes }
 
 // Store returns the store of this machine, for listing, manifests and clean-up.
 func (l *Larder) Store() store.Store { return l.local }
 
-// Whole returns the store with what machines share, which is what results are looked
-// for in: what is deleted in it is deleted in both.
+// Whole returns the store in which results are looked up: that of this machine combined
+// with Options.Shared. A deletion in it deletes in both.
 func (l *Larder) Whole() store.Store { return l.store }
 
-// Key returns the key under which the store keeps and lists what k names: another
-// one, under a salt.
+// Key returns the key under which the store holds and lists the record of k. With a
+// salt this is another key.
 func (l *Larder) Key(k key.Key) key.Key { return l.store.(*space).KeyOf(k) }
 
-// InMemory returns the bounds of the memory cache, how many results it has, and what it did; all
-// are zero if there is none.
+// InMemory returns the bounds of the memory cache, its number of results and its
+// statistics. All are zero if it is disabled.
 func (l *Larder) InMemory() (o cache.Options, results int, s cache.Stats) {
 	if l.memory == nil {
 		return o, 0, s
@@ -217,8 +218,8 @@ func (l *Larder) InMemory() (o cache.Options, results int, s cache.Stats) {
 	return l.memory.Options(), l.memory.Len(), l.memory.Stats()
 }
 
-// Has reports whether the result of a resolved or unresolved action is kept,
-// without reading or computing anything.
+// Has reports whether the result of an action, resolved or not, is cached. It reads no
+// result and computes nothing.
 func (l *Larder) Has(ctx context.Context, k key.Key) (bool, error) {
 	if l.memory != nil {
 		if _, ok := l.memory.Get(k); ok {

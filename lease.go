@@ -16,30 +16,30 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Two processes may need each other's results: each has the lease of one and
-// waits for that of the other. So who waits long within a computation notes in
-// the store, again and again, for whose sake it waits for what, and reads what
-// others note: if the way leads back, that is a cycle.
+// Two processes can deadlock if each holds the lease that the other waits for. So a
+// process that waits long within a computation repeatedly stores a note: which of its
+// computations waits for which key. It also reads the notes of others. If they lead
+// back to its own computations, that is a cycle.
 
-// leasePatience is how long a lease is waited for in silence, and then the time
-// between two notes.
+// leasePatience is the time before a waiting process stores its first note, and then
+// the time between notes.
 const leasePatience = 2 * time.Second
 
 var waitOp = func() *key.Op {
 	op, err := key.NewOp("waiting for a lease", key.Version("1"))
 	if err != nil {
-		panic(err) // it has no parameters that could be wrong
+		panic(err) // no parameter can be wrong
 	}
 	return op
 }()
 
-// waitKey is where it is noted what the computation of k waits for.
+// waitKey returns the key of the note that says what the computation of k waits for.
 func waitKey(k key.Key) key.Key {
 	return waitOp.Key(key.Input{Name: "key", Ref: key.Result(k, "")})
 }
 
-// lease waits for the right to compute k, and gives up with [ErrCycle] if that
-// cannot be had before this process, or the one that started it, gives up another.
+// lease acquires the lease of k. It fails with [ErrCycle] if the holder waits for a
+// computation of this process, or of the process that started it.
 func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err error) {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -63,8 +63,8 @@ func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err erro
 	return l.hold([]key.Key{k}, release), nil
 }
 
-// tryLease takes the right to compute those of the keys that nobody else computes,
-// without waiting.
+// tryLease acquires, without waiting, the leases of those keys that no other process
+// holds.
 func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if len(keys) == 0 {
 		return nil, func() {}, nil
@@ -85,7 +85,7 @@ func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (lent []bool, rel
 	return lent, l.hold(mine, release), nil
 }
 
-// waiter looks for cycles while a lease is waited for.
+// waiter looks for cycles during the wait for a lease.
 type waiter struct {
 	larder *Larder
 	key    key.Key
@@ -93,7 +93,7 @@ type waiter struct {
 
 	mu    sync.Mutex // held while run runs
 	noted []key.Key
-	beats map[key.Key]int64 // the last note of others, by whose it is
+	beats map[key.Key]int64 // last notes of others, by the computation that waits
 }
 
 func (w *waiter) run(ctx context.Context) {
@@ -118,17 +118,17 @@ func (w *waiter) run(ctx context.Context) {
 	}
 }
 
-// end forgets what was noted.
+// end deletes the notes.
 func (w *waiter) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.noted) > 0 {
-		_ = w.larder.store.Delete(context.Background(), w.noted...) // a note that is not renewed says nothing
+		_ = w.larder.store.Delete(context.Background(), w.noted...) // if it fails, the note is not renewed and means nothing
 	}
 }
 
-// around returns the computations of this process that wait for the key, as far
-// as their keys are of the same store and salt.
+// around returns the computations of this process that wait for the key and have the
+// same store and salt.
 func (w *waiter) around(ctx context.Context) map[key.Key]string {
 	all := map[key.Key]string{}
 	for _, c := range singleflight.Around(ctx) {
@@ -139,7 +139,7 @@ func (w *waiter) around(ctx context.Context) map[key.Key]string {
 	return all
 }
 
-// note says, for each computation that waits for the key, that it does.
+// note stores a note for each computation that waits for the key.
 func (w *waiter) note(ctx context.Context, around map[key.Key]string) {
 	payload := binary.BigEndian.AppendUint64(w.key[:], uint64(time.Now().UnixNano()))
 	for k := range around {
@@ -150,9 +150,9 @@ func (w *waiter) note(ctx context.Context, around map[key.Key]string) {
 	}
 }
 
-// cycle follows the notes of others from the key. It returns the computation of
-// this process that the way leads back to, if each note on it was renewed since
-// the last look: so those who wrote them live, and wait.
+// cycle follows the notes of others from the key. It returns the computation of this
+// process to which they lead, and whether each note was renewed since the last check:
+// if so, its writers are alive and waiting.
 func (w *waiter) cycle(ctx context.Context, around map[key.Key]string) (back key.Key, found bool) {
 	renewed, seen := true, map[key.Key]bool{}
 	for at := w.key; !seen[at]; {
@@ -170,5 +170,5 @@ func (w *waiter) cycle(ctx context.Context, around map[key.Key]string) (back key
 			return at, renewed
 		}
 	}
-	return key.Key{}, false // others wait for each other
+	return key.Key{}, false // a cycle of others
 }

@@ -7,17 +7,17 @@ import (
 
 // Metrics count what a Larder did since it was opened.
 type Metrics struct {
-	MemoryHits   int64         // values handed out from memory
+	MemoryHits   int64         // values returned from memory
 	StoreHits    int64         // values read from the store
-	Computed     int64         // executions, failed ones included
+	Computed     int64         // executions, including failed ones
 	Failed       int64         // executions that returned an error
-	Verified     int64         // hits that were computed again to check them
-	Mismatches   int64         // those that did not come out the same
-	Unkept       int64         // results handed out and not kept
+	Verified     int64         // hits that were computed again
+	Mismatches   int64         // verified hits whose new result differed
+	Unkept       int64         // results returned but not cached
 	BytesRead    int64         // payload bytes read from the store
 	BytesWritten int64         // payload bytes written to the store
 	Computing    time.Duration // spent in executions
-	Saved        time.Duration // the cost of what hits did not execute
+	Saved        time.Duration // cost of the executions that hits avoided
 }
 
 type counters struct {

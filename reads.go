@@ -14,29 +14,27 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Read is something outside its arguments that a computation used, with what
-// it was then. It is a part of the result's name, found out while the result
-// was made: as long as it is the same the result is handed out.
+// A Read is a dependency that a computation found while it ran, such as a file, with
+// its state at that time. The result is returned only while that state is the same.
 type Read struct {
 	Kind   ReadKind
 	Name   string     // path, or name of the variable
-	Digest key.Digest // of what was read; zero if it was not there
+	Digest key.Digest // zero if it did not exist
 }
 
-// ReadKind is a sort of [Read].
+// ReadKind is a kind of [Read].
 type ReadKind string
 
-// What can be read.
+// Kinds of dependencies.
 const (
 	FileRead     ReadKind = "file"
-	FolderRead   ReadKind = "folder" // the names in it
+	FolderRead   ReadKind = "folder" // names in the directory
 	EnvRead      ReadKind = "environment"
-	VariableRead ReadKind = "variable" // of a package, declared as an input of it
+	VariableRead ReadKind = "variable" // package variable that is declared as an input of its package
 )
 
-// ReadFile is [os.ReadFile] for use in a computation: that the file was read
-// becomes part of the result's record, and the next hit is one only if the file
-// has the same content, or is missing as it was.
+// ReadFile is [os.ReadFile] for use in a computation. The result's record lists the
+// file. A later hit requires that the file has the same content, or is still missing.
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -47,12 +45,11 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return b, err
 }
 
-// UseFile notes that the computation reads the file by itself, as [ReadFile]
-// does for one that it reads for it. It is called before the file is opened.
-// If the file is not left alone until the computation has ended, or the links and
-// folders that lead to it, or the folder in which it is missing, so that something
-// else may have been read, the result is not kept, even if all is again what it
-// was.
+// UseFile records that the computation reads the file itself, without [ReadFile]. The
+// caller calls it before it opens the file. The result is not cached if something else
+// may have been read: if, before the computation ends, the file, a link or directory on
+// its path, or the directory in which it is missing changes, even if the change is
+// undone.
 func UseFile(ctx context.Context, path string) error {
 	before := wayTo(path)
 	d, state, err := key.DigestFile(ctx, path, nil)
@@ -65,10 +62,9 @@ func UseFile(ctx context.Context, path string) error {
 	return err
 }
 
-// ReadDir is [os.ReadDir] for use in a computation: the names in the folder,
-// and what kinds of files they are, become part of the result's record. Sizes and
-// times do not, so Info of an entry is an error: read the file by [ReadFile], or
-// note it by [UseFile].
+// ReadDir is [os.ReadDir] for use in a computation. The result's record covers the
+// names in the directory and the kinds of the files. It does not cover sizes and times,
+// so Info of an entry returns an error: use [ReadFile] or [UseFile] for the file.
 func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(path)
 	if err == nil {
@@ -82,7 +78,7 @@ func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// A listed entry of a folder says what is recorded of it, and no more.
+// listed is an entry of a directory that returns only what is recorded of it.
 type listed struct{ fs.DirEntry }
 
 func (e listed) Info() (fs.FileInfo, error) {
@@ -97,8 +93,8 @@ func digestEntries(entries []fs.DirEntry) key.Digest {
 	return key.DigestOf([]byte(b.String()))
 }
 
-// Getenv is [os.Getenv] for use in a computation: the variable becomes part of
-// the result's record.
+// Getenv is [os.Getenv] for use in a computation. The variable becomes part of the
+// result's record.
 func Getenv(ctx context.Context, name string) string {
 	v, _ := LookupEnv(ctx, name)
 	return v
@@ -118,7 +114,7 @@ func digestEnv(v string, ok bool) key.Digest {
 	return key.DigestOf([]byte(v))
 }
 
-// now returns r with what it reads now.
+// now returns r with its present state.
 func (r Read) now(ctx context.Context, files key.Memo) (Read, error) {
 	var err error
 	r.Digest = key.Digest{}
@@ -143,24 +139,23 @@ func (r Read) now(ctx context.Context, files key.Memo) (Read, error) {
 	return r, err
 }
 
-// A notebook takes down what a computation reads. It may be used by many
-// goroutines.
+// A notebook records the dependencies of a computation. It is safe for concurrent use.
 type notebook struct {
 	mu      sync.Mutex
 	reads   []Read
-	changed error // something was read twice and not the same
+	changed error // a dependency changed between two reads
 	used    []usedFile
-	doubt   error // why the result is not to be kept
+	doubt   error // why the result must not be cached
 }
 
-// ErrUnsteady is wrapped by the reason for which a result is handed out and not
-// kept where what it was made from changed meanwhile: it may be wrong.
+// ErrUnsteady is wrapped by Result.Unkept if a dependency changed during the
+// computation, so that the result may be wrong.
 var ErrUnsteady = errors.New("what it was made from changed meanwhile")
 
-// Unkeep has the result of the computation around ctx, if any, handed out and
-// not kept, nor what is made of it: for those who find out, while it runs, that
-// its key does not cover what it depends on. The first reason counts; the
-// warning in the log gives it.
+// Unkeep prevents caching of the result of the computation around ctx, if any, and of
+// results computed from it. A computation calls it when it finds that its key does not
+// cover a dependency. Callers still get the result. The first reason counts; the
+// warning in the log contains it.
 func Unkeep(ctx context.Context, reason error) {
 	if b, _ := ctx.Value(notebookKey{}).(*notebook); b != nil {
 		b.mu.Lock()
@@ -175,8 +170,8 @@ func (b *notebook) use(f usedFile) {
 	b.used = append(b.used, f)
 }
 
-// unsteady returns an error if the result is not to be kept: if a file that was
-// read by the computation itself was not left alone meanwhile, for one.
+// unsteady returns an error if the result must not be cached, for example because a
+// file changed while the computation read it.
 func (b *notebook) unsteady() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,13 +188,13 @@ func (b *notebook) unsteady() error {
 
 type notebookKey struct{}
 
-// withNotebook returns a context in which reads are taken down in b.
+// withNotebook returns a context in which b records dependencies.
 func withNotebook(ctx context.Context, b *notebook) context.Context {
 	return context.WithValue(ctx, notebookKey{}, b)
 }
 
-// Note says that the computation around ctx, if any, depends on such reads: as
-// a rule on those of another computation, whose result it uses.
+// Note records dependencies of the computation around ctx, if any: as a rule those of
+// another computation whose result it uses.
 func Note(ctx context.Context, reads ...Read) {
 	if len(reads) == 0 {
 		return
@@ -221,17 +216,16 @@ func Note(ctx context.Context, reads ...Read) {
 	}
 }
 
-// pages returns what was taken down.
 func (b *notebook) pages() ([]Read, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.reads, b.changed
 }
 
-// WithReads runs f and returns, with its result, what it read through this
-// package: for computations that are not kept themselves, but whose results
-// others depend on. If the error is [ErrUnsteady] there is a result, which
-// nothing that is made of it may be kept with: see [Unkeep].
+// WithReads runs f and returns its result and its dependencies. It is for computations
+// that are not cached themselves, but whose results others depend on. If the error is
+// [ErrUnsteady], there is a result, but no result computed from it may be cached: see
+// [Unkeep].
 func WithReads[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
 	var b notebook
 	if v, err = f(withNotebook(ctx, &b)); err != nil {

@@ -14,26 +14,25 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// What a computation reads is known when it has run. So its key leads to a
-// lists of what was read, one for each way the computation went. Its
-// value is kept under a second key, made of the first one and of what the
-// things on one list were. (The Go command keeps results of tests like this.)
+// The dependencies of a computation are known after it has run. So its key leads to
+// lists of dependencies, one for each path that the computation took. The value is
+// stored under a second key, computed from the first one and the state of the
+// dependencies on one list. (The Go command caches test results like this.)
 
-// maxRecorded is how many lists are kept under one key.
 const maxRecorded = 16
 
-// recorded is the lists, the latest first; their digests are empty.
+// recorded has lists of dependencies, the latest first, without digests.
 type recorded [][]Read
 
 var recordedOp = func() *key.Op {
 	op, err := key.NewOp("recorded inputs", key.Version("1"))
 	if err != nil {
-		panic(err) // it has no parameters that could be wrong
+		panic(err) // no parameter can be wrong
 	}
 	return op
 }()
 
-// recordedKey is the key of the value that was made under k with such reads.
+// recordedKey returns the key of the value that k has with the given dependencies.
 func recordedKey(k key.Key, reads []Read) (key.Key, error) {
 	reads = slices.SortedFunc(slices.Values(reads), func(a, b Read) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
@@ -45,7 +44,7 @@ func recordedKey(k key.Key, reads []Read) (key.Key, error) {
 	return a.Key(), nil
 }
 
-// present returns the reads of a list with what they are now.
+// present returns the dependencies of a list with their present state.
 func present(ctx context.Context, l *Larder, list []Read) ([]Read, error) {
 	reads := make([]Read, len(list))
 	for i, r := range list {
@@ -78,8 +77,8 @@ func (l *Larder) readRecorded(ctx context.Context, k key.Key) recorded {
 	return t
 }
 
-// putRecorded notes under k what was read, in the store if so asked, and returns
-// the key for the value, which had a cost.
+// putRecorded stores a list under k in memory, and in the store if inStore. It returns
+// the key for the value; cost is that of the value.
 func (l *Larder) putRecorded(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool, cost time.Duration) (key.Key, error) {
 	under, err := recordedKey(k, reads)
 	if err != nil {

@@ -9,20 +9,19 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// space is what is seen of a store under one salt, or without any: the records
-// and manifests of that salt, and nothing else. It disowns results of a bad run
-// without touching anybody else's. The bound on bytes is shared.
+// space is a view of a store under one salt, or under none. It shows only the records
+// and manifests of that salt. So a user can abandon the results of a bad run without
+// touching those of others. The bound on bytes is shared.
 type space struct {
 	store.Store
 	keys key.Space
-	name string // in front of the names of manifests
+	name string // prefix of the names of manifests
 }
 
-// manifestSalt begins the names of manifests that belong to a salt, which ends
-// with a zero byte.
+// manifestSalt begins the names of manifests of a salt; a zero byte ends the salt.
 const manifestSalt = "salt\x00"
 
-// withSalt returns s as it is seen under a salt.
+// withSalt returns the view of s under a salt.
 func withSalt(s store.Store, salt string) store.Store {
 	in := &space{Store: s, keys: key.SpaceOf(salt)}
 	if salt != "" {
@@ -31,8 +30,7 @@ func withSalt(s store.Store, salt string) store.Store {
 	return in
 }
 
-// KeyOf returns the key under which the store below keeps what k names: the one
-// that is listed.
+// KeyOf returns the key that the underlying store uses and lists for k.
 func (s *space) KeyOf(k key.Key) key.Key { return s.keys.Key(k) }
 
 func (s *space) all(keys []key.Key) []key.Key {
@@ -45,13 +43,13 @@ func (s *space) all(keys []key.Key) []key.Key {
 
 func (s *space) Get(ctx context.Context, k key.Key) (r store.Record, err error) {
 	r, err = s.Store.Get(ctx, s.keys.Key(k))
-	r.Key = k // by which it was asked for
+	r.Key = k // as requested
 	return r, err
 }
 
 func (s *space) GetSeen(ctx context.Context, k key.Key) (r store.Record, err error) {
 	r, err = s.Store.GetSeen(ctx, s.keys.Key(k))
-	r.Key = k // by which it was asked for
+	r.Key = k // as requested
 	return r, err
 }
 

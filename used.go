@@ -13,18 +13,17 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// usedFile is a file that a computation reads by itself, as it was before, with
-// the way to it: a name may lead to another file meanwhile.
+// usedFile is a file that a computation reads itself, with its earlier state and the
+// links and directories on its path.
 type usedFile struct {
 	path   string
 	way    way
-	state  key.FileStat // zero if it was not there
+	state  key.FileStat // zero if it did not exist
 	digest key.Digest
 }
 
-// steady reports whether the file is what it was, and was that all the time.
-// What was written to of late is read again: a write through a mapping leaves
-// no new time.
+// steady reports whether the file was unchanged all the time. It reads a recently
+// written file again, because a write through a mapping sets no new time.
 func (f usedFile) steady() bool {
 	if !f.way.steady() {
 		return false
@@ -43,17 +42,16 @@ func (f usedFile) steady() bool {
 	return err == nil && d == f.digest
 }
 
-// way is the links that a path leads through, the file or folder that it comes
-// to, and the folders around all of them.
+// way has the links on a path, the file or directory at its end, and the directories
+// around all of them.
 type way struct {
 	path    string
 	links   []string
 	end     string
-	states  map[string]key.FileStat // of links and folders that are there
-	missing bool                    // there is nothing at the end
+	states  map[string]key.FileStat // of existing links and directories
+	missing bool                    // the end does not exist
 }
 
-// wayTo returns the way that leads from a path.
 func wayTo(path string) way {
 	w := way{path: path, states: map[string]key.FileStat{}}
 	w.links, w.end = pathguard.Trail(path)
@@ -75,10 +73,9 @@ func wayTo(path string) way {
 	return w
 }
 
-// steady reports whether the way is what it was, and was that all the time. A
-// folder has a new time when something in it comes, goes or gets another name,
-// and when it gets another name itself: only if the one around it has a new time,
-// too, may it have been another one meanwhile.
+// steady reports whether the way was unchanged all the time. A directory gets a new
+// time when an entry is added, removed or renamed, and when it is renamed itself. It
+// may have been replaced for a while only if its parent has a new time, too.
 func (w way) steady() bool {
 	now := wayTo(w.path)
 	if now.missing != w.missing || now.end != w.end || !slices.Equal(now.links, w.links) || len(now.states) != len(w.states) {
@@ -98,7 +95,7 @@ func (w way) steady() bool {
 	return true
 }
 
-// nearest is the innermost folder that is there around what is missing.
+// nearest returns the innermost existing directory around a missing end.
 func (w way) nearest() string {
 	dir := filepath.Dir(w.end)
 	for w.states[dir] == (key.FileStat{}) && dir != filepath.Dir(dir) {

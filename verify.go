@@ -14,15 +14,14 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Mismatch is a kept result that did not come out the same when it was
-// computed again: the computation depends on something that its key does not
-// cover, or on chance.
+// A Mismatch is a cached result that differs from its recomputation. The computation is
+// random or depends on something that its key does not cover.
 type Mismatch struct {
 	Node      string // the operation
 	Key       key.Key
-	Kept, Now int64 // lengths of the encodings
-	At        int64 // the first byte that differs
-	Err       error // if it failed now
+	Kept, Now int64 // lengths of the encodings in bytes
+	At        int64 // offset of the first difference
+	Err       error // error of the recomputation
 }
 
 func (m Mismatch) String() string {
@@ -32,18 +31,18 @@ func (m Mismatch) String() string {
 	return fmt.Sprintf("%s (%s) is not reproducible: kept as %d bytes, now %d, different from byte %d on", m.Node, m.Key, m.Kept, m.Now, m.At)
 }
 
-// Verification says which hits are checked by computing them again.
+// Verification selects hits that are checked by computing them again.
 type Verification struct {
-	// Sample is the part of hits from the store that is checked, from 0 for
-	// none to 1 for all. If it is 0, the environment's LARDER_VERIFY is asked
-	// for it, as a number or as "1/N".
+	// Sample is the part of hits from the store that is checked, from 0 for none to 1
+	// for all. If it is 0, the environment variable LARDER_VERIFY applies, a number or
+	// "1/N".
 	Sample float64
-	// Found is called with each mismatch, from many goroutines; nil warns in
-	// the log. The kept value is handed out all the same.
+	// Found is called with each mismatch, concurrently; nil logs a warning. The caller
+	// gets the cached value in any case.
 	Found func(Mismatch)
 }
 
-// sampleOf reads a part: "0.1" or "1/10".
+// sampleOf parses a part such as "0.1" or "1/10".
 func sampleOf(s string) (float64, error) {
 	num, den, isFraction := strings.Cut(s, "/")
 	a, err := strconv.ParseFloat(num, 64)
@@ -57,15 +56,15 @@ func sampleOf(s string) (float64, error) {
 	return 0, settingError(fmt.Sprintf("larder: LARDER_VERIFY is %q: give a number from 0 to 1, or 1/N", s))
 }
 
-// ErrSetting is the error of a variable of the environment that has a value it cannot
-// have, of which the message says which.
+// ErrSetting is the error of an environment variable with an invalid value. The message
+// names the variable.
 var ErrSetting = errors.New("larder: a variable of the environment cannot have its value")
 
 type settingError string
 
 func (e settingError) Error() string { return string(e) }
 
-// Is reports that it is ErrSetting, of which the text says nothing more.
+// Is reports whether target is ErrSetting.
 func (settingError) Is(target error) bool { return target == ErrSetting }
 
 // Verifying reports whether some hits are checked by computing them again.
@@ -84,9 +83,9 @@ func (v Verification) complete() (Verification, error) {
 	return v, nil
 }
 
-// Verifies tells by chance whether the result that is kept under k, and was
-// found in the store just now, is to be checked. It says so once for a key:
-// what checks a result may well find others, and this one, on its way.
+// Verifies decides at random whether to check the result that was just found in the
+// store under k. It returns true at most once for a key, because a check may find other
+// results and this one.
 func (l *Larder) Verifies(k key.Key) bool {
 	p := l.verification.Sample
 	if p <= 0 || p < 1 && rand.Float64() >= p {
@@ -96,7 +95,7 @@ func (l *Larder) Verifies(k key.Key) bool {
 	return !before
 }
 
-// verify computes a result from the store again, if it is its turn.
+// verify checks a result from the store if it is selected.
 func (c Call[T]) verify(ctx context.Context, l *Larder, r Result[T]) error {
 	if c.ofBuild || IsDry(ctx) || !l.Verifies(r.Key) {
 		return nil
@@ -104,9 +103,9 @@ func (c Call[T]) verify(ctx context.Context, l *Larder, r Result[T]) error {
 	return c.Check(ctx, l, r)
 }
 
-// Check computes the call again and compares the outcome, byte by byte, with a
-// result that was kept. What it finds goes to the Larder's [Verification]; the
-// error is that of a context that ended.
+// Check computes the call again and compares the result, byte by byte, with the cached
+// one. It reports a mismatch to the Larder's [Verification]. It returns an error if ctx
+// ends, if Resolve fails, or if the cached value cannot be encoded.
 func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 	if c.Resolve != nil && !c.Action.Resolved() {
 		if _, err := c.Resolve(ctx); err != nil {
@@ -122,7 +121,6 @@ func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 	return c.compare(l, r, now, err)
 }
 
-// compare compares a result that was kept with what it came out as now.
 func (c Call[T]) compare(l *Larder, r Result[T], now T, failed error) error {
 	l.count.verified.Add(1)
 	m := Mismatch{Node: c.Action.Op().Name(), Key: r.Key, Err: failed}

@@ -1,8 +1,8 @@
-// Package array holds numeric data as it is at rest and in memory: elements in
-// C order (the last index varies fastest), little-endian, without gaps.
+// Package array provides numeric arrays in one layout, stored and in memory: elements
+// in C order (the last index varies fastest), little-endian, without gaps.
 //
-// The layout is that of NumPy's C-contiguous arrays, of .npy files and of
-// DLPack tensors, so arrays pass between them without a copy.
+// The layout is that of NumPy's C-contiguous arrays, of .npy files and of DLPack
+// tensors, so arrays pass between them without a copy.
 package array
 
 import (
@@ -14,26 +14,26 @@ import (
 	"slices"
 )
 
-// An Array is numeric data. It is treated as immutable once handed out: Data
-// may be a part of a larger buffer, or read-only mapped memory that faults
-// when written to. All methods may be called from many goroutines.
+// An Array is numeric data. Once returned it is immutable: Data may be a part of a
+// larger buffer, or read-only mapped memory that faults on a write. All methods are
+// safe for concurrent use.
 //
-// An Array without dimensions (len(Shape) == 0) holds one element.
+// An Array without dimensions (len(Shape) == 0) has one element.
 type Array struct {
 	DType DType
-	Shape []int  // elements along each dimension, none below 0
+	Shape []int  // elements along each dimension, not negative
 	Data  []byte // the elements, C order, little-endian
 }
 
 // MaxRank is the largest number of dimensions, the same as NumPy's.
 const MaxRank = 64
 
-// ErrInvalid is wrapped by the errors of [Array.Validate] and of everything
-// that is given an array which is not valid.
+// ErrInvalid is wrapped by the errors for invalid arrays, such as those of
+// [Array.Validate].
 var ErrInvalid = errors.New("no array")
 
-// New returns an array over data, which is not copied, or an error if it would
-// not be valid. Nil data stands for zeros.
+// New returns an array over data without a copy, or an error if it would be invalid.
+// Nil data means zeros.
 func New(dtype DType, shape []int, data []byte) (*Array, error) {
 	size, err := Bytes(dtype, shape)
 	if err != nil {
@@ -46,8 +46,8 @@ func New(dtype DType, shape []int, data []byte) (*Array, error) {
 	return a, a.Validate()
 }
 
-// Bytes returns the bytes that an array of that type and shape takes. A type
-// or a shape that no array can have is an error.
+// Bytes returns the number of bytes of an array with the given type and shape. It
+// returns an error if the type or the shape is invalid.
 func Bytes(dtype DType, shape []int) (int, error) {
 	if !dtype.Valid() {
 		return 0, fmt.Errorf("%w: %v is not a type of elements", ErrInvalid, dtype)
@@ -74,8 +74,8 @@ func Bytes(dtype DType, shape []int) (int, error) {
 	return int(size), nil
 }
 
-// Validate reports what is wrong with a: type, shape, or a length of Data that
-// does not fit them. It does not look at the elements.
+// Validate returns an error if the type or shape of a is invalid, or if the length of
+// Data does not match. It does not check the elements.
 func (a Array) Validate() error {
 	size, err := Bytes(a.DType, a.Shape)
 	if err != nil {
@@ -98,18 +98,18 @@ func (a Array) Len() int {
 // String describes the array without its elements: "float32 [2 3]".
 func (a Array) String() string { return fmt.Sprint(a.DType, " ", a.Shape) }
 
-// Equal reports whether a and b have one type, one shape and the same bytes:
-// NaNs with the same bits are equal, 0.0 and -0.0 are not.
+// Equal reports whether a and b have the same type, shape and bytes. NaNs with the same
+// bits are equal, 0.0 and -0.0 are not.
 func (a Array) Equal(b Array) bool {
 	return a.DType == b.DType && slices.Equal(a.Shape, b.Shape) && bytes.Equal(a.Data, b.Data)
 }
 
-// keyFormat is the version of what AppendKey writes.
+// keyFormat is the version of the output of AppendKey.
 const keyFormat = 1
 
-// AppendKey appends what names the array by its content, so that two arrays
-// append the same bytes exactly if they are Equal: a format byte, the type,
-// the rank, the dimensions (64 bit, little-endian), the data.
+// AppendKey appends the content of the array, so that two arrays append the same bytes
+// exactly if they are Equal: a format byte, the type, the rank, the dimensions (64 bit,
+// little-endian), the data.
 func (a Array) AppendKey(dst []byte) ([]byte, error) {
 	if err := a.Validate(); err != nil {
 		return dst, err

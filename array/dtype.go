@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// A DType names the type of an array's elements. Its values are part of
-// encodings and keys and are never given another meaning.
+// A DType is the type of an array's elements. Its values are part of encodings and
+// keys, so they never change their meaning.
 type DType uint8
 
-// The types of elements. Complex ones are the real part followed by the
-// imaginary one. The zero DType is none of them.
+// Types of elements. A complex element is the real part followed by the imaginary one.
+// The zero DType is invalid.
 const (
 	Bool       DType = iota + 1 // one byte, 0 or 1
 	Uint8                       // 8 bits
@@ -29,8 +29,8 @@ const (
 	Complex128                  // two float64
 )
 
-// dtypes describes each DType: its name, its size in bytes, and the size of
-// the words whose bytes are ordered (half an element of a complex type).
+// dtypes describes each DType: its name, its size in bytes, and the size of the words
+// that have a byte order (half an element of a complex type).
 var dtypes = [...]struct {
 	name       string
 	size, word int
@@ -55,7 +55,7 @@ var dtypes = [...]struct {
 // Valid reports whether d is one of the types above.
 func (d DType) Valid() bool { return d >= Bool && d <= Complex128 }
 
-// Size returns the bytes of one element, 0 if d is not valid.
+// Size returns the bytes of one element, or 0 if d is invalid.
 func (d DType) Size() int {
 	if !d.Valid() {
 		return 0
@@ -63,8 +63,8 @@ func (d DType) Size() int {
 	return dtypes[d].size
 }
 
-// Word returns the bytes of one number: half of Size for complex types, Size
-// for all others, 0 if d is not valid. It is the unit of byte order.
+// Word returns the bytes of one number, the unit of byte order: half of Size for
+// complex types, Size for all others, 0 if d is invalid.
 func (d DType) Word() int {
 	if !d.Valid() {
 		return 0
@@ -80,7 +80,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// ParseDType reads what [DType.String] wrote.
+// ParseDType parses the output of [DType.String].
 func ParseDType(name string) (DType, error) {
 	for d := Bool; d.Valid(); d++ {
 		if dtypes[d].name == name {
@@ -96,7 +96,7 @@ type Half uint16
 // Brain holds the bits of a bfloat16 number.
 type Brain uint16
 
-// Element is the set of Go types that an array's elements can be viewed as.
+// Element is the set of Go types for the elements of an array.
 type Element interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 |
 		Half | Brain | float32 | float64 | complex64 | complex128

@@ -6,8 +6,8 @@ import (
 	"image/color"
 )
 
-// GrayAlpha is an image of grey with alpha, two bytes a pixel, which the
-// standard library has no type for. Grey is not premultiplied by alpha.
+// GrayAlpha is an image of grey with alpha, two bytes per pixel. The standard library
+// has no such type. Grey is not premultiplied by alpha.
 type GrayAlpha struct {
 	Pix    []uint8 // grey, alpha
 	Stride int     // bytes from one row to the next
@@ -19,13 +19,13 @@ func NewGrayAlpha(r image.Rectangle) *GrayAlpha {
 	return &GrayAlpha{Pix: make([]uint8, 2*r.Dx()*r.Dy()), Stride: 2 * r.Dx(), Rect: r}
 }
 
-// ColorModel is that of colours that are not premultiplied.
+// ColorModel returns a model of colours that are not premultiplied.
 func (p *GrayAlpha) ColorModel() color.Model { return color.NRGBAModel }
 
-// Bounds is the image's rectangle.
+// Bounds returns the image's rectangle.
 func (p *GrayAlpha) Bounds() image.Rectangle { return p.Rect }
 
-// At returns a color.NRGBA, clear outside of the image.
+// At returns a color.NRGBA, which is clear outside of the image.
 func (p *GrayAlpha) At(x, y int) color.Color {
 	if !(image.Point{x, y}.In(p.Rect)) {
 		return color.NRGBA{}
@@ -45,13 +45,13 @@ func (p *GrayAlpha) Set(x, y int, c color.Color) {
 	p.Pix[at], p.Pix[at+1] = color.GrayModel.Convert(color.RGBA{n.R, n.G, n.B, 255}).(color.Gray).Y, n.A
 }
 
-// PixOffset is where in Pix a pixel lies.
+// PixOffset returns the index of a pixel in Pix.
 func (p *GrayAlpha) PixOffset(x, y int) int {
 	return (y-p.Rect.Min.Y)*p.Stride + 2*(x-p.Rect.Min.X)
 }
 
-// GrayAlpha16 is [GrayAlpha] with 16 bits a channel, big-endian as the image
-// types of the standard library.
+// GrayAlpha16 is [GrayAlpha] with 16 bits per channel, big-endian like the image types
+// of the standard library.
 type GrayAlpha16 struct {
 	Pix    []uint8 // grey, alpha: two bytes each
 	Stride int     // bytes from one row to the next
@@ -63,13 +63,13 @@ func NewGrayAlpha16(r image.Rectangle) *GrayAlpha16 {
 	return &GrayAlpha16{Pix: make([]uint8, 4*r.Dx()*r.Dy()), Stride: 4 * r.Dx(), Rect: r}
 }
 
-// ColorModel is that of colours that are not premultiplied.
+// ColorModel returns a model of colours that are not premultiplied.
 func (p *GrayAlpha16) ColorModel() color.Model { return color.NRGBA64Model }
 
-// Bounds is the image's rectangle.
+// Bounds returns the image's rectangle.
 func (p *GrayAlpha16) Bounds() image.Rectangle { return p.Rect }
 
-// At returns a color.NRGBA64, clear outside of the image.
+// At returns a color.NRGBA64, which is clear outside of the image.
 func (p *GrayAlpha16) At(x, y int) color.Color {
 	if !(image.Point{x, y}.In(p.Rect)) {
 		return color.NRGBA64{}
@@ -91,7 +91,7 @@ func (p *GrayAlpha16) Set(x, y int, c color.Color) {
 	binary.BigEndian.PutUint16(p.Pix[at+2:], n.A)
 }
 
-// PixOffset is where in Pix a pixel lies.
+// PixOffset returns the index of a pixel in Pix.
 func (p *GrayAlpha16) PixOffset(x, y int) int {
 	return (y-p.Rect.Min.Y)*p.Stride + 4*(x-p.Rect.Min.X)
 }

@@ -7,24 +7,23 @@ import (
 	"image/color"
 )
 
-// FromImage returns the pixels of img, rows from top to bottom: uint8, or
-// uint16 for the image types of 16 bits a channel. Colours are not
-// premultiplied by alpha. Channels says what the last dimension is:
+// FromImage returns the pixels of img, rows from top to bottom: uint8, or uint16 for
+// the image types of 16 bits per channel. Colours are not premultiplied by alpha.
+// channels determines the last dimension:
 //
-//	0  what the type of img has, as [Channels] says; of one channel there is
+//	0  what the type of img has, as [Channels] says; with one channel there is
 //	   no last dimension and the shape is (height, width)
 //	1  brightness: (height, width, 1); alpha is dropped
 //	2  brightness and alpha: (height, width, 2)
 //	3  red, green, blue: (height, width, 3); alpha is dropped
 //	4  red, green, blue, alpha: (height, width, 4)
 //
-// So the shape depends on the type and the size of img, never on its pixels.
-// An image.RGBA with a pixel that is not opaque has no 0: that is an error
-// rather than a channel that is lost. Of an image.CMYK, 0 is cyan, magenta,
-// yellow and black.
+// So the shape depends on the type and the size of img, never on its pixels. For an
+// image.RGBA with a pixel that is not opaque, 0 is an error, because the alpha channel
+// would be lost. For an image.CMYK, 0 means cyan, magenta, yellow and black.
 //
-// The array shares the memory of a Gray, GrayAlpha, NRGBA or CMYK image whose
-// rows lie without gaps, where its pixels are wanted as they are.
+// The array shares the memory of a Gray, GrayAlpha, NRGBA or CMYK image without gaps
+// between its rows, if its pixels need no conversion.
 func FromImage(img image.Image, channels int) (*Array, error) {
 	l, err := layoutOf(img, channels)
 	if err != nil {
@@ -40,14 +39,14 @@ func FromImage(img image.Image, channels int) (*Array, error) {
 	return New(l.dtype, l.shape, l.append(make([]byte, 0, size), img))
 }
 
-// ImageShape returns the type and the shape of what [FromImage] makes, without a look
-// at the pixels.
+// ImageShape returns the type and the shape of the result of [FromImage] without
+// reading the pixels.
 func ImageShape(img image.Image, channels int) (DType, []int, error) {
 	l, err := shapeOf(img, channels)
 	return l.dtype, l.shape, err
 }
 
-// AppendImage appends the elements of what [FromImage] makes.
+// AppendImage appends the elements of the result of [FromImage].
 func AppendImage(dst []byte, img image.Image, channels int) ([]byte, error) {
 	l, err := layoutOf(img, channels)
 	if err != nil {
@@ -56,19 +55,19 @@ func AppendImage(dst []byte, img image.Image, channels int) ([]byte, error) {
 	return l.append(dst, img), nil
 }
 
-// A pixelLayout is how the pixels of an image become an array.
+// A pixelLayout says how the pixels of an image become an array.
 type pixelLayout struct {
 	dtype    DType
 	shape    []int
 	channels int
-	asIs     bool // they are those of the type of image
+	asIs     bool // channels are those of the type of image
 }
 
 func (l pixelLayout) append(dst []byte, img image.Image) []byte {
 	return appendPixels(dst, img, l.channels, l.dtype, l.asIs)
 }
 
-// layoutOf refuses images with pixels that do not become what their type says.
+// layoutOf returns the layout. It refuses images whose pixels contradict their type.
 func layoutOf(img image.Image, channels int) (pixelLayout, error) {
 	l, err := shapeOf(img, channels)
 	if err == nil && l.asIs && clear(img) {
@@ -96,8 +95,8 @@ func shapeOf(img image.Image, channels int) (l pixelLayout, err error) {
 	return l, nil
 }
 
-// Channels returns the channels that the type of an image stands for, and
-// their depth. It is what a decoder found in a file, whatever the pixels are:
+// Channels returns the channels and the depth that the type of an image represents. A
+// decoder chooses the type by the file, whatever the pixels are:
 //
 //	1  Gray, Gray16
 //	2  GrayAlpha, GrayAlpha16: grey and alpha
@@ -106,8 +105,7 @@ func shapeOf(img image.Image, channels int) (l pixelLayout, err error) {
 //	4  NRGBA, NRGBA64 and all others: colour with alpha
 //	4  CMYK
 //
-// An image.Paletted has 3 channels, or 4 if a colour of its palette is not
-// opaque.
+// An image.Paletted has 3 channels, or 4 if a colour of its palette is not opaque.
 func Channels(img image.Image) (channels int, dtype DType) {
 	switch img := img.(type) {
 	case *image.Gray:
@@ -141,8 +139,7 @@ func opaquePalette(p color.Palette) bool {
 	return true
 }
 
-// clear reports whether an image of a type that stands for opaque colour has
-// pixels that are not opaque.
+// clear reports whether an image of an opaque type has pixels that are not opaque.
 func clear(img image.Image) bool {
 	switch img := img.(type) {
 	case *image.RGBA:
@@ -153,7 +150,7 @@ func clear(img image.Image) bool {
 	return false
 }
 
-// shared returns the pixels of an image if they already lie as wanted.
+// shared returns the memory of an image if it needs no conversion.
 func shared(img image.Image, channels int, asIs bool) ([]byte, bool) {
 	var pix []byte
 	var stride, has int
@@ -176,10 +173,10 @@ func shared(img image.Image, channels int, asIs bool) ([]byte, bool) {
 	return pix[:size:size], true
 }
 
-// Image returns the image whose pixels a holds: uint8 or uint16, of shape
-// (height, width) or (height, width, channels) with 1 to 4 channels. The types
-// are Gray, GrayAlpha, RGBA (3 channels, opaque) and NRGBA (4 channels), and
-// those of 16 bits. Gray, GrayAlpha and NRGBA images share the memory of a.
+// Image returns the image with the pixels of a. The elements are uint8 or uint16, the
+// shape is (height, width) or (height, width, channels) with 1 to 4 channels. The types
+// are Gray, GrayAlpha, RGBA (3 channels, opaque) and NRGBA (4 channels), and those of
+// 16 bits. Gray, GrayAlpha and NRGBA images share the memory of a.
 func (a Array) Image() (image.Image, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -210,8 +207,7 @@ func (a Array) Image() (image.Image, error) {
 	return &image.RGBA{Pix: pix, Stride: 4 * rect.Dx(), Rect: rect}, nil
 }
 
-// IsImage reports whether the type and the shape of a are those of an image
-// that [Array.Image] makes.
+// IsImage reports whether [Array.Image] accepts the type and the shape of a.
 func (a Array) IsImage() bool {
 	if a.DType != Uint8 && a.DType != Uint16 {
 		return false
@@ -219,7 +215,7 @@ func (a Array) IsImage() bool {
 	return len(a.Shape) == 2 || len(a.Shape) == 3 && a.Shape[2] >= 1 && a.Shape[2] <= 4
 }
 
-// image16 turns the numbers round: the image types are big-endian.
+// image16 swaps the bytes, because the image types are big-endian.
 func (a Array) image16(rect image.Rectangle, channels int) image.Image {
 	pix := make([]byte, 0, len(a.Data)/(2*channels)*8)
 	for i := 0; i < len(a.Data); i += 2 {

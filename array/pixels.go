@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// appendPixels appends the pixels of an image, row by row. AsIs says that the
-// channels are those of its type.
+// appendPixels appends the pixels of an image, row by row. asIs says that the channels
+// are those of its type.
 func appendPixels(dst []byte, img image.Image, channels int, dtype DType, asIs bool) []byte {
 	b := img.Bounds()
 	if asIs {
@@ -40,8 +40,8 @@ func appendPixels(dst []byte, img image.Image, channels int, dtype DType, asIs b
 	return dst
 }
 
-// packed returns the memory of an image whose channels lie in it one after
-// another, and the bytes of one pixel.
+// packed returns the memory of an image whose channels are interleaved in it, and the
+// bytes of one pixel.
 func packed(img image.Image) (pix []byte, stride, size int, ok bool) {
 	switch img := img.(type) {
 	case *image.Gray:
@@ -52,7 +52,7 @@ func packed(img image.Image) (pix []byte, stride, size int, ok bool) {
 		return img.Pix, img.Stride, 2, true
 	case *GrayAlpha16:
 		return img.Pix, img.Stride, 4, true
-	case *image.RGBA: // opaque, or there would be no asIs
+	case *image.RGBA: // opaque, or asIs would be false
 		return img.Pix, img.Stride, 4, true
 	case *image.RGBA64:
 		return img.Pix, img.Stride, 8, true
@@ -66,8 +66,8 @@ func packed(img image.Image) (pix []byte, stride, size int, ok bool) {
 	return nil, 0, 0, false
 }
 
-// appendPacked appends the first channels of each pixel of a row. Those of 16
-// bits become little-endian.
+// appendPacked appends the first channels of each pixel of a row. It converts 16-bit
+// channels to little-endian.
 func appendPacked(dst, row []byte, size, channels int, dtype DType) []byte {
 	switch {
 	case dtype == Uint16:
@@ -82,7 +82,7 @@ func appendPacked(dst, row []byte, size, channels int, dtype DType) []byte {
 		at, n := len(dst), len(row)/size*channels
 		dst = slices.Grow(dst, n)[:at+n]
 		to := dst[at:]
-		for ; len(to) > 3; to, row = to[3:], row[4:] { // the fourth is written over
+		for ; len(to) > 3; to, row = to[3:], row[4:] { // the fourth is overwritten
 			binary.LittleEndian.PutUint32(to, binary.LittleEndian.Uint32(row))
 		}
 		copy(to, row)
@@ -90,8 +90,8 @@ func appendPacked(dst, row []byte, size, channels int, dtype DType) []byte {
 	return dst
 }
 
-// opaque returns the pixels of an image of the types that decoders make most,
-// if all are opaque, so that they need not be asked for one by one.
+// opaque returns the pixels of an image of the types that decoders return most, if all
+// are opaque. It saves a call per pixel.
 func opaque(img image.Image) *image.RGBA {
 	switch img := img.(type) {
 	case *image.RGBA:
@@ -119,7 +119,7 @@ func appendPixel(dst []byte, img image.Image, x, y, channels int) []byte {
 	return append(dst, c.R, c.G, c.B, c.A)
 }
 
-// pixel avoids an allocation for the types that decoders make.
+// pixel returns a pixel without an allocation for the types that decoders return.
 func pixel(img image.Image, x, y int) color.NRGBA {
 	switch img := img.(type) {
 	case *image.NRGBA:
@@ -147,7 +147,7 @@ func appendPixel16(dst []byte, c color.Color, channels int) []byte {
 	return dst
 }
 
-// grey is how bright a colour is, were it opaque.
+// grey returns the brightness of a colour, ignoring alpha.
 func grey(c color.NRGBA) uint8 {
 	return color.GrayModel.Convert(color.RGBA{c.R, c.G, c.B, 255}).(color.Gray).Y
 }

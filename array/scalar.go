@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Scalar returns the element of an array without dimensions: a bool, an int64, a uint64 or a
-// float64. ok is false for other arrays, and for complex numbers.
+// Scalar returns the element of an array without dimensions: a bool, an int64, a uint64
+// or a float64. ok is false for other arrays, and for complex numbers.
 func (a Array) Scalar() (v any, ok bool) {
 	if len(a.Shape) > 0 || a.Validate() != nil {
 		return nil, false

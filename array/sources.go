@@ -2,8 +2,8 @@ package array
 
 import "embed"
 
-// Sources are the sources of this package, for package source: programs that
-// are built with an edited Larder are other programs.
+// Sources are the sources of this package, for package source. A program that is built
+// with an edited Larder is another program.
 //
 //go:embed *.go
 var Sources embed.FS

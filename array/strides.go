@@ -2,10 +2,10 @@ package array
 
 import "errors"
 
-// InOrder copies the elements of an array into C order (the last index varies fastest). src holds
-// elements of size bytes, and the one at index (i, j, ...) is the (i*strides[0] + j*strides[1] +
-// ...)th of them. Shape and strides have one length and no negative numbers. It is an error if an
-// element lies outside src.
+// InOrder copies the elements of an array into C order (the last index varies fastest).
+// src holds elements of size bytes; the one with index (i, j, ...) is number
+// i*strides[0] + j*strides[1] + ... of them. shape and strides have one length and no
+// negative numbers. InOrder returns an error if an element is outside src.
 func InOrder(src []byte, shape, strides []int, size int) ([]byte, error) {
 	n, last := 1, 0
 	for i, dim := range shape {

@@ -7,14 +7,13 @@ import (
 	"unsafe"
 )
 
-// littleEndian reports whether the numbers of this machine are laid out as
-// those of an Array.
+// littleEndian reports whether numbers of this machine have the layout of an Array.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// Values returns the elements of a in C order. They share the array's memory,
-// and must not be written to, where that is aligned for a T and the machine is
-// little-endian; otherwise they are a copy. A T that is not the array's type
-// of elements is an error, and so is a bool that is neither 0 nor 1.
+// Values returns the elements of a in C order. If the memory is aligned for a T and the
+// machine is little-endian, they share it, and the caller must not write to them;
+// otherwise they are a copy. Values returns an error if T is not the type of the
+// elements, or if a bool is neither 0 nor 1.
 func Values[T Element](a Array) ([]T, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -40,8 +39,8 @@ func Values[T Element](a Array) ([]T, error) {
 	return values, nil
 }
 
-// From returns an array of the given shape over values, which it shares where
-// the machine is little-endian. No shape means one dimension of all values.
+// From returns an array of the given shape over values. It shares their memory if the
+// machine is little-endian. Without a shape it has one dimension.
 func From[T Element](values []T, shape ...int) (*Array, error) {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
@@ -62,7 +61,7 @@ func bytesOf[T Element](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-// copyWords copies between the array's byte order and the machine's.
+// copyWords copies and converts between the array's byte order and the machine's.
 func copyWords(dst, src []byte, word int) {
 	copy(dst, src)
 	if !littleEndian {
@@ -70,9 +69,8 @@ func copyWords(dst, src []byte, word int) {
 	}
 }
 
-// SwapBytes reverses in place the bytes of every word of the given size: it
-// turns big-endian numbers into little-endian ones. Bytes beyond the last
-// whole word are left alone.
+// SwapBytes reverses the bytes of every word of the given size in place: it converts
+// between big-endian and little-endian. It ignores an incomplete last word.
 func SwapBytes(b []byte, word int) {
 	switch word {
 	case 0, 1:

@@ -2,20 +2,19 @@ package cache
 
 import "slices"
 
-// auto does as the policy that does best, which it finds out by running all of
-// them beside the cache on keys alone (see shadows). Which one that is, and when
-// to go over to another one, is up to a choice.
+// auto follows the policy with the most hits. It finds it by running all candidates on
+// keys alone (see shadows). A choice decides which one to follow and when to change.
 //
-// Of a cache of up to shadowSize entries the shadows see everything, and the
-// entries are kept that the chosen shadow keeps (see follower): from then on
-// auto has all hits of that policy but for at most one for each place. Of a
-// larger one they see a sample of the keys, and are as much smaller; then the
-// chosen policy is handed the entries as they are.
+// For a cache of up to shadowSize entries the shadows see all keys, and auto holds the
+// entries that the chosen shadow holds (see follower). It then has all hits of that
+// policy except at most one per entry. For a larger cache the shadows see a sample of
+// the keys and are smaller in proportion; the chosen policy takes over the entries as
+// they are.
 //
-// What that comes to: auto lacks at most a hundredth of the reads, and beside
-// them learning(size) hits, to the policy that is best on all of them. That was
-// measured (TestAutoIsNearTheBest), and is no theorem: who knows what auto does
-// can make up orders that change just when it has changed.
+// auto has fewer hits than the policy that is best over all reads: at most a hundredth
+// of the reads plus learning(size) hits. This is measured (TestAutoIsNearTheBest), not
+// proved: a client that knows auto can construct orders that change whenever auto has
+// changed.
 type auto[K comparable, V any] struct {
 	policy[K, V] // of the entries
 	begun        func(k K)
@@ -25,19 +24,19 @@ type auto[K comparable, V any] struct {
 
 	shadows  *shadows[K] // nil until the cache is full for the first time
 	choice   choice
-	founders bloom        // what was held then, in a large cache
+	founders bloom        // entries held at that time, in a large cache
 	evicted  *entry[K, V] // by the last victim
 }
 
-// learning is how many hits it takes, for a cache of so many entries, to find
-// the best policy and to hold what it holds.
+// learning is the number of hits that a cache of the given size takes to find the best
+// policy and to hold its entries.
 func learning(size int) int { return 3*size + 50 }
 
 func newAuto[K comparable, V any](o Options, entries index[K, V]) *auto[K, V] {
 	return &auto[K, V]{policy: newFilling[K, V](), entries: entries, options: o, hash: newHash[K]()}
 }
 
-// begin is told of every read before it is looked up.
+// begin is called for every read before the lookup.
 func (a *auto[K, V]) begin(k K) {
 	if a.begun != nil {
 		a.begun(k)
@@ -66,14 +65,14 @@ func (a *auto[K, V]) insert(e *entry[K, V]) {
 	a.policy.insert(e)
 }
 
-// resized is told that an entry holds more or less by now.
+// resized is called when the bytes of an entry changed.
 func (a *auto[K, V]) resized(e *entry[K, V]) {
 	if a.shadows != nil && a.shadows.watch(e.key) {
 		a.shadows.resize(e.key, e.bytes)
 	}
 }
 
-// remove has the shadows forget what was not evicted but taken out.
+// remove removes an entry from the shadows unless it was evicted.
 func (a *auto[K, V]) remove(e *entry[K, V]) {
 	if e != a.evicted && a.shadows != nil && a.shadows.watch(e.key) {
 		a.shadows.remove(e.key)
@@ -82,9 +81,8 @@ func (a *auto[K, V]) remove(e *entry[K, V]) {
 	a.policy.remove(e)
 }
 
-// victim starts the shadows when the cache is full for the first time: only
-// then is it known how many entries it holds, and whether there is anything to
-// choose at all.
+// victim starts the shadows when the cache is full for the first time. Only then is its
+// number of entries known, and whether there is anything to choose.
 func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	if f, ok := a.policy.(*filling[K, V]); ok {
 		past := f.past()
@@ -100,9 +98,8 @@ func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	return a.evicted
 }
 
-// comesBack reports whether what is read is soon read again: most of what filled the cache
-// was. Otherwise what the cache holds is given up for the like of it, as in epochs, and had
-// better stay.
+// comesBack reports whether most entries were read again while the cache filled. If
+// not, as in epochs, evictions would gain nothing, and the entries should stay.
 func comesBack[K comparable, V any](past []event[K, V]) bool {
 	again := map[K]bool{}
 	came := 0
@@ -116,7 +113,7 @@ func comesBack[K comparable, V any](past []event[K, V]) bool {
 	return 2*len(again) >= came
 }
 
-// start makes shadows that have seen what happened, and follows the one that was followed
+// start creates shadows, replays the past to them, and follows the same candidate as
 // before.
 func (a *auto[K, V]) start(past []event[K, V]) {
 	a.shadows = newShadows(a.options, a.entries.size(), a.hash)
@@ -143,7 +140,7 @@ func (a *auto[K, V]) start(past []event[K, V]) {
 	}
 }
 
-// found notes what is held, all but one entry.
+// found records all held entries but one.
 func (a *auto[K, V]) found() {
 	a.founders = newBloom(a.entries.size())
 	first := true
@@ -155,7 +152,6 @@ func (a *auto[K, V]) found() {
 	}
 }
 
-// change hands all entries over to the policy that is chosen now.
 func (a *auto[K, V]) change() {
 	old := a.policy
 	a.lead()
@@ -166,9 +162,9 @@ func (a *auto[K, V]) change() {
 	}
 }
 
-// lead makes the policy that does as the chosen candidate. Of those that would
-// not give up what they hold, a large cache cannot make do with what happens to
-// be there: it goes back to what it held first.
+// lead creates the policy that follows the chosen candidate. In a large cache,
+// candidates that never evict start from the entries that the cache held first, and not
+// from those that it happens to hold.
 func (a *auto[K, V]) lead() {
 	name := candidates[a.choice.current]
 	a.begun = nil

@@ -1,16 +1,16 @@
 package cache
 
-// bloom is a set of hashes, in twelve bits for each. One in three hundred
-// others seems to be in it (Bloom, Space/Time Trade-offs in Hash Coding with
-// Allowable Errors, 1970).
+// bloom is a set of hashes with twelve bits per hash. Its false positive rate is one in
+// three hundred (Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors,
+// 1970).
 type bloom []uint64
 
 func newBloom(n int) bloom { return make(bloom, n*12/64+1) }
 
-// bits are how many bits say that a hash is there.
+// bits is the number of bits set per hash.
 const bits = 6
 
-// at returns one of the bits of a hash, and the word that it is in.
+// at returns one of the bits of a hash, and its word.
 func (b bloom) at(hash uint64, i int) (word *uint64, bit uint64) {
 	hash += uint64(i) * (hash>>32 | 1) * 0x9e3779b97f4a7c15
 	hash ^= hash >> 29

@@ -1,11 +1,11 @@
-// Package cache keeps decoded values in memory, bounded in number or in bytes.
+// Package cache provides caches of decoded values in memory, bounded in number or in
+// bytes.
 //
-// An entry is a value under its key, with the bytes that it holds and what it
-// took to compute. A read that finds one is a hit. A policy decides, when there
-// is no room, which entry is evicted for a new one, or that the new one is not
-// taken in: [Policies] names those that there are, [Register] adds others. A
-// [Cache] is entries under a policy; where the order of reads is known
-// beforehand, [NewOrdered] and [Expect] make use of it.
+// An entry is a value under its key, with its bytes and its cost to compute. A read
+// that finds an entry is a hit. If the cache is full, a policy decides which entry is
+// evicted for a new one, or that the new one is rejected. [Policies] lists the
+// policies; [Register] adds others. If the order of reads is known in advance, use
+// [NewOrdered] and [Expect].
 package cache
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// Options say what a cache keeps.
+// Options configure a cache.
 type Options struct {
 	Policy string // one of Policies
-	Size   int    // entries at most; 0 for no bound
-	Bytes  int64  // bytes at most; 0 for no bound
+	Size   int    // most entries; 0 for no bound
+	Bytes  int64  // most bytes; 0 for no bound
 }
 
-// A Cache keeps values under keys. It may be used by many goroutines. Values
-// are handed out as they were put in, nil ones included.
+// A Cache stores values under keys. It is safe for concurrent use. It returns values as
+// they were put, including nil ones.
 type Cache[K comparable, V any] struct {
 	options Options
 	loads   singleflight.Group[K, V]
@@ -36,42 +36,42 @@ type Cache[K comparable, V any] struct {
 	mu       sync.Mutex
 	entries  index[K, V]
 	policy   policy[K, V]
-	begin    func(k K)            // if not nil, told of every Get
-	resized  func(e *entry[K, V]) // if not nil, told of what holds more or less by now
-	gone     func(k K)            // if not nil, told of what is not held any more
+	begin    func(k K)            // called for every Get if not nil
+	resized  func(e *entry[K, V]) // called when the bytes of an entry changed, if not nil
+	gone     func(k K)            // called for each removed key, if not nil
 	stats    Stats
-	own      policy[K, V] // the policy of its own, while an order is expected
+	own      policy[K, V] // its own policy, while an order is expected
 	ownBegin func(k K)
 	removed  uint64 // counts Remove and Clear, so that loads notice them
 	onDrop   func(V)
 	spare    *entry[K, V]
 }
 
-// entry is one value, and its place in the list of a policy. There may be
-// millions, so its fields are as small, and lie as close, as they can.
+// entry is one value and its position in the list of a policy. There may be millions of
+// entries, so the fields are small and packed.
 type entry[K comparable, V any] struct {
 	key        K
 	visited    bool  // sieve
-	class      int16 // opt: of what it is worth
-	place      int32 // rr, cost, opt: where it is in their slice
+	class      int16 // opt: class by value
+	place      int32 // rr, cost, opt: position in their slice
 	value      V
 	bytes      int64
 	cost       time.Duration
 	prev, next *entry[K, V]
-	rank       float64      // cost, opt: the least goes
-	chain      *entry[K, V] // the next in its bucket of the index
+	rank       float64      // cost, opt: the least is evicted first
+	chain      *entry[K, V] // next in its bucket of the index
 }
 
 // Stats count what a cache did.
 type Stats struct {
 	Hits, Misses int64
-	Evictions    int64         // entries that made room for others
-	Rejected     int64         // puts that were not taken in
+	Evictions    int64         // entries evicted for others
+	Rejected     int64         // puts that were rejected
 	Bytes        int64         // held now
-	Saved        time.Duration // the cost of what hits did not compute
+	Saved        time.Duration // cost of the values that hits returned
 }
 
-// New returns an empty cache. An unknown policy is an error, and so is a
+// New returns an empty cache. It returns an error for an unknown policy, and for a
 // policy other than memo without a bound.
 func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 	if o.Size < 0 || o.Bytes < 0 {
@@ -95,7 +95,6 @@ func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
 	return c
 }
 
-// follow has an empty cache do as a policy says.
 func (c *Cache[K, V]) follow(p policy[K, V]) {
 	c.policy = p
 	if p, ok := p.(interface{ begin(k K) }); ok {
@@ -106,9 +105,9 @@ func (c *Cache[K, V]) follow(p policy[K, V]) {
 	}
 }
 
-// OnDrop has f told of each value that is not held any more, or that was not
-// taken in. It is called before the cache is used, once. The cache is locked
-// while f runs, so f must not use it.
+// OnDrop sets a function that is called with each value that was removed or rejected.
+// Call OnDrop once, before the cache is used. The cache is locked while f runs, so f
+// must not use it.
 func (c *Cache[K, V]) OnDrop(f func(V)) { c.onDrop = f }
 
 func (c *Cache[K, V]) dropped(v V) {
@@ -117,7 +116,7 @@ func (c *Cache[K, V]) dropped(v V) {
 	}
 }
 
-// Policies lists the names of the policies, registered ones too.
+// Policies lists the names of the policies, including registered ones.
 func Policies() []string {
 	registryMu.Lock()
 	defer registryMu.Unlock()
@@ -136,14 +135,14 @@ func (c *Cache[K, V]) Get(k K) (V, bool) {
 	return none, false
 }
 
-// Has reports whether there is a value under k. It is no read.
+// Has reports whether there is a value under k. It does not count as a read.
 func (c *Cache[K, V]) Has(k K) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.entries.get(k) != nil
 }
 
-// read returns the entry of a key, which is read, or nil.
+// read returns the entry of a key, or nil, and counts a read.
 func (c *Cache[K, V]) read(k K) *entry[K, V] {
 	if c.begin != nil {
 		c.begin(k)
@@ -159,10 +158,9 @@ func (c *Cache[K, V]) read(k K) *entry[K, V] {
 	return e
 }
 
-// Put takes in a value that holds so many bytes and took so long to compute.
-// What is under k already is replaced, in its place. Others are evicted as
-// the policy says; where it evicts none, or where the value is larger than
-// the whole bound, the value is not taken in.
+// Put stores a value with its bytes and its cost to compute. It replaces a value under
+// k. The policy decides which entries to evict. If it evicts none, or if the value is
+// larger than the whole bound, the value is rejected.
 func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +177,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		return
 	}
 	if _, keeps := c.policy.(keepAll[K, V]); keeps && c.over(bytes) {
-		c.stats.Rejected++ // no entry has to be made to know that
+		c.stats.Rejected++ // no entry needs to be created
 		c.dropped(v)
 		return
 	}
@@ -199,7 +197,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	c.policy.insert(e)
 }
 
-// over reports whether one more entry of so many bytes is over a bound.
+// over reports whether one more entry with the given bytes exceeds a bound.
 func (c *Cache[K, V]) over(bytes int64) bool {
 	o := c.options
 	return o.Size > 0 && c.entries.size() >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
@@ -218,8 +216,8 @@ func (c *Cache[K, V]) room(incoming *entry[K, V]) bool {
 	return true
 }
 
-// shrink evicts after an entry grew: others first, and the entry itself if it
-// alone is over the bound or the policy gives up nothing else.
+// shrink evicts after an entry grew: others first, then the entry itself if it alone
+// exceeds the bound or the policy evicts nothing else.
 func (c *Cache[K, V]) shrink(grown *entry[K, V]) {
 	for c.options.Bytes > 0 && c.stats.Bytes > c.options.Bytes {
 		victim := c.policy.victim(grown)
@@ -246,16 +244,16 @@ func (c *Cache[K, V]) drop(e *entry[K, V]) {
 	c.recycle(e)
 }
 
-// recycle keeps an entry that is not in use for the next that is needed: a full
-// cache allocates nothing.
+// recycle keeps an unused entry for the next Put, so that a full cache allocates
+// nothing.
 func (c *Cache[K, V]) recycle(e *entry[K, V]) {
-	*e = entry[K, V]{} // lets go of the value
+	*e = entry[K, V]{} // releases the value
 	c.spare = e
 }
 
-// Load returns the value under k, loading it with fn if it is not there: once
-// at a time, whoever asks. fn returns the value and the bytes that it holds. A
-// key that is removed while it is loaded is handed out, and not taken in.
+// Load returns the value under k. If there is none, it calls fn, at most once at a time
+// per key over all callers. fn returns the value and its bytes. A value whose key is
+// removed during the load is returned and not stored.
 func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context) (v V, bytes int64, err error)) (V, error) {
 	if v, ok := c.Get(k); ok {
 		return v, nil
@@ -263,12 +261,12 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 	return c.Fetch(ctx, k, fn)
 }
 
-// Fetch is [Cache.Load] for who has read k just before, and not found it: it counts as
-// no read of its own.
+// Fetch is [Cache.Load] for a caller that has just read k and missed. It does not count
+// as another read.
 func (c *Cache[K, V]) Fetch(ctx context.Context, k K, fn func(ctx context.Context) (v V, bytes int64, err error)) (V, error) {
 	v, _, err := c.loads.Do(ctx, k, "a load of the cache", func(ctx context.Context) (V, error) {
 		c.mu.Lock()
-		if e := c.entries.get(k); e != nil { // another load has ended since we looked
+		if e := c.entries.get(k); e != nil { // another load has ended since
 			defer c.mu.Unlock()
 			return e.value, nil
 		}
@@ -291,8 +289,7 @@ func (c *Cache[K, V]) Fetch(ctx context.Context, k K, fn func(ctx context.Contex
 	return v, err
 }
 
-// Update changes the number of bytes that an entry is known to hold, if it is
-// still there. It is no use of the entry.
+// Update changes the bytes of an entry if it still exists. It does not count as a use.
 func (c *Cache[K, V]) Update(k K, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -310,7 +307,7 @@ func (c *Cache[K, V]) resize(e *entry[K, V], bytes int64) {
 	}
 }
 
-// Remove forgets the value under k.
+// Remove removes the value under k.
 func (c *Cache[K, V]) Remove(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -320,7 +317,7 @@ func (c *Cache[K, V]) Remove(k K) {
 	}
 }
 
-// Clear forgets all values.
+// Clear removes all values.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -330,10 +327,10 @@ func (c *Cache[K, V]) Clear() {
 	}
 }
 
-// Options returns what the cache was made with.
+// Options returns the options of the cache.
 func (c *Cache[K, V]) Options() Options { return c.options }
 
-// Len returns the number of values kept.
+// Len returns the number of values.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -347,7 +344,6 @@ func (c *Cache[K, V]) Stats() Stats {
 	return c.stats
 }
 
-// newPolicy returns a policy for entries that are found in held.
 func newPolicy[K comparable, V any](o Options, held index[K, V]) (policy[K, V], error) {
 	l := newList[K, V]()
 	switch o.Policy {

@@ -1,20 +1,20 @@
 package cache
 
-// choice is which of the candidates to follow, by how often they hit.
+// choice selects the candidate to follow by their hits.
 //
-// It follows whichever has done best lately: the one in use must have fallen
-// behind by a margin, about what it costs to change. That can go wrong if what
-// is best changes as fast as it is found out. So it is done only as long as all
-// of it has cost no more than a quarter of a hundredth of the reads, compared to the
-// candidate that is best over all; then that one is followed.
+// It follows the candidate with the most recent hits, once the current one is behind by
+// a margin of about the cost of a change. This fails if the best candidate changes as
+// fast as it is found. So it is done only while its total cost, compared to the
+// candidate that is best over all, is at most 0.25 % of the reads; after that the best
+// over all is followed.
 type choice struct {
 	current int // the candidate to follow
 	size    float64
-	rough   bool // what is followed may have other hits than its shadow
+	rough   bool // the cache may have other hits than the shadow
 
 	hits   [len(candidates)]float64 // since the last comparison
-	behind [len(candidates)]float64 // the best lately, the margin at most
-	ever   [len(candidates)]float64 // hits
+	behind [len(candidates)]float64 // recent hits behind the best, at most the margin
+	ever   [len(candidates)]float64 // all hits
 	held   float64                  // hits of the cache since the last comparison
 	own    float64                  // all hits of the cache
 	reads  float64
@@ -25,7 +25,7 @@ type choice struct {
 
 const (
 	period  = 16     // reads between comparisons
-	allowed = 0.0025 // what it may cost to look for what is best lately, of all reads
+	allowed = 0.0025 // share of reads that following recent hits may cost
 	growth  = 1.6    // of patience, whenever the leader changes
 )
 
@@ -37,8 +37,8 @@ func newChoice(first, size int, rough bool) choice {
 
 func (c *choice) margin() float64 { return 2 + c.size/2 }
 
-// read counts a read, after the candidates' hits were counted, and reports
-// whether another candidate is to be followed from now on.
+// read counts a read after the hits of the candidates. It reports whether the candidate
+// to follow changed.
 func (c *choice) read(hit bool) bool {
 	if hit {
 		c.held++
@@ -56,8 +56,8 @@ func (c *choice) read(hit bool) bool {
 	return c.current != was
 }
 
-// count adds up what was counted since the last comparison, and returns the hits
-// of the best candidate.
+// count adds the hits since the last comparison, and returns the hits of the best
+// candidate.
 func (c *choice) count() float64 {
 	c.own += c.held
 	if c.rough {

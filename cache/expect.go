@@ -2,10 +2,11 @@ package cache
 
 import "github.com/larder-data/larder/order"
 
-// Expect tells a cache of the elements of a source that the next reads come in
-// a known order, from a position on; those before it have been begun already, and may
-// still come. Until it is told otherwise it evicts by Belady's rule with
-// bypass (see [NewOrdered]) and not by its own policy. A nil order ends it. What is held stays.
+// Expect tells a cache that the next reads come in a known order, from a position on.
+// Earlier reads have been begun and may still come. The keys are elements of a source.
+// Until the next call of Expect the cache evicts by Belady's rule with bypass (see
+// [NewOrdered]) instead of its own policy. A nil order ends this. The cache keeps its
+// entries.
 func Expect[V any](c *Cache[int, V], reads order.Order, from int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +29,6 @@ func Expect[V any](c *Cache[int, V], reads order.Order, from int) {
 	c.change(p, begin)
 }
 
-// change hands all entries over to another policy.
 func (c *Cache[K, V]) change(p policy[K, V], begin func(K)) {
 	if p == c.policy {
 		return

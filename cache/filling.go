@@ -2,8 +2,8 @@ package cache
 
 import "slices"
 
-// filling is a policy for as long as there is room: it notes in which order
-// entries came, in which order they were read last, and how often.
+// filling is the policy until the cache is full. It records the order in which entries
+// were put and last read, and how often.
 type filling[K comparable, V any] struct {
 	list[K, V] // by the last read
 	came       int32
@@ -26,14 +26,14 @@ func (f *filling[K, V]) hit(e *entry[K, V]) {
 
 func (f *filling[K, V]) victim(*entry[K, V]) *entry[K, V] { return nil }
 
-// event is that an entry came, or was read.
+// event is a put or a read of an entry.
 type event[K comparable, V any] struct {
 	entry *entry[K, V]
 	read  bool
 }
 
-// past takes all entries out, and returns events that leave any policy nearly
-// as what happened would have.
+// past removes all entries. It returns events that bring any policy to nearly the state
+// that the real accesses would have given.
 func (f *filling[K, V]) past() []event[K, V] {
 	var used []*entry[K, V]
 	for e := f.oldest(); e != nil; e = f.oldest() {
@@ -61,7 +61,7 @@ func (f *filling[K, V]) past() []event[K, V] {
 	return all
 }
 
-// comings returns that entries came, in any order.
+// comings returns a put for each entry, in any order.
 func comings[K comparable, V any](entries index[K, V]) []event[K, V] {
 	var all []event[K, V]
 	for e := range entries.all() {

@@ -1,13 +1,12 @@
 package cache
 
-// follower keeps what a leader, whatever that is, holds. What the leader does
-// not hold is stale and goes first, the oldest before others, but it is not
-// thrown away before its place is needed. So whenever the leader has a hit and
-// the cache has not, they have one entry more in common; as long as no entry is
-// larger than another, that happens at most once for each place.
+// follower holds the entries that a leader holds. Entries that the leader does not hold
+// are stale. They are evicted first, the oldest before others, but only when their
+// space is needed. So whenever the leader has a hit and the cache a miss, they gain a
+// common entry. If all entries have one size, this happens at most once per entry.
 type follower[K comparable, V any] struct {
 	entries     index[K, V]
-	holds       func(k K) bool // whether the leader does
+	holds       func(k K) bool // whether the leader holds k
 	kept, stale list[K, V]
 }
 
@@ -15,7 +14,7 @@ func newFollower[K comparable, V any](entries index[K, V], holds func(k K) bool)
 	return &follower[K, V]{entries: entries, holds: holds, kept: newList[K, V](), stale: newList[K, V]()}
 }
 
-// of returns the list that an entry is in, which is noted in visited.
+// of returns the list of an entry, which its field visited indicates.
 func (f *follower[K, V]) of(e *entry[K, V]) list[K, V] {
 	if e.visited {
 		return f.kept
@@ -28,7 +27,7 @@ func (f *follower[K, V]) insert(e *entry[K, V]) {
 	f.of(e).insert(e)
 }
 
-// hit keeps what the leader has taken in since.
+// hit makes an entry current that the leader has taken in since.
 func (f *follower[K, V]) hit(e *entry[K, V]) {
 	if !e.visited && f.holds(e.key) {
 		f.remove(e)
@@ -38,7 +37,7 @@ func (f *follower[K, V]) hit(e *entry[K, V]) {
 
 func (f *follower[K, V]) remove(e *entry[K, V]) { f.of(e).remove(e) }
 
-// left is told what the leader does not hold any more.
+// left is called when the leader removed k.
 func (f *follower[K, V]) left(k K) {
 	if e := f.entries.get(k); e != nil && e.visited {
 		f.remove(e)

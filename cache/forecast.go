@@ -2,10 +2,10 @@ package cache
 
 import "github.com/larder-data/larder/order"
 
-// Forecast returns how many of n reads of an order, from a position on, will find what
-// they read, if c, as it is now, is told to [Expect] that order. It does what c would do, on keys
-// alone. What elements hold that are not in c is taken for the mean of those that are;
-// ok is false if that is needed and not known.
+// Forecast returns how many of n reads of an order, from a position on, would hit if
+// [Expect] set that order for c in its present state. It simulates c on keys alone. For
+// elements that are not in c it uses the mean bytes of those that are; ok is false if
+// that is needed and unknown.
 func Forecast[V any](c *Cache[int, V], reads order.Order, from, n int) (hits int, ok bool) {
 	model, bytes, ok := c.model()
 	if !ok {
@@ -23,7 +23,7 @@ func Forecast[V any](c *Cache[int, V], reads order.Order, from, n int) (hits int
 	return hits, true
 }
 
-// model is a cache with the keys of c, and what an element holds in the mean.
+// model returns a cache with the keys of c, and the mean bytes of an element.
 func (c *Cache[K, V]) model() (m *Cache[K, struct{}], bytes int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

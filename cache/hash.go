@@ -2,8 +2,8 @@ package cache
 
 import "hash/maphash"
 
-// newHash returns a function that spreads keys over 64 bits. Positions always
-// get the same ones, so that what a policy does can be repeated.
+// newHash returns a function that hashes keys to 64 bits. The hashes of positions are
+// fixed, so that runs of a policy can be repeated.
 func newHash[K comparable]() func(k K) uint64 {
 	if h, ok := any(spread).(func(K) uint64); ok {
 		return h

@@ -1,12 +1,12 @@
 package cache
 
-// ranked is a heap of entries with the least rank on top. Each node has four
-// children, and ranks lie beside the entries, so that few of them have to be
-// fetched. Entries know their places, so that any can be moved or taken out.
+// ranked is a heap of entries with the least rank on top. Each node has four children,
+// and ranks are stored next to the entries, so that few entries are read. Entries know
+// their positions, so any entry can be moved or removed.
 type ranked[K comparable, V any] struct {
 	seats []seat[K, V]
-	// vacant says that the top was taken: most often another entry comes in
-	// for it, and takes its place.
+	// vacant is true if the top was removed: most often another entry takes its
+	// position.
 	vacant bool
 }
 
@@ -44,7 +44,7 @@ func (h *ranked[K, V]) take(e *entry[K, V]) {
 	h.close(int(e.place))
 }
 
-// settle closes the gap that a taken top left.
+// settle closes the gap of a removed top.
 func (h *ranked[K, V]) settle() {
 	if h.vacant {
 		h.vacant = false
@@ -63,13 +63,12 @@ func (h *ranked[K, V]) close(at int) {
 	}
 }
 
-// fix moves an entry whose rank has changed.
 func (h *ranked[K, V]) fix(e *entry[K, V]) {
 	h.settle()
 	h.sift(int(e.place), seat[K, V]{e.rank, e})
 }
 
-// sift puts s at a free place, or where it belongs from there.
+// sift moves s from a free position to where it belongs.
 func (h *ranked[K, V]) sift(at int, s seat[K, V]) {
 	if at > 0 && s.rank < h.seats[(at-1)/arity].rank {
 		h.up(at, s)
@@ -116,12 +115,12 @@ func (h *ranked[K, V]) down(at int, s seat[K, V]) {
 	h.put(at, s)
 }
 
-// worth keeps what saves most time a byte, and lets that fade for what is not
-// used: GreedyDual-Size (Cao and Irani, Cost-Aware WWW Proxy Caching
-// Algorithms, 1997).
+// worth evicts the entry that saves the least time per byte, and ages entries that are
+// not used: GreedyDual-Size (Cao and Irani, Cost-Aware WWW Proxy Caching Algorithms,
+// 1997).
 type worth[K comparable, V any] struct {
 	heap  ranked[K, V]
-	floor float64 // rank of what was evicted last: what is new starts from there
+	floor float64 // rank of the last victim, at which new entries start
 }
 
 func (w *worth[K, V]) rank(e *entry[K, V]) float64 {

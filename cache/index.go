@@ -2,17 +2,15 @@ package cache
 
 import "iter"
 
-// index finds the entry of a key.
 type index[K comparable, V any] interface {
 	get(k K) *entry[K, V]    // nil if there is none
-	set(k K, e *entry[K, V]) // no entry is under k
+	set(k K, e *entry[K, V]) // k has no entry yet
 	remove(k K)
 	size() int
-	all() iter.Seq[*entry[K, V]] // which may be removed as they come
+	all() iter.Seq[*entry[K, V]] // the caller may remove each as it is yielded
 }
 
-// newIndex returns an empty index: positions in a dataset have one that needs
-// no hashing.
+// newIndex returns an empty index: for positions in a dataset one without hashing.
 func newIndex[K comparable, V any]() index[K, V] {
 	if i, ok := any(&paged[V]{}).(index[K, V]); ok {
 		return i
@@ -20,19 +18,18 @@ func newIndex[K comparable, V any]() index[K, V] {
 	return &hashed[K, V]{hash: newHash[K]()}
 }
 
-// hashed is a table of any keys by linear hashing (Litwin, Linear Hashing: A New
-// Tool for File and Table Addressing, 1980): each bucket is a chain through its
-// entries, and whenever there are more entries than buckets one bucket is split.
-// So it costs a few words an entry and never stops to grow. A map of Go, with a
-// copy of each key, took 160 bytes for each that a full cache held.
+// hashed is a table of any keys by linear hashing (Litwin, Linear Hashing: A New Tool
+// for File and Table Addressing, 1980). Each bucket is a chain through its entries; if
+// there are more entries than buckets, one bucket is split. So it costs a few words per
+// entry and never pauses to grow. A Go map with a copy of each key took 160 bytes per
+// entry of a full cache.
 type hashed[K comparable, V any] struct {
 	hash    func(k K) uint64
 	buckets []*entry[K, V]
-	mask    uint64 // of the buckets there will be when all are split
+	mask    uint64 // for the number of buckets after all are split
 	n       int
 }
 
-// bucket returns the number of a key's bucket, which is there.
 func (h *hashed[K, V]) bucket(k K) uint64 {
 	i := h.hash(k) & h.mask
 	if i >= uint64(len(h.buckets)) {
@@ -64,7 +61,7 @@ func (h *hashed[K, V]) push(e *entry[K, V]) {
 	e.chain, *first = *first, e
 }
 
-// split adds a bucket, and moves to it what belongs there.
+// split adds a bucket and moves its entries there.
 func (h *hashed[K, V]) split() {
 	last := uint64(len(h.buckets))
 	if last > h.mask {
@@ -103,7 +100,7 @@ func (h *hashed[K, V]) all() iter.Seq[*entry[K, V]] {
 	return func(yield func(*entry[K, V]) bool) {
 		for _, e := range h.buckets {
 			for e != nil {
-				next := e.chain // it may be removed meanwhile
+				next := e.chain // the caller may remove e
 				if !yield(e) {
 					return
 				}
@@ -113,18 +110,18 @@ func (h *hashed[K, V]) all() iter.Seq[*entry[K, V]] {
 	}
 }
 
-// paged is a table of small numbers in pages, which exist only where entries
-// are: at worst half a kilobyte for each. Other numbers are hashed.
+// paged is a table of small integers in pages, which exist only where entries are: at
+// worst half a kilobyte per entry. Other integers are hashed.
 type paged[V any] struct {
 	pages  []page[V]
-	spare  *slots[V] // empty ones, for the next page that is needed
+	spare  *slots[V] // an empty one for the next new page
 	n      int
 	beyond map[int]*entry[int, V]
 }
 
-// page has the entries of 64 numbers. What is not there, most of what is asked
-// for in a cache that is much smaller than its source, is known without
-// looking at the slots, which are likely to be far away in memory.
+// page has the entries of 64 keys. A bit mask answers for missing keys without a read
+// of the slots, which are likely to be far away in memory. In a cache much smaller than
+// its source, most lookups are of missing keys.
 type page[V any] struct {
 	there uint64 // a bit for each slot in use
 	slots *slots[V]

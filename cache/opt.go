@@ -9,22 +9,19 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// NewOrdered returns a cache of the elements of a source that will be read in a
-// known order, under Belady's rule with bypass: what is read again last goes
-// first, and that may be the new element itself. Bounded by a size, no policy
-// has more hits (Belady, A Study of Replacement Algorithms for a
-// Virtual-Storage Computer, 1966).
+// NewOrdered returns a cache for elements of a source that are read in a known order.
+// It uses Belady's rule with bypass: it evicts the element that is read again last, or
+// rejects the new one. With a bound on the number, no policy has more hits (Belady, A
+// Study of Replacement Algorithms for a Virtual-Storage Computer, 1966).
 //
-// Bounded by bytes, elements may differ in what they hold and what they cost:
-// then what saves least time for the bytes that it holds until it is read again
-// goes first. Where all elements are alike that is Belady's rule; in general
-// the best choice is not known in reasonable time (Berger, Beckmann and
-// Harchol-Balter, Practical Bounds on Optimal Caching with Variable Object
-// Sizes, 2018).
+// With a bound on bytes, elements may differ in bytes and cost. The cache then evicts
+// the element that saves the least time for the bytes that it occupies until its next
+// read. If all elements are alike, this is Belady's rule. In general no efficient
+// algorithm for the best choice is known (Berger, Beckmann and Harchol-Balter,
+// Practical Bounds on Optimal Caching with Variable Object Sizes, 2018).
 //
-// Reads may come in another sequence than the order has, as they do of readers that go
-// on side by side: by up to a 32nd of it, and 4096 positions. The policy in o is not
-// looked at.
+// Reads may deviate from the order, as with concurrent readers, by up to a 32nd of it,
+// at most 4096 positions. The policy in o is ignored.
 func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	if o.Size < 0 || o.Bytes < 0 || o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
@@ -32,10 +29,10 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	return newCacheOf(o, ordered(o, reads, 0, newIndex[int, V]())), nil
 }
 
-// ordered returns the policy for a known order. Where every element is read once
-// a pass, a hit must be held from one pass to the next, so there are at most as
-// many a pass as the cache has places: to hold what is there is optimal, and
-// much cheaper. That takes that all that is held is read.
+// ordered returns the policy for a known order. If every element is read once per pass,
+// a hit must be held from one pass to the next. So a pass has at most as many hits as
+// the cache has entries. Then it is optimal, and much cheaper, to hold the present
+// entries, if all of them will be read.
 func ordered[V any](o Options, reads order.Order, from int, held index[int, V]) policy[int, V] {
 	hold := order.OncePerPass(reads)
 	for e := range held.all() {
@@ -50,41 +47,40 @@ func ordered[V any](o Options, reads order.Order, from int, held index[int, V]) 
 	return &belady[V]{order: reads, pos: from - 1, slack: slack, begun: newWindow(slack), weighs: o.Bytes > 0, overdue: sweepEvery}
 }
 
-// Reads may come so many positions before or after their turn, or a part of the order
-// between the two.
+// Bounds on how far a read may be from its position in the order.
 const (
 	leastSlack = 16
 	mostSlack  = 4096
 )
 
-// sweepEvery is after how many reads at least all entries are looked at.
+// sweepEvery is the least number of reads between two sweeps over all entries.
 const sweepEvery = 1024
 
-// belady evicts what is read again last, or if it weighs entries, what is worth
-// least until then. The rank of an entry is the negative of the position at
-// which it is read again, so that the least rank is on top.
+// belady evicts the entry that is read again last or, if it weighs entries, that is
+// worth least until then. The rank of an entry is the negative of its next position, so
+// that the least rank is on top.
 type belady[V any] struct {
 	order   order.Order
-	pos     int // the furthest of the reads that were begun
+	pos     int // the furthest read that was begun
 	slack   int
-	begun   bitWindow // of the positions within slack of pos, those that were begun
-	overdue int       // so many reads from now it is looked for entries that are
+	begun   bitWindow // positions within slack of pos that were begun
+	overdue int       // reads until the next sweep for overdue entries
 	weighs  bool
-	usual   float64 // what it takes to make an entry: the logarithm, in the mean of the last
-	learnt  int     // so many
+	usual   float64 // recent mean of the logarithm of the cost
+	learnt  int     // number of costs in the mean
 	classes []class[V]
 }
 
-// class has the entries whose value, in time saved for a byte, is the same but
-// for a factor of two. All are in one if they are not weighed.
+// class has entries whose value, in time saved per byte, is the same up to a factor of
+// two. There is one class if entries are not weighed.
 type class[V any] struct {
 	value float64
 	heap  ranked[int, V]
 }
 
-// begin is told of every read before it is looked up: it is the first of the key's reads
-// within reach that has not been begun. Who reads side by side with others is before or
-// after them; of a read that is not within reach the order does not know.
+// begin is called for every read before the lookup. It marks the first read of the key
+// within reach that has not been begun. Concurrent readers may be before or after each
+// other; reads out of reach are not in the order.
 func (b *belady[V]) begin(k int) {
 	if pos, ok := b.next(k); ok && pos <= b.pos+b.slack {
 		b.mark(pos)
@@ -94,8 +90,8 @@ func (b *belady[V]) begin(k int) {
 	}
 }
 
-// next is the first position within reach, or after it, at which a key is read and that
-// has not been begun.
+// next returns the first position of a key, within reach or after it, that has not been
+// begun.
 func (b *belady[V]) next(k int) (pos int, ok bool) {
 	pos, ok = b.order.Next(k, max(-1, b.pos-b.slack-1))
 	for ok && pos <= b.pos+b.slack && b.begun.has(pos) {
@@ -104,7 +100,7 @@ func (b *belady[V]) next(k int) (pos int, ok bool) {
 	return pos, ok
 }
 
-// mark notes that a read has been begun, and moves on if it is the furthest.
+// mark marks a read as begun, and moves the window if it is the furthest.
 func (b *belady[V]) mark(pos int) {
 	for b.pos < pos {
 		b.pos++
@@ -113,7 +109,7 @@ func (b *belady[V]) mark(pos int) {
 	b.begun.set(pos)
 }
 
-// A bitWindow has a bit for each position near one that moves on.
+// A bitWindow has a bit for each position near a moving one.
 type bitWindow []uint64
 
 func newWindow(slack int) bitWindow { return make(bitWindow, (2*slack+1+63)/64+1) }
@@ -127,8 +123,8 @@ func (w bitWindow) set(pos int)      { word, bit := w.at(pos); *word |= bit }
 func (w bitWindow) clear(pos int)    { word, bit := w.at(pos); *word &^= bit }
 func (w bitWindow) has(pos int) bool { word, bit := w.at(pos); return *word&bit != 0 }
 
-// sweep finds entries whose read did not come, or came when they were taken for read
-// already, and ranks them by the next one: else they would be held for ever.
+// sweep ranks overdue entries by their next read. Their read did not come, or came when
+// it was already marked. Otherwise they would be held for ever.
 func (b *belady[V]) sweep() {
 	b.overdue = sweepEvery
 	for i := range b.classes {
@@ -151,9 +147,8 @@ func (b *belady[V]) rank(e *entry[int, V]) float64 {
 	return -float64(pos)
 }
 
-// value is what an entry saves for a byte that it holds, as a power of two. What things
-// take is measured, and differs without a reason, so it counts only where it is far from
-// what others take.
+// value is the time that an entry saves per byte, as a power of two. Measured costs
+// vary without reason, so a cost counts only if it is far from the usual one.
 func (b *belady[V]) value(e *entry[int, V]) float64 {
 	if !b.weighs {
 		return 1
@@ -163,22 +158,22 @@ func (b *belady[V]) value(e *entry[int, V]) float64 {
 	return math.Ldexp(1, int(coarse*far)-bytes)
 }
 
-// coarse is the logarithm of the ratio by which costs are told apart.
+// coarse is the binary logarithm of the ratio between distinguished costs.
 const coarse = 2
 
-// learn notes what it took to make an entry.
+// learn adds the cost of an entry to the mean.
 func (b *belady[V]) learn(e *entry[int, V]) {
 	b.learnt = min(b.learnt+1, 1024)
 	b.usual += (costOf(e) - b.usual) / float64(b.learnt)
 }
 
-// cheap is what anything may take whose goroutine had to wait for its turn.
+// cheap is a cost that any computation may have if its goroutine had to wait for a
+// processor.
 const cheap = 4 * time.Millisecond
 
-// costOf is the logarithm of what it took to make an entry.
 func costOf[V any](e *entry[int, V]) float64 { return math.Log2(float64(max(e.cost, cheap))) }
 
-// classOf returns the place of an entry's class, which is made if need be.
+// classOf returns the index of an entry's class, and creates the class if needed.
 func (b *belady[V]) classOf(e *entry[int, V]) int {
 	value := b.value(e)
 	for i := range b.classes {
@@ -190,13 +185,13 @@ func (b *belady[V]) classOf(e *entry[int, V]) int {
 	return len(b.classes) - 1
 }
 
-// worth is what it saves to hold a byte for one read more. What is overdue is
-// taken to be read next.
+// worth is the time saved per byte and read that an entry is held. An overdue entry
+// counts as the next to be read.
 func (b *belady[V]) worth(rank, value float64) float64 {
 	return value / max(1, -rank-float64(b.pos))
 }
 
-// insert takes in an entry, whose rank is known if it had to make room.
+// insert adds an entry. If it had to wait for an eviction, its rank is already known.
 func (b *belady[V]) insert(e *entry[int, V]) {
 	if e.rank == 0 {
 		e.rank = b.rank(e)
@@ -208,7 +203,7 @@ func (b *belady[V]) insert(e *entry[int, V]) {
 
 func (b *belady[V]) hit(e *entry[int, V]) {
 	e.rank = b.rank(e)
-	if was := e.class; b.classOf(e) != int(was) { // it holds more by now
+	if was := e.class; b.classOf(e) != int(was) { // its bytes changed
 		b.remove(e)
 		b.insert(e)
 		return
@@ -233,5 +228,5 @@ func (b *belady[V]) victim(incoming *entry[int, V]) *entry[int, V] {
 			victim, least = top, w
 		}
 	}
-	return victim // nil: the new one is worth least of all
+	return victim // nil: the new one is worth least
 }

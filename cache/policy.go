@@ -2,20 +2,20 @@ package cache
 
 import "math/rand/v2"
 
-// policy decides which entry goes when there is no room. It is called with the
-// cache's mutex held.
+// policy decides which entry to evict from a full cache. It is called with the cache's
+// mutex held.
 type policy[K comparable, V any] interface {
 	insert(e *entry[K, V]) // e is new
 	hit(e *entry[K, V])    // e was read or replaced
-	remove(e *entry[K, V]) // e is gone
-	// victim returns the entry to evict for a new one, or nil to keep all
-	// and not take in the new one. For an entry that grew, it is that entry.
+	remove(e *entry[K, V]) // e is removed
+	// victim returns the entry to evict for a new one, or nil to reject the new one.
+	// After an entry grew, incoming is that entry.
 	victim(incoming *entry[K, V]) *entry[K, V]
 }
 
-// keepAll evicts nothing: memo, which has no bound, and hold, which takes in
-// values until it is full. Over epochs that read everything once in another
-// order each time, no policy has more hits than hold.
+// keepAll evicts nothing. It is the policy memo, which has no bound, and hold, which
+// accepts values until it is full. Over epochs that read everything once, each in
+// another order, no policy has more hits than hold.
 type keepAll[K comparable, V any] struct{}
 
 func (keepAll[K, V]) insert(*entry[K, V])              {}
@@ -23,8 +23,8 @@ func (keepAll[K, V]) hit(*entry[K, V])                 {}
 func (keepAll[K, V]) remove(*entry[K, V])              {}
 func (keepAll[K, V]) victim(*entry[K, V]) *entry[K, V] { return nil }
 
-// list is a ring of entries around a root: root.next is the newest, root.prev
-// the oldest.
+// list is a ring of entries around a root: root.next is the newest, root.prev the
+// oldest.
 type list[K comparable, V any] struct{ root *entry[K, V] }
 
 func newList[K comparable, V any]() list[K, V] {
@@ -60,34 +60,33 @@ func (l list[K, V]) orNil(e *entry[K, V]) *entry[K, V] {
 	return e
 }
 
-// fifo evicts what was taken in first.
+// fifo evicts the oldest entry.
 type fifo[K comparable, V any] struct{ list[K, V] }
 
 func (fifo[K, V]) hit(*entry[K, V])                   {}
 func (p fifo[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.oldest() }
 
-// lifo evicts what was taken in last: all but one of its places stay with the
-// first comers.
+// lifo evicts the newest entry: all but one of its entries stay.
 type lifo[K comparable, V any] struct{ list[K, V] }
 
 func (lifo[K, V]) hit(*entry[K, V])                   {}
 func (p lifo[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.newest() }
 
-// lru evicts what was not used for longest.
+// lru evicts the least recently used entry.
 type lru[K comparable, V any] struct{ list[K, V] }
 
 func (p lru[K, V]) hit(e *entry[K, V])               { p.renew(e) }
 func (p lru[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.oldest() }
 
-// mru evicts what was used last.
+// mru evicts the most recently used entry.
 type mru[K comparable, V any] struct{ list[K, V] }
 
 func (p mru[K, V]) hit(e *entry[K, V])               { p.renew(e) }
 func (p mru[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.newest() }
 
-// sieve evicts, in a sweep from old to new that goes on where it stopped, the
-// first entry that was not read since the sweep last passed it (Zhang et al.,
-// SIEVE is Simpler than LRU, NSDI 2024).
+// sieve sweeps from old to new and continues where it stopped. It evicts the first
+// entry that was not read since the last sweep (Zhang et al., SIEVE is Simpler than
+// LRU, NSDI 2024).
 type sieve[K comparable, V any] struct {
 	list[K, V]
 	hand *entry[K, V] // nil: start from the oldest
@@ -115,8 +114,7 @@ func (p *sieve[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	return p.hand
 }
 
-// random evicts any entry, with a seed of its own so that runs can be
-// repeated.
+// random evicts a random entry, with its own seed so that runs can be repeated.
 type random[K comparable, V any] struct {
 	rng *rand.Rand
 	all []*entry[K, V]

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A Policy decides which element of a source goes when a cache of elements is
-// full. A cache calls it from one goroutine at a time.
+// A Policy decides which element of a source to evict from a full cache. A cache calls
+// it from one goroutine at a time.
 type Policy interface {
-	// Insert is told that the element at a position was taken in, what it
-	// holds, and what it took to compute.
+	// Insert is called when the element at pos was stored, with its bytes and its cost
+	// to compute.
 	Insert(pos int, bytes int64, cost time.Duration)
-	// Hit is told that an element that is held was read or replaced.
+	// Hit is called when a stored element was read or replaced.
 	Hit(pos int)
-	// Remove is told that an element is not held any more, evicted or not.
+	// Remove is called when an element was removed, evicted or not.
 	Remove(pos int)
-	// Victim names the element to evict for an incoming one. If ok is false
-	// all are kept and the incoming one is not taken in.
+	// Victim returns the element to evict for an incoming one. If ok is false, the
+	// incoming one is rejected.
 	Victim(incoming int) (pos int, ok bool)
 }
 
@@ -27,10 +27,9 @@ var (
 	registered = map[string]func() Policy{}
 )
 
-// Register makes a policy of one's own known by name, for caches whose keys
-// are positions (ints), which those of datasets are. build returns a policy for
-// one empty cache. Register is to be called from an init function; a name that
-// is taken panics.
+// Register adds a policy under a name, for caches whose keys are positions (ints), such
+// as those of datasets. build returns a policy for one empty cache. Call Register from
+// an init function; it panics if the name is taken.
 func Register(name string, build func() Policy) {
 	if slices.Contains(Policies(), name) || name == "opt" {
 		panic(fmt.Sprintf("cache: policy %s is registered twice", name))
@@ -40,8 +39,6 @@ func Register(name string, build func() Policy) {
 	registered[name] = build
 }
 
-// newRegistered returns a registered policy, for entries that are found in
-// held.
 func newRegistered[K comparable, V any](name string, held index[K, V]) (policy[K, V], error) {
 	registryMu.Lock()
 	build := registered[name]
@@ -54,7 +51,6 @@ func newRegistered[K comparable, V any](name string, held index[K, V]) (policy[K
 	return any(foreign[V]{build(), positions}).(policy[K, V]), nil
 }
 
-// foreign is a registered policy.
 type foreign[V any] struct {
 	Policy
 	held index[int, V]
@@ -64,7 +60,7 @@ func (f foreign[V]) insert(e *entry[int, V]) { f.Insert(e.key, e.bytes, e.cost) 
 func (f foreign[V]) hit(e *entry[int, V])    { f.Hit(e.key) }
 func (f foreign[V]) remove(e *entry[int, V]) { f.Remove(e.key) }
 
-// victim is nil too if the policy names what is not held.
+// victim also returns nil if the policy returns an element that is not stored.
 func (f foreign[V]) victim(incoming *entry[int, V]) *entry[int, V] {
 	pos, ok := f.Victim(incoming.key)
 	if !ok {

@@ -1,10 +1,10 @@
 package cache
 
-// s3fifo keeps what is new in a small queue, a tenth of the cache, and moves
-// what is read there more than once to the main queue, which gives what was
-// read another round. Keys that left the small queue are remembered for a
-// while, and go to the main queue if they come back (Yang et al., FIFO Queues
-// are All You Need for Cache Eviction, SOSP 2023).
+// s3fifo puts new entries into a small queue, a tenth of the cache, and moves those
+// read more than once to the main queue. The main queue gives entries that were read
+// another round. Keys that left the small queue are remembered for a while. If they
+// return, they enter the main queue (Yang et al., FIFO Queues are All You Need for
+// Cache Eviction, SOSP 2023).
 type s3fifo[K comparable, V any] struct {
 	small, main list[K, V]
 	smalls      int // entries in small
@@ -12,7 +12,6 @@ type s3fifo[K comparable, V any] struct {
 	ghosts      ghosts[K]
 }
 
-// most is how often a read counts.
 const most = 3
 
 func newS3FIFO[K comparable, V any]() *s3fifo[K, V] {
@@ -29,7 +28,7 @@ func (p *s3fifo[K, V]) insert(e *entry[K, V]) {
 	p.smalls++
 }
 
-// Where an entry is.
+// Queues of an entry.
 const (
 	inSmall = iota
 	inMain
@@ -76,7 +75,7 @@ func (p *s3fifo[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	return p.small.oldest()
 }
 
-// ghosts remembers so many keys that came last.
+// ghosts remembers the last keys that left.
 type ghosts[K comparable] struct {
 	queue []K
 	at    map[K]int // how often a key is in the queue and was not taken
@@ -97,7 +96,7 @@ func (g *ghosts[K]) forget(k K) {
 	}
 }
 
-// take reports whether k is remembered, and forgets it.
+// take reports whether k is remembered, and removes it.
 func (g *ghosts[K]) take(k K) bool {
 	_, ok := g.at[k]
 	delete(g.at, k)

@@ -2,32 +2,30 @@ package cache
 
 import "time"
 
-// candidates are the policies that auto chooses among: all that have a bound and do not
+// candidates are the policies that auto chooses from: all that have a bound and do not
 // know the future.
 var candidates = [...]string{"lru", "hold", "w-tinylfu", "s3-fifo", "sieve", "mru", "lifo", "fifo", "cost", "rr"}
 
-// shadowSize is how many entries a cache may have so that shadows see all keys.
+// shadowSize is the largest cache, in entries, whose shadows see all keys.
 const shadowSize = 2048
 
-// shadows are caches that hold keys and no values, one for each candidate. Of a
-// large cache they see a sample of the keys (Waldspurger et al., Efficient MRC
-// Construction with SHARDS, FAST 2015). An access that they see costs what
-// accesses to so many caches cost, about a microsecond; a key in all of them
-// takes about 850 bytes.
+// shadows are caches of keys without values, one for each candidate. Those of a large
+// cache see a sample of the keys (Waldspurger et al., Efficient MRC Construction with
+// SHARDS, FAST 2015). A sampled access costs an access to each of the caches, about a
+// microsecond; a key in all of them takes about 850 bytes.
 type shadows[K comparable] struct {
-	rate uint64 // one in rate keys is watched
+	rate uint64 // one in rate keys is sampled
 	hash func(k K) uint64
 	all  [len(candidates)]*Cache[K, struct{}]
 
-	// What was read last, and which shadows do not have it: most often it is
-	// put next.
+	// The last key read, and the shadows that miss it: most often it is put next.
 	last    K
 	lacking uint
 	led     int
 }
 
-// newShadows returns empty shadows of a cache that is full with so many entries.
-// Their keys are hashed: pages would be nearly empty.
+// newShadows returns empty shadows of a cache that is full with the given entries.
+// Their keys are hashed, because pages would be nearly empty.
 func newShadows[K comparable](o Options, entries int, hash func(k K) uint64) *shadows[K] {
 	rate := max(1, (entries+shadowSize-1)/shadowSize)
 	s := &shadows[K]{rate: uint64(rate), hash: hash, lacking: 1<<len(candidates) - 1}
@@ -40,14 +38,13 @@ func newShadows[K comparable](o Options, entries int, hash func(k K) uint64) *sh
 	return s
 }
 
-// fit reports whether the sample is neither much too small nor much too large
-// for a cache that is full with so many entries by now.
+// fit reports whether the sample has a suitable size for a cache that is full with the
+// given entries.
 func (s *shadows[K]) fit(entries int) bool {
 	sampled := entries / int(s.rate)
 	return sampled <= 4*shadowSize && (s.rate == 1 || sampled >= shadowSize/8)
 }
 
-// candidate returns a policy that is known to be there.
 func candidate[K comparable, V any](name string) policy[K, V] {
 	p, err := newPolicy[K, V](Options{Policy: name}, nil)
 	if err != nil {
@@ -58,7 +55,7 @@ func candidate[K comparable, V any](name string) policy[K, V] {
 
 func (s *shadows[K]) watch(k K) bool { return s.rate == 1 || s.hash(k)%s.rate == 0 }
 
-// read has all read a key, and counts the hits.
+// read reads a key in all shadows, and counts the hits.
 func (s *shadows[K]) read(k K, hits []float64) {
 	s.last, s.lacking = k, 0
 	for i, c := range s.all {
@@ -70,7 +67,7 @@ func (s *shadows[K]) read(k K, hits []float64) {
 	}
 }
 
-// put has those take in a key that lack it.
+// put stores a key in the shadows that miss it.
 func (s *shadows[K]) put(k K, bytes int64, cost time.Duration) {
 	known := k == s.last
 	if known && s.lacking == 0 {
@@ -85,7 +82,7 @@ func (s *shadows[K]) put(k K, bytes int64, cost time.Duration) {
 	s.last, s.lacking = k, 0
 }
 
-// replay has all go through what happened before they were there.
+// replay applies an earlier access to all shadows.
 func (s *shadows[K]) replay(k K, bytes int64, cost time.Duration, read bool) {
 	for _, c := range s.all {
 		if read {
@@ -119,13 +116,13 @@ func (s *shadows[K]) remove(k K) {
 	}
 }
 
-// holds returns what tells which keys one of them holds.
+// holds returns a function that reports which keys a shadow holds.
 func (s *shadows[K]) holds(i int) func(k K) bool {
 	entries := s.all[i].entries
 	return func(k K) bool { return entries.get(k) != nil }
 }
 
-// tell has one of them, and no other, tell what goes.
+// tell sets gone for one shadow and removes it from the others.
 func (s *shadows[K]) tell(i int, gone func(k K)) {
 	s.all[s.led].gone = nil
 	s.led = i

@@ -1,10 +1,10 @@
 package cache
 
-// tinyLFU is W-TinyLFU: what is new passes through a window of a hundredth of
-// the cache, and what leaves it is taken in only if it was asked for more often
-// lately than what would have to go. Frequencies are counted in a small sketch,
-// halved now and then so that the past fades (Einziger, Friedman and Manes,
-// TinyLFU: A Highly Efficient Cache Admission Policy, 2017).
+// tinyLFU is W-TinyLFU. New entries pass through a window of a hundredth of the cache.
+// An entry that leaves it is accepted only if it was requested more often lately than
+// its victim. A small sketch counts the frequencies, and is halved now and then so that
+// old requests lose weight (Einziger, Friedman and Manes, TinyLFU: A Highly Efficient
+// Cache Admission Policy, 2017).
 type tinyLFU[K comparable, V any] struct {
 	window, probation, protected list[K, V]
 	sizes                        [3]int // entries in each
@@ -12,7 +12,7 @@ type tinyLFU[K comparable, V any] struct {
 	hash                         func(k K) uint64
 }
 
-// Where an entry is.
+// Lists of an entry.
 const (
 	inWindow = iota
 	inProbation
@@ -26,7 +26,7 @@ func newTinyLFU[K comparable, V any]() *tinyLFU[K, V] {
 	}
 }
 
-// begin counts every read, of what is held and of what is not.
+// begin counts every read, hit or miss.
 func (p *tinyLFU[K, V]) begin(k K) { p.sketch.add(p.hash(k)) }
 
 func (p *tinyLFU[K, V]) frequency(e *entry[K, V]) uint8 {
@@ -60,8 +60,8 @@ func (p *tinyLFU[K, V]) insert(e *entry[K, V]) {
 	p.sketch.fit(p.held())
 }
 
-// hit renews an entry. One on probation is promoted, and what was protected
-// longest without a use makes room for it.
+// hit renews an entry. It promotes one on probation, for which the oldest protected
+// entry is demoted.
 func (p *tinyLFU[K, V]) hit(e *entry[K, V]) {
 	if e.place != inProbation {
 		p.of(e.place).renew(e)
@@ -73,7 +73,7 @@ func (p *tinyLFU[K, V]) hit(e *entry[K, V]) {
 	}
 }
 
-// victim lets the oldest of the window compete with the oldest on probation.
+// victim compares the oldest entry of the window with the oldest on probation.
 func (p *tinyLFU[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	candidate := p.window.oldest()
 	if candidate != nil && p.sizes[inWindow] < max(1, p.held()/100) {
@@ -89,7 +89,7 @@ func (p *tinyLFU[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	case candidate == nil:
 		return old
 	case old == nil:
-		// Nothing but a window yet: all of it but the newest moves on.
+		// There is only a window yet: all of it but the newest moves on.
 		for p.sizes[inWindow] > max(1, p.held()/100) {
 			p.move(p.window.oldest(), inProbation)
 		}
@@ -121,8 +121,8 @@ func newSketch(width int) sketch {
 	return s
 }
 
-// fit makes the sketch at least eight counters a row wide for each entry, so
-// that few keys share all of theirs. It forgets what was counted.
+// fit makes each row at least eight counters wide per entry, so that few keys share all
+// of theirs. It resets the counts.
 func (s *sketch) fit(entries int) {
 	if width := len(s.rows[0]); entries*8 > width {
 		*s = newSketch(2 * entries * 8)

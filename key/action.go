@@ -10,32 +10,32 @@ import (
 	"sync"
 )
 
-// A Param is a fixed parameter of an operation. Its value is whatever [Encode]
-// takes. It is kept, not copied, and must not be changed while the operation is
-// in use: see [Action.Changed].
+// A Param is a fixed parameter of an operation. Its value is any that [Encode] accepts.
+// The operation refers to the value, so the caller must not change it while the
+// operation is in use: see [Action.Changed].
 type Param struct {
 	Name  string
 	Value any
 }
 
-// An Op is the fixed part of an action: what is done, by which code, with
-// which parameters. It is encoded once, when it is made, and then immutable.
+// An Op is the fixed part of an action: its name, code and parameters. It is encoded
+// once, by [NewOp], and immutable.
 type Op struct {
 	name   string
 	code   Code
 	sum    [sha256.Size]byte
 	params []Part
-	values []Param // sorted by name, if some could be changed
+	values []Param // sorted by name; nil if no value can change
 
-	detail string // what it does beside its name, for people
+	detail string // human-readable description in addition to the name
 
 	described sync.Once
-	fixed     []Part // what Parts says of it, once described
-	encoded   []byte // the same, as provenance has it
+	fixed     []Part // its part of Parts, computed once
+	encoded   []byte // the same as provenance
 }
 
-// NewOp returns the operation of that name. Parameters are matched by name:
-// their order does not matter, and two of one name are an error.
+// NewOp returns an operation. Parameters are matched by name: their order does not
+// matter, and NewOp returns an error for two of one name.
 func NewOp(name string, code Code, params ...Param) (*Op, error) {
 	switch {
 	case name == "":
@@ -64,14 +64,15 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 	return op, nil
 }
 
-// Detailed returns o with what tells it from others of its name, for people: a command, say,
-// or an expression. It is in provenance and no part of keys. It is called before o is used.
+// Detailed sets a human-readable description, such as a command or an expression, and
+// returns o. The description is in provenance and not in keys. Call it before o is
+// used.
 func (o *Op) Detailed(detail string) *Op {
 	o.detail = detail
 	return o
 }
 
-// hash encodes the operation with its parameters, sorted by name.
+// hash hashes the operation with its parameters, sorted by name.
 func (o *Op) hash(params []Param) (sum [sha256.Size]byte, err error) {
 	e := newEncoder(layerOp)
 	defer e.free()
@@ -96,7 +97,7 @@ func (e *encoder) params(params []Param) error {
 	return e.unmixed()
 }
 
-// changeable reports whether whoever holds a value could change it for others.
+// changeable reports whether a holder of v can change it for others.
 func changeable(v any) bool {
 	if v == nil {
 		return false
@@ -115,9 +116,8 @@ func (o *Op) Name() string { return o.name }
 // Code returns the identity of the operation's code.
 func (o *Op) Code() Code { return o.code }
 
-// A Ref names what an action reads: bytes whose content is known, or the
-// result of another computation that need not have been run yet. The zero Ref
-// names nothing.
+// A Ref identifies an input of an action: bytes with known content, or the result of
+// another computation that need not have run. The zero Ref identifies nothing.
 type Ref struct {
 	kind   refKind
 	name   [Size]byte // a Digest or a Key
@@ -139,8 +139,7 @@ func Content(d Digest) Ref {
 	return Ref{kind: refContent, name: d}
 }
 
-// Result refers to one output of a computation. The zero Key gives the zero
-// Ref.
+// Result refers to one output of a computation. The zero Key gives the zero Ref.
 func Result(k Key, output string) Ref {
 	if k.IsZero() {
 		return Ref{}
@@ -148,10 +147,10 @@ func Result(k Key, output string) Ref {
 	return Ref{kind: refResult, name: k, output: output}
 }
 
-// IsContent reports whether r names known bytes.
+// IsContent reports whether r refers to known bytes.
 func (r Ref) IsContent() bool { return r.kind == refContent }
 
-// Digest returns what [Content] was given, and the zero Digest for others.
+// Digest returns the argument of [Content], and the zero Digest for other references.
 func (r Ref) Digest() Digest {
 	if r.kind != refContent {
 		return Digest{}
@@ -172,13 +171,13 @@ func (r Ref) append(text []byte) []byte {
 	return append(text, "nothing"...)
 }
 
-// An Input is something that an action reads.
+// An Input is an input of an action.
 type Input struct {
 	Name string
 	Ref  Ref
-	// Kind says how the bytes are read, such as a codec with its version or a
-	// file's extension: two decoders of one format may give two values. It is
-	// a part of the key.
+	// Kind says how the bytes are read, such as a codec with its version or a file
+	// extension, because two decoders of one format may give two values. It is part of
+	// the key.
 	Kind string
 }
 
@@ -190,9 +189,9 @@ func (e *encoder) input(in Input) {
 	e.string(in.Ref.output)
 }
 
-// An Action is one computation before it is run: an operation, the arguments
-// of a call, and the inputs. It is immutable, and may be used by many
-// goroutines; its arguments must not be changed while it is in use.
+// An Action describes one computation before it runs: an operation, the arguments of a
+// call, and the inputs. It is immutable and safe for concurrent use. The caller must
+// not change its arguments while it is in use.
 type Action struct {
 	op      *Op
 	args    []any
@@ -200,26 +199,26 @@ type Action struct {
 	inputs  []Input
 	key     Key
 	shares  bool   // some pointers, slices or maps of args are the same
-	only    [1]any // room for args: most calls have one
+	only    [1]any // memory of args: most calls have one
 }
 
-// Action returns the operation applied to the inputs, whose order matters.
+// Action returns the operation applied to inputs. Their order matters.
 func (o *Op) Action(inputs ...Input) *Action {
 	a := &Action{op: o, inputs: slices.Clone(inputs)}
 	a.seal()
 	return a
 }
 
-// Key is the key of [Op.Action], without making the action: for those who name
-// far more computations than they run.
+// Key returns the key of [Op.Action] without creating the action. It is for callers
+// that need many more keys than actions.
 func (o *Op) Key(inputs ...Input) Key {
 	a := Action{op: o, inputs: inputs}
 	a.seal()
 	return a.key
 }
 
-// Call returns the operation applied to arguments, whose order matters. They
-// are kept, not copied, to be described by [Action.Parts].
+// Call returns the operation applied to arguments. Their order matters. The action
+// refers to the arguments, for [Action.Parts].
 func (o *Op) Call(args ...any) (*Action, error) {
 	a := &Action{op: o}
 	a.args = append(a.only[:0], args...)
@@ -234,8 +233,8 @@ func (o *Op) Call(args ...any) (*Action, error) {
 	return a, nil
 }
 
-// NewAction is [NewOp] without parameters and [Op.Call] in one. Where an
-// operation is called often, make it once.
+// NewAction combines [NewOp], without parameters, and [Op.Call]. For an operation that
+// is called often, call NewOp once.
 func NewAction(name string, code Code, args ...any) (*Action, error) {
 	op, err := NewOp(name, code)
 	if err != nil {
@@ -244,15 +243,14 @@ func NewAction(name string, code Code, args ...any) (*Action, error) {
 	return op.Call(args...)
 }
 
-// seal computes the key.
 func (a *Action) seal() {
 	e := newEncoder(layerAction)
 	defer e.free()
 	a.sealWith(e)
 }
 
-// sealWith computes the key with an encoder at the layer of actions. Without
-// arguments argsSum is zero, which is the hash of nothing that is known.
+// sealWith computes the key with an encoder at layerAction. Without arguments argsSum
+// is zero, which is not the hash of any known bytes.
 func (a *Action) sealWith(e *encoder) {
 	e.buf = append(e.buf, a.op.sum[:]...)
 	e.buf = append(e.buf, a.argsSum[:]...)
@@ -266,21 +264,21 @@ func (a *Action) sealWith(e *encoder) {
 	copy(a.key[1:], sum[:])
 }
 
-// Key returns the name of the computation.
+// Key returns the key of the computation.
 func (a *Action) Key() Key { return a.key }
 
 // Op returns the operation.
 func (a *Action) Op() *Op { return a.op }
 
-// Changed returns an error if the arguments, or the operation's parameters, are
-// not what they were when the action was made: then its key does not name what
-// is made of them now.
+// Changed returns an error if the arguments, or the operation's parameters, changed
+// after the action was created. Its key then does not identify a result computed from
+// them.
 func (a *Action) Changed() error {
 	return cmp.Or(a.op.Changed(), a.ArgumentsChanged())
 }
 
-// ArgumentsChanged is [Action.Changed] of the arguments alone: where many actions of
-// one operation are asked about, [Op.Changed] need be asked once.
+// ArgumentsChanged is [Action.Changed] for the arguments alone. With it, a caller that
+// checks many actions of one operation can call [Op.Changed] once.
 func (a *Action) ArgumentsChanged() error {
 	if len(a.args) == 0 {
 		return nil
@@ -296,8 +294,7 @@ func (a *Action) ArgumentsChanged() error {
 	return nil
 }
 
-// Changed returns an error if the parameters are not what they were when the
-// operation was made.
+// Changed returns an error if the parameters changed after the operation was created.
 func (o *Op) Changed() error {
 	if o.values == nil {
 		return nil
@@ -322,16 +319,16 @@ func (e *encoder) arguments(args []any) error {
 	return e.unmixed()
 }
 
-// Inputs returns the inputs, which must not be written to.
+// Inputs returns the inputs. The caller must not write to them.
 func (a *Action) Inputs() []Input { return a.inputs }
 
-// Resolved reports whether every input is named by its content.
+// Resolved reports whether every input is identified by its content.
 func (a *Action) Resolved() bool {
 	return !slices.ContainsFunc(a.inputs, func(in Input) bool { return !in.Ref.IsContent() })
 }
 
-// WithInputs returns the same operation and arguments applied to other inputs:
-// those of a, as a rule, with results replaced by their contents.
+// WithInputs returns the same operation and arguments applied to other inputs: as a
+// rule those of a, with results replaced by their contents.
 func (a *Action) WithInputs(inputs []Input) *Action {
 	b := &Action{op: a.op, args: a.args, argsSum: a.argsSum, shares: a.shares, inputs: slices.Clone(inputs)}
 	b.seal()

@@ -15,41 +15,41 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// A Code identifies the code of an operation. Results of another code are
-// never taken for its own.
+// A Code identifies the code of an operation. Operations with different codes never
+// share results.
 type Code struct {
-	Kind string // how the identity was got: "version", "source", "program" or "build"
+	Kind string // origin of ID: "version", "source", "program" or "build"
 	ID   string
-	// Package is whose version it is: versions of two packages, or of two
-	// programs, have nothing to do with each other.
+	// Package is the scope of a version: equal versions of two packages, or of two
+	// programs, are unrelated.
 	Package string
 }
 
 // String returns kind and identity: "version 3".
 func (c Code) String() string { return c.Kind + " " + c.ID }
 
-// Version identifies code by a version that its author changes whenever the
-// results change. It is a version of the package that calls Version, which for
-// a main package is the path that it is built from: operations of equal names
-// and versions in two packages or programs do not take each other's results.
+// Version identifies code by a version that its author changes whenever the results
+// change. The version belongs to the package that calls Version; a main package is
+// identified by its import path. So operations with equal names and versions in two
+// packages or programs do not share results.
 func Version(v string) Code { return Code{Kind: "version", ID: v, Package: executable.Caller(0)} }
 
-// VersionOf is [Version] for a package that is given by its import path: for
-// programs that share results on purpose, and for packages that others call to
-// name their code.
+// VersionOf is [Version] for the package with the given import path. It is for programs
+// that share results on purpose, and for packages that others call to identify their
+// code.
 func VersionOf(pkg, v string) Code { return Code{Kind: "version", ID: v, Package: pkg} }
 
-// IsZero reports whether nothing is said: then the code is known by its source.
+// IsZero reports whether c is empty. The code is then identified by its source.
 func (c Code) IsZero() bool { return c == Code{} }
 
-// Build identifies code by the running executable: coarse, as any change of
-// the program gives another identity, but never stale. It is the build ID that
-// the Go command gave it, or the digest of the file where it has none, or one
-// that somebody set.
+// Build identifies code by the running executable. This is coarse, because any change
+// of the program changes the identity, but never stale. The identity is the build ID of
+// the Go command. It is the digest of the file if there is no such ID, or if a flag set
+// it.
 //
-// On Linux the file is the running one even if another has taken its place, and that
-// of the library where this code is in one. Elsewhere it is found by its path. Shared
-// libraries that the program loads are not covered.
+// On Linux Build reads the running file even if another has replaced it, or the file of
+// the shared library that contains this code. Elsewhere Build finds the file by its
+// path. Build does not cover shared libraries that the program loads.
 func Build() (Code, error) { return build() }
 
 var build = sync.OnceValues(func() (Code, error) {
@@ -68,9 +68,9 @@ var build = sync.OnceValues(func() (Code, error) {
 	return Code{Kind: "build", ID: d.String()}, nil
 })
 
-// buildID returns the Go command's build ID of an executable in ELF form, and
-// "" for others. It names the inputs of the build and, when it was installed,
-// the content of the result.
+// buildID returns the Go command's build ID of an ELF executable, and "" for other
+// files. The ID covers the inputs of the build and, if the program was installed, the
+// content of the executable.
 func buildID(f io.ReaderAt) string {
 	file, err := elf.NewFile(f)
 	if err != nil {
@@ -92,9 +92,9 @@ func buildID(f io.ReaderAt) string {
 	return id
 }
 
-// ofGo reports whether a build ID is of the kind that the Go command makes: two
-// digests of what an executable is made from, and two of what came out. One that
-// was set by a flag says nothing.
+// ofGo reports whether the Go command computed a build ID. Such an ID has two digests
+// of the inputs and two of the outputs. An ID that a flag set says nothing about the
+// code.
 func ofGo(id string) bool {
 	parts := strings.Split(id, "/")
 	return len(parts) == 4 && !slices.ContainsFunc(parts, func(p string) bool {
@@ -103,10 +103,9 @@ func ofGo(id string) bool {
 	})
 }
 
-// openExecutable opens the file that the running code is in.
 func openExecutable() (*os.File, error) {
 	if path := executable.File(); path != "" {
-		return os.Open(path) // of which nothing is there if it was replaced: it is called "... (deleted)"
+		return os.Open(path) // if it was replaced, path is "... (deleted)" and does not exist
 	}
 	f, err := os.Open("/proc/self/exe")
 	if !errors.Is(err, os.ErrNotExist) {

@@ -9,16 +9,16 @@ import (
 	"unsafe"
 )
 
-// Bounds on what is walked. What contains itself, or shares its parts so often
-// that walking it would never end, is within them where this is told by pointers,
-// slices and maps, of which each is walked once.
+// Bounds on the traversal of a value. A value that contains itself through pointers,
+// slices or maps stays within them, because each of these is traversed once. So does
+// one that shares its parts very often.
 const (
 	maxDepth = 10_000
 	maxSteps = 1 << 28
 )
 
-// enter begins, and leave ends, the inside of a pointer, slice, map or
-// interface: what lets a value be deep, or contain itself.
+// enter begins and leave ends the inside of a pointer, slice, map or interface. Only
+// through these can a value be deep or contain itself.
 func (e *encoder) enter(t reflect.Type) error {
 	e.depth++
 	e.steps++
@@ -42,7 +42,7 @@ func encodeInterface(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 		}
 		defer e.leave()
 		var v any
-		if methods { // then it lies in memory with a table of methods in place of the type
+		if methods { // then the interface value has a method table in place of the type
 			v = *(*interface{ M() })(p)
 		} else {
 			v = *(*any)(p)
@@ -83,7 +83,7 @@ func (c *compiler) pointer(p *plan) *UnkeyableError {
 	return nil
 }
 
-// sliceHeader is how a slice lies in memory.
+// sliceHeader is the layout of a slice in memory.
 type sliceHeader struct {
 	data     unsafe.Pointer
 	len, cap int
@@ -135,7 +135,6 @@ func (c *compiler) array(p *plan) *UnkeyableError {
 	return nil
 }
 
-// elements encodes n values that lie one after another.
 func (e *encoder) elements(elem *plan, p unsafe.Pointer, n int) error {
 	size := elem.typ.Size()
 	if elem.flat {
@@ -190,8 +189,8 @@ func (c *compiler) structFields(p *plan) *UnkeyableError {
 	return nil
 }
 
-// fill reports whether fields, whose encodings are what lies in memory, fill a
-// struct of that size.
+// fill reports whether fields that are encoded as their memory fill a struct of that
+// size.
 func fill(fields []field, size uintptr) bool {
 	end := uintptr(0)
 	for _, f := range fields {
@@ -284,9 +283,9 @@ type mapKey struct {
 	index   int
 }
 
-// sortKeys encodes the keys of a map and sorts them by that: each by itself, as
-// what was met before depends on their order. It reports whether any refers to
-// a place.
+// sortKeys encodes the keys of a map and sorts them by encoding. It encodes each key
+// separately, because references to earlier places depend on the order. It reports
+// whether a key refers to a place.
 func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer bool, err error) {
 	sub := encoder{depth: e.depth, steps: e.steps, maps: e.maps}
 	ends := make([]int, keys.Len())
@@ -297,7 +296,7 @@ func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer 
 		ends[i] = len(sub.buf)
 		refer = refer || sub.places.any() || sub.opaque != nil
 		sub.places.reset()
-		sub.opaque = nil // they are encoded again
+		sub.opaque = nil // the keys are encoded again
 	}
 	e.steps = sub.steps
 	start := 0

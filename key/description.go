@@ -8,14 +8,14 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// A description is a text that tells a type from every other: its name, and
-// all that it is made of. A named type is described where it is first met, and
-// later referred to by its number.
+// A description is a string that distinguishes a type from every other: its name and
+// its structure. It describes a named type at the first occurrence, and later refers to
+// it by number.
 type description struct {
 	text     []byte
 	plans    map[reflect.Type]*plan
 	named    map[reflect.Type]int
-	namesake reflect.Type // one of which the name does not tell which it is
+	namesake reflect.Type // a type that its name does not identify
 }
 
 func (d *description) write(words ...string) {
@@ -70,7 +70,7 @@ func (d *description) describe(t reflect.Type) {
 func (d *description) fields(t reflect.Type) {
 	d.write("struct{")
 	for f := range fieldsOf(t) {
-		if t.Name() == "" { // all of it is the type's name
+		if t.Name() == "" { // the name is not the whole type
 			d.write(f.Type.String(), " ", strconv.Quote(string(f.Tag)), " ")
 		}
 		if excluded(f) {

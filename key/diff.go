@@ -4,13 +4,12 @@ import "strings"
 
 // A Change is one difference between two actions.
 type Change struct {
-	Old, New Part // of one kind and name; the zero Part where there is none
+	Old, New Part // of one kind and name; the zero Part if missing
 }
 
-// Diff says how the action with the parts after differs from the one with the
-// parts before: what changed and was added in the order of after, then what
-// was removed. Parts are matched by kind and name, and those that share both
-// by their order.
+// Diff compares the parts of two actions. It returns what changed or was added in the
+// order of after, then what was removed. It matches parts by kind and name, and parts
+// with the same kind and name by their order.
 func Diff(before, after []Part) []Change {
 	type id struct {
 		kind, name string
@@ -19,7 +18,7 @@ func Diff(before, after []Part) []Change {
 	count := map[id]int{}
 	next := func(p Part) id {
 		if p.Kind == OpPart {
-			p.Name = "" // a detail, which is no part of keys
+			p.Name = "" // a detail is not part of the key
 		}
 		same := id{kind: p.Kind, name: p.Name}
 		count[same]++
@@ -48,21 +47,21 @@ func Diff(before, after []Part) []Change {
 	return changes
 }
 
-// String says what changed, from what to what: "times: changed (100 -> 3)".
-// Names of content are cut to four digits.
+// String returns the change with both values: "times: changed (100 -> 3)". It shortens
+// digests and keys to four digits.
 func (c Change) String() string {
 	switch {
 	case c.Old == (Part{}):
 		return label(c.New) + ": added (" + shorten(c.New.Value) + ")"
 	case c.New == (Part{}):
 		return label(c.Old) + ": removed (" + shorten(c.Old.Value) + ")"
-	case c.Old.Value == c.New.Value: // the difference is in what the text leaves out
+	case c.Old.Value == c.New.Value: // the difference is in what the text omits
 		return label(c.New) + ": changed (" + c.New.Value + ", " + digits(c.Old.Digest) + " -> " + digits(c.New.Digest) + ")"
 	}
 	return label(c.New) + ": changed (" + shorten(c.Old.Value) + " -> " + shorten(c.New.Value) + ")"
 }
 
-// label names a part as its user knows it.
+// label returns the name of a part that the user knows.
 func label(p Part) string {
 	switch p.Kind {
 	case paramPart, ArgPart:
@@ -77,7 +76,7 @@ func label(p Part) string {
 
 func digits(d Digest) string { return shorten(d.String()) }
 
-// shorten cuts the names of content in a text to their first digits.
+// shorten cuts the digests and keys in s to their first digits.
 func shorten(text string) string {
 	words := strings.Split(text, " ")
 	for i, name := range words {

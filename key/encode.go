@@ -5,66 +5,64 @@ import (
 	"unsafe"
 )
 
-// A Keyer names itself. AppendKey appends to dst bytes that are the same for
-// two values exactly if they are equal, and returns the result; the type and
-// the length are put in front by the caller. It may be called on a zero value
-// and from many goroutines; it must neither change what it is called on nor
-// keep dst.
+// A Keyer encodes itself for keys. AppendKey appends bytes to dst that are the same for
+// two values exactly if they are equal, and returns the result. The caller puts type
+// and length in front. AppendKey may be called on a zero value and concurrently. It
+// must not change its receiver or retain dst.
 //
-// A struct whose AppendKey is promoted from an embedded field is encoded field
-// by field instead, as the promoted method knows nothing of the other fields.
+// A struct whose AppendKey is promoted from an embedded field is encoded field by field
+// instead, because the promoted method does not cover the other fields.
 type Keyer interface {
 	AppendKey(dst []byte) ([]byte, error)
 }
 
-// Encode appends the canonical encoding of v to dst: equal values of equal
-// types have equal encodings, and all others different ones. Where there is no
-// such encoding, dst is returned as it was, with an [*UnkeyableError]: for
-// functions, channels, addresses, structs with unexported fields, maps that
-// their own keys refer to, values nested deeper than 10 000 levels, and whatever contains one of them.
+// Encode appends the canonical encoding of v to dst. Equal values of equal types have
+// equal encodings, and all others different ones. A value without such an encoding
+// gives an [*UnkeyableError] and dst unchanged. Such values are functions, channels,
+// addresses, structs with unexported fields, maps that their own keys refer to, and
+// values nested deeper than 10 000 levels. The same applies to values that contain one
+// of these.
 //
-// Equal means, beside the obvious:
+// Details of equality:
 //
-//   - Types: a named type differs from the type it is made of. A type that is
-//     changed (a field added, renamed, of another type) is another type.
-//     A field with the tag `key:"-"` and a blank field (_) are not there.
+//   - Types: a named type differs from its underlying type. A changed type (a field
+//     added, renamed, of another type) is another type. A field with the tag
+//     `key:"-"` and a blank field (_) do not count.
 //   - Floats: their bits. NaNs of different bits are different, as are 0.0 and
-//     -0.0: a function may tell them apart.
+//     -0.0, because a function may distinguish them.
 //   - Slices and maps: nil differs from empty; capacity and the order of
 //     a map's entries do not matter. A map with two keys of equal content
 //     (NaNs, pointers to equal values) is refused.
-//   - Pointers: nil, or what is pointed to; not where.
-//   - Sharing: which pointers, slices and maps within v are the same, as they are
-//     when they can be told apart or a write through one is seen through the
-//     other: pointers to one variable, maps, slices with one first element and
-//     length. So v may contain itself. Not told: slices that overlap in part,
-//     pointers into other values, and what is within values that have an encoding
-//     of their own, such as a Keyer. What takes no memory is not shared.
+//   - Pointers: nil, or the value pointed to; not the address.
+//   - Sharing: which pointers, slices and maps within v are the same: pointers
+//     to one variable, maps, slices with one first element and length. So v may
+//     contain itself. Not detected: slices that overlap in part, pointers into
+//     other values, and sharing within values that encode themselves, such as a
+//     Keyer. Values without memory are not shared.
 //   - Interfaces: the type and value within.
 //   - [time.Time]: the instant, and the location: its name and all rules of its
 //     zone; not the monotonic clock.
 //   - [big.Int], [big.Rat], [big.Float]: the number; for a Float also the
 //     precision, rounding mode and accuracy.
-//   - Images of package image: bounds and pixels within them (not the stride,
+//   - Images of package image: bounds and the pixels within them (not the stride,
 //     nor pixels outside), palette, subsampling. Another image with unexported
-//     fields is taken to be its bounds and the colors of its pixels.
-//   - A [Keyer]: what its method returns.
-//   - A type with fields that nobody can read, and MarshalBinary, GobEncode or
-//     MarshalText with their counterparts: what they return, if it brings back
-//     the very same value. A value that loses something on the way is refused.
+//     fields counts as its bounds and the colors of its pixels.
+//   - A [Keyer]: the result of its method.
+//   - A type with unreadable fields, and MarshalBinary, GobEncode or MarshalText
+//     with their counterparts: the result of the method, if decoding it returns
+//     the very same value. A value that loses something is refused.
 //
-// A type is named by its package path and name. Where two functions of a
-// package declare types of one name and definition, the second is refused.
+// A type is identified by its package path and name. If two functions of a package
+// declare types with the same name and definition, Encode refuses the second type.
 //
-// The encoding is little-endian: two bytes of format, then the type (one byte,
-// or 33 with the SHA-256 of the type's description), then the value, lengths
-// first.
+// The encoding is little-endian: two bytes of format, then the type (one byte, or 33
+// with the SHA-256 of the type's description), then the value, lengths first.
 func Encode(dst []byte, v any) ([]byte, error) { return encode(dst, v, false) }
 
 // encodeContents is [Encode] without sharing: values of equal contents have equal
-// encodings, whichever of their pointers, slices and maps are the same. It names
-// what is compared by content, and not what a function is given. Where nothing is
-// shared, both give the same; a value that contains itself is refused.
+// encodings, even if different pointers, slices and maps in them are the same. It is
+// for comparison by content, not for arguments of functions. Without sharing both give
+// the same result. encodeContents refuses a value that contains itself.
 func encodeContents(dst []byte, v any) ([]byte, error) { return encode(dst, v, true) }
 
 func encode(dst []byte, v any, apart bool) ([]byte, error) {
@@ -84,8 +82,7 @@ func encode(dst []byte, v any, apart bool) ([]byte, error) {
 	return dst, nil
 }
 
-// Of returns the digest of what [Encode] appends. Large parts of v are hashed
-// where they lie, without a copy.
+// Of returns the digest of what [Encode] appends. It hashes large parts of v in place.
 func Of(v any) (Digest, error) {
 	e := newEncoder(layerValue)
 	defer e.free()
@@ -99,7 +96,7 @@ func Of(v any) (Digest, error) {
 	return e.digest(), nil
 }
 
-// root encodes a value that is a part of no other.
+// root encodes a value that is not part of another.
 func (e *encoder) root(v any) error {
 	err := e.value(v)
 	if err != nil {
@@ -108,7 +105,7 @@ func (e *encoder) root(v any) error {
 	return nil
 }
 
-// typeName is the short name of a type, or what it points to, in paths.
+// typeName returns the short name of a type, or of its element if it is a pointer.
 func typeName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
@@ -119,14 +116,13 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
-// face is how an interface value lies in memory.
+// face is the layout of an interface value in memory.
 type face struct {
 	typ  unsafe.Pointer
 	data unsafe.Pointer
 }
 
-// value encodes the type and the value in v. The path of an error begins inside
-// of v.
+// value encodes the type and the value in v. The path of an error begins inside v.
 func (e *encoder) value(v any) error {
 	if v == nil {
 		e.buf = append(e.buf, 0)

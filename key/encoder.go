@@ -11,12 +11,12 @@ import (
 	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
-// encodingVersion is the second byte of everything encoded. It changes with
-// anything that changes the bytes of a value.
+// encodingVersion is the second byte of every encoding. It changes with anything that
+// changes the bytes of a value.
 const encodingVersion = 2
 
-// The layers begin what is hashed, so that a value, an operation, the arguments
-// of a call and an action are never taken for one another.
+// The layers begin what is hashed. They separate the hashes of values, operations,
+// arguments and actions.
 const (
 	layerValue  byte = 1
 	layerOp     byte = 2
@@ -26,34 +26,33 @@ const (
 
 const (
 	spillAt   = 32 << 10 // bytes collected before they are hashed
-	keepAtMax = 4 << 20  // the largest buffer that is kept for reuse
+	keepAtMax = 4 << 20  // largest buffer kept for reuse
 )
 
-// An encoder collects an encoding. If it streams, the encoding goes on to the
-// hash piece by piece and is never in memory as a whole.
+// An encoder collects an encoding. If it streams, it passes the encoding to the hash in
+// pieces, so that memory never has the whole encoding.
 type encoder struct {
 	buf     []byte
 	hash    hash.Hash
 	streams bool
-	spilled bool // a part is in hash already
-	apart   bool // which memory is the same does not count, as where it is made for the encoding
+	spilled bool // a part is already in hash
+	apart   bool // ignore sharing, such as in memory allocated for the encoding
 
-	depth int              // pointers, slices, maps and interfaces around the value at hand
-	steps int              // how many were entered so far
-	maps  []unsafe.Pointer // maps around the value at hand
+	depth int              // pointers, slices, maps and interfaces around the current value
+	steps int              // number of those entered so far
+	maps  []unsafe.Pointer // maps around the current value
 
-	places *places            // that the values so far refer to; nil before the first
-	opaque *deepequal.Sharing // memory of values that made bytes of themselves; nil before the first
+	places *places            // places to which the values so far refer; nil before the first
+	opaque *deepequal.Sharing // memory of values that encoded themselves; nil before the first
 
-	methods map[reflect.Type][]any // that named values, by type; nil unless they are asked for
+	methods map[reflect.Type][]any // methods that encoded values, by type; nil unless requested
 }
 
 var encoders = sync.Pool{New: func() any {
 	return &encoder{buf: make([]byte, 0, 512), hash: sha256.New()}
 }}
 
-// newEncoder returns an encoder that streams, with the first bytes of a layer
-// in it. Its owner frees it.
+// newEncoder returns an encoder that streams and starts a layer. The caller frees it.
 func newEncoder(layer byte) *encoder {
 	e := encoders.Get().(*encoder)
 	e.streams = true
@@ -61,7 +60,7 @@ func newEncoder(layer byte) *encoder {
 	return e
 }
 
-// restart drops what was encoded for the first bytes of another layer.
+// restart drops the encoding and starts another layer.
 func (e *encoder) restart(layer byte) {
 	if e.spilled {
 		e.hash.Reset()
@@ -84,7 +83,7 @@ func (e *encoder) free() {
 	encoders.Put(e)
 }
 
-// spill hands what was collected to the hash, if it has become much.
+// spill passes the collected bytes to the hash if there are many.
 func (e *encoder) spill() {
 	if len(e.buf) >= spillAt && e.streams {
 		e.flush()
@@ -96,7 +95,6 @@ func (e *encoder) flush() {
 	e.buf, e.spilled = e.buf[:0], true
 }
 
-// sum returns the SHA-256 of everything encoded.
 func (e *encoder) sum() (sum [sha256.Size]byte) {
 	if !e.spilled {
 		return sha256.Sum256(e.buf)
@@ -105,7 +103,7 @@ func (e *encoder) sum() (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(e.hash.Sum(e.buf))
 }
 
-// raw appends bytes as they are. Many are hashed where they lie.
+// raw appends bytes as they are. It hashes many bytes in place.
 func (e *encoder) raw(b []byte) {
 	if !e.streams || len(b) < spillAt {
 		e.buf = append(e.buf, b...)
@@ -116,7 +114,6 @@ func (e *encoder) raw(b []byte) {
 	e.hash.Write(b)
 }
 
-// digest returns sum as the name of the encoding's bytes.
 func (e *encoder) digest() (d Digest) {
 	sum := e.sum()
 	d[0] = tagDigest

@@ -14,60 +14,59 @@ import (
 	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
-// ErrChanging is wrapped by the error for a file that is written to while it
-// is read, so that no digest names its content.
+// ErrChanging is wrapped by the error for a file that is written to while it is read,
+// so that no digest identifies its content.
 var ErrChanging = errors.New("the file changes while it is read; run again when it is complete")
 
-// A FileStat is what tells one state of a file from another without reading
-// it. Two states with equal FileStats have the same content if the FileStat
-// was [FileStat.Settled] when the content was read.
+// A FileStat distinguishes states of a file without reading it. Two states with equal
+// FileStats have the same content if the FileStat was [FileStat.Settled] when the
+// content was read.
 type FileStat struct {
-	Dev, Ino uint64 // where the file is; 0 where the system does not say
+	Dev, Ino uint64 // identity; 0 where the system does not report it
 	Size     int64  // bytes
 	Mtime    int64  // last change of the content, nanoseconds since 1970
-	Ctime    int64  // last change of content or status; 0 where the system does not say
+	Ctime    int64  // last change of content or status; 0 where the system does not report it
 }
 
-// settleTime is how long after its last change a file may still change without
-// a new time. Clocks of file systems are coarse, 2 s at worst; and of the writes
-// through a mapping only the first has a new time until the system has written
-// the page to disk, which Linux does within 35 s.
+// settleTime is how long after its last change a file may change without a new time.
+// Clocks of file systems have a resolution of up to 2 s. Of the writes through a
+// mapping only the first sets a new time until the system has written the page to disk,
+// which Linux does within 35 s.
 const settleTime = 40 * time.Second
 
-// Settled reports whether a change of the file after now would show in its
-// times: it has an identity, and the last change is more than 40 seconds past.
+// Settled reports whether a change of the file after now would show in its times. It
+// needs an identity and a last change more than 40 seconds before now.
 func (s FileStat) Settled(now time.Time) bool {
 	limit := now.Add(-settleTime).UnixNano()
 	return s.Ino != 0 && s.Ctime != 0 && s.Mtime < limit && s.Ctime < limit
 }
 
-// ShowsChanges reports whether a change after the given time of the file that lies
-// at path, and had the state s then, would show in its times: it is settled, and
-// its file system notes writes through a mapping.
+// ShowsChanges reports whether a change after the given time would show in the times of
+// the file at path, whose state was s. The state must be settled, and the file system
+// must update times on writes through a mapping.
 func ShowsChanges(path string, s FileStat, at time.Time) bool {
 	return s.Settled(at) && stampsMappings(path, s)
 }
 
-// A Memo remembers digests of files. It is used by many goroutines.
+// A Memo stores digests of files. It is safe for concurrent use.
 type Memo interface {
 	Load(FileStat) (Digest, bool)
 	Store(FileStat, Digest)
 }
 
-// DigestFile returns the digest of a regular file's content, and the state of
-// the file that has it. Folders, devices, pipes and sockets are errors.
+// DigestFile returns the digest of a regular file's content, and the state of the file
+// that has it. It returns an error for directories, devices, pipes and sockets.
 //
-// Memo, which may be nil, is asked first, and told afterwards, about settled
-// files only: see [FileStat.Settled]. Files on a file system in memory are read
-// each time, as writes through a mapping leave no time there. On one that is
-// shared over a network, what others write through a mapping may go unseen.
-// Reading stops when ctx is done.
+// It uses memo, which may be nil, for settled files only: see [FileStat.Settled]. It
+// reads files on a file system in memory each time, because writes through a mapping
+// set no new time there. On a network file system, it may miss what other machines
+// write through a mapping. Reading stops when ctx is done.
 func DigestFile(ctx context.Context, path string, memo Memo) (Digest, FileStat, error) {
 	return fileDigester{memo, time.Now, stampsMappings}.digest(ctx, path)
 }
 
-// SumFile is [DigestFile] with another hash, which is reset before: for whoever asks
-// whether a file is what it was, and names nothing by it.
+// SumFile is [DigestFile] with another hash, which it resets first. It is for
+// comparisons of one file with itself; the sum must not identify content.
 func SumFile(ctx context.Context, path string, sum hash.Hash) error {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -88,10 +87,9 @@ func SumFile(ctx context.Context, path string, sum hash.Hash) error {
 type fileDigester struct {
 	memo   Memo
 	now    func() time.Time
-	stamps func(path string, s FileStat) bool // the file system notes when a mapped file is written to
+	stamps func(path string, s FileStat) bool // whether the file system updates times on writes through a mapping
 }
 
-// attempts is how often a file that changes while it is read is read.
 const attempts = 3
 
 func (f fileDigester) digest(ctx context.Context, path string) (Digest, FileStat, error) {
@@ -126,8 +124,8 @@ func (f fileDigester) known(info fs.FileInfo) (d Digest, s FileStat, ok bool) {
 	return d, s, ok
 }
 
-// read digests the file once. Only the state before and after is compared, so
-// the caller has to ask again if it changed in between.
+// read digests the file once. It compares only the state before and after, so the
+// caller must read again if the file may have changed in between.
 func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, error) {
 	var sum Digester
 	before, start, err := readFile(ctx, path, f.now, &sum)
@@ -141,8 +139,8 @@ func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, 
 	return d, before, nil
 }
 
-// readFile writes the content of a file to sum, and returns how it was before and
-// after that, and when it began; if it was not the same, the error is ErrChanging.
+// readFile writes the content of a file to sum. It returns the file's state before
+// that, and when it began. If the state changed, the error is ErrChanging.
 func readFile(ctx context.Context, path string, now func() time.Time, sum io.Writer) (before FileStat, start time.Time, err error) {
 	file, err := regularfile.Open(path)
 	if err != nil {
@@ -185,7 +183,7 @@ func regular(path string, is, folder bool) error {
 	return fmt.Errorf("%s is %s; only regular files are named by their content", path, what)
 }
 
-// chunkBytes is read between two looks at whether to go on.
+// chunkBytes is read between two checks of ctx.
 const chunkBytes = 1 << 20
 
 var chunks = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
@@ -199,9 +197,8 @@ func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err erro
 	return sum.Digest(), n, nil
 }
 
-// readInto writes the bytes of r to sum, and returns how many these are. Where a file is
-// said to have some number of them, it ends with less than could be read, and is not
-// asked once more.
+// readInto writes the bytes of r to sum, and returns their number. If size is known, a
+// short read that reaches it ends the file without another read.
 func readInto(ctx context.Context, sum io.Writer, r io.Reader, size int64) (n int64, err error) {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)

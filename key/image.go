@@ -90,8 +90,8 @@ func (e *encoder) yCbCr(m *image.YCbCr) error {
 	return e.pixels(m.Cr, m.CStride, chroma, 1)
 }
 
-// chromaRect returns the part of the color planes that belongs to the image,
-// rounded as [image.YCbCr.COffset] rounds.
+// chromaRect returns the part of the color planes that belongs to the image, rounded as
+// [image.YCbCr.COffset] rounds.
 func chromaRect(m *image.YCbCr) image.Rectangle {
 	r := m.Rect
 	if r.Empty() {
@@ -113,14 +113,14 @@ func chromaRect(m *image.YCbCr) image.Rectangle {
 	return image.Rect(r.Min.X/h, r.Min.Y/v, (r.Max.X-1)/h+1, (r.Max.Y-1)/v+1)
 }
 
-// pixels encodes bounds, and the rows of n bytes a pixel within them.
+// pixels encodes bounds and the rows within them, with n bytes per pixel.
 func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error {
 	if r.Empty() {
 		e.rectangle(r)
 		return nil
 	}
 	width, height := r.Dx()*n, r.Dy()
-	// Divided rather than multiplied, as bounds may be beyond all sense.
+	// Division cannot overflow; bounds may be arbitrarily large.
 	if r.Dx() <= 0 || height <= 0 || r.Dx() > len(pix)/n || stride < width || (len(pix)-width)/stride < height-1 {
 		return &UnkeyableError{
 			Type:   reflect.TypeFor[image.Image](),
@@ -143,8 +143,8 @@ func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error
 	return nil
 }
 
-// boundsAgain come before the number of a place, and the bounds of an image whose
-// pixels lie there. No image has so many.
+// boundsAgain precede the number of a place, and the bounds of an image whose pixels
+// are there. No image has this many pixels.
 var boundsAgain = image.Rect(0, 0, math.MaxInt, math.MaxInt)
 
 func (e *encoder) rectangle(r image.Rectangle) {
@@ -153,8 +153,7 @@ func (e *encoder) rectangle(r image.Rectangle) {
 	}
 }
 
-// maxPixels bounds images that are read pixel by pixel: some have bounds
-// without end.
+// maxPixels bounds images that are read pixel by pixel: some have unlimited bounds.
 const maxPixels = 1 << 28
 
 func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
@@ -170,7 +169,7 @@ func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 			return &UnkeyableError{Type: t, Reason: fmt.Sprintf("image with bounds %v is too large to be read pixel by pixel", r), Cure: cureKeyer}
 		}
 		outer := e.apart
-		e.apart = true // a color may be made for the call, where another was
+		e.apart = true // a color may be allocated for the call where another was
 		defer func() { e.apart = outer }()
 		for y := r.Min.Y; y < r.Max.Y; y++ {
 			for x := r.Min.X; x < r.Max.X; x++ {

@@ -1,15 +1,13 @@
-// Package key names computations and bytes.
+// Package key provides digests of bytes and keys of computations.
 //
-// A [Digest] names bytes by their content. A [Key] names a computation before
-// it is run: it covers the operation, the identity of its code, its parameters
-// with their types, and its inputs. It is the key of an [Action], which is an
-// [Op] applied to arguments ([Op.Call]) or to inputs ([Op.Action]). Values are
-// encoded by [Encode], files are named by [DigestFile], and [Diff] says why two
-// actions have two keys.
+// A [Digest] identifies bytes by their content. A [Key] identifies a computation before
+// it runs: it covers the operation, the identity of its code, its parameters with their
+// types, and its inputs. It is the key of an [Action], which is an [Op] applied to
+// arguments ([Op.Call]) or to inputs ([Op.Action]). [Encode] encodes values,
+// [DigestFile] digests files, and [Diff] explains why two actions have two keys.
 //
-// Digests and keys are SHA-256 with one tag byte in front, which names the hash
-// and the format of what was hashed, so that either can change without old
-// names being mistaken for new ones.
+// Digests and keys are SHA-256 with one tag byte in front. The tag identifies the hash
+// and the format of what was hashed, so that old and new formats stay distinct.
 package key
 
 import (
@@ -21,21 +19,21 @@ import (
 	"strings"
 )
 
-// Size is the number of bytes of a Digest and of a Key: one tag byte and 32
-// bytes of SHA-256.
+// Size is the number of bytes of a Digest and of a Key: one tag byte and 32 bytes of
+// SHA-256.
 const Size = 1 + sha256.Size
 
 // Tag bytes in use. A tag is never reused for another meaning.
 const (
 	tagDigest byte = 1 // SHA-256 of raw bytes
 	tagKey    byte = 1 // SHA-256 of an action
-	tagSpace  byte = 2 // the first 24 bytes of that, and the namespace: see Space
+	tagSpace  byte = 2 // first 24 bytes of a key, and the namespace: see Space
 )
 
-// A Digest names bytes by their content. The zero Digest names nothing.
+// A Digest identifies bytes by their content. The zero Digest identifies nothing.
 type Digest [Size]byte
 
-// A Key names a computation. The zero Key names nothing.
+// A Key identifies a computation. The zero Key identifies nothing.
 type Key [Size]byte
 
 // DigestOf returns the digest of b.
@@ -47,8 +45,8 @@ func DigestOf(b []byte) Digest {
 	return d
 }
 
-// A Digester names bytes that come piece by piece, by Write. Its zero value has
-// had none. One is used by one goroutine.
+// A Digester computes a digest of bytes that arrive in several Writes. Its zero value
+// is ready to use. It is not safe for concurrent use.
 type Digester struct{ h hash.Hash }
 
 func (d *Digester) Write(p []byte) (int, error) {
@@ -58,7 +56,7 @@ func (d *Digester) Write(p []byte) (int, error) {
 	return d.h.Write(p)
 }
 
-// Digest is [DigestOf] of all that was written.
+// Digest is [DigestOf] of all bytes written.
 func (d *Digester) Digest() (sum Digest) {
 	_, _ = d.Write(nil)
 	sum[0] = tagDigest
@@ -66,36 +64,35 @@ func (d *Digester) Digest() (sum Digest) {
 	return sum
 }
 
-// IsZero reports whether d names nothing.
+// IsZero reports whether d is the zero Digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// String returns the text form: "d1-" and 64 hexadecimal digits.
+// String returns "d1-" and 64 hexadecimal digits.
 func (d Digest) String() string { return format('d', d) }
 
-// IsZero reports whether k names nothing.
+// IsZero reports whether k is the zero Key.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// String returns the text form: "k1-", or in a namespace "k2-", and 64
-// hexadecimal digits.
+// String returns "k1-", or in a namespace "k2-", and 64 hexadecimal digits.
 func (k Key) String() string { return format('k', k) }
 
-// ParseKey reads what [Key.String] wrote.
+// ParseKey parses the output of [Key.String].
 func ParseKey(s string) (Key, error) {
 	b, err := parse('k', s)
 	return Key(b), err
 }
 
-// ParseDigest reads what [Digest.String] wrote.
+// ParseDigest parses the output of [Digest.String].
 func ParseDigest(s string) (Digest, error) {
 	b, err := parse('d', s)
 	return Digest(b), err
 }
 
-// A Space is a namespace of keys. The zero Space is the one that actions have
-// their keys in.
+// A Space is a namespace of keys. The keys of actions are in the zero Space.
 type Space [8]byte
 
-// SpaceOf returns the namespace of a name; that of the empty one is zero.
+// SpaceOf returns the namespace with the given name; the empty name gives the zero
+// Space.
 func SpaceOf(name string) (s Space) {
 	if name != "" {
 		d := DigestOf([]byte("larder namespace\x00" + name))
@@ -104,8 +101,8 @@ func SpaceOf(name string) (s Space) {
 	return s
 }
 
-// Key returns the key that stands for k in the namespace: for a key that is in a
-// namespace already, and for the zero Key, itself.
+// Key returns the key that represents k in the namespace. The zero Key, and a key that
+// is in a namespace already, represent themselves.
 func (s Space) Key(k Key) Key {
 	if s == (Space{}) || k[0] != tagKey {
 		return k

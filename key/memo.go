@@ -2,14 +2,14 @@ package key
 
 import "sync"
 
-// NewMemo returns a memo in memory that holds at most the given number of
-// files, those used last; at least 2.
+// NewMemo returns a memo in memory that holds the given number of most recently used
+// files, at least 2.
 func NewMemo(files int) Memo {
 	return &memo{half: max(files/2, 1), young: map[FileStat]Digest{}}
 }
 
-// memo keeps two generations. When the young one has its half of the room it
-// becomes the old one, and what was not used since it was young is forgotten.
+// memo has two generations. When the young one is full it replaces the old one, and
+// files that were not used since are evicted.
 type memo struct {
 	mu         sync.Mutex
 	half       int

@@ -20,9 +20,9 @@ var (
 	}}
 )
 
-// twice makes an encoding a second time where a type is met for the first
-// time: one that depends on chance, an address or the time would name its value
-// anew each time, and two values alike.
+// twice encodes a value a second time when its type first occurs. It detects encodings
+// that depend on randomness, an address or the time. Those could encode one value in
+// two ways, or two values in the same way.
 func twice(checked *atomic.Bool, t reflect.Type, method string, first []byte, again func() ([]byte, error)) error {
 	if checked.Load() {
 		return nil
@@ -43,8 +43,8 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	return func(e *encoder, p unsafe.Pointer) error {
 		e.uses(t, "AppendKey")
 		v := reflect.NewAt(t, p).Interface().(Keyer)
-		// The encoding goes behind room for its length. The method gets only
-		// the free end of the buffer: it cannot reach what is before.
+		// The encoding follows 8 bytes for its length. The method gets only the free
+		// end of the buffer and cannot reach what is before.
 		at := len(e.buf)
 		e.uint64(0)
 		start := len(e.buf)
@@ -62,8 +62,8 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	}
 }
 
-// encodeMarshaler encodes values as the bytes that they make of themselves, if
-// these bring them back: then no two have the same.
+// encodeMarshaler encodes values as the bytes of their marshal method, if decoding
+// these returns the value. Then no two values have the same bytes.
 func encodeMarshaler(m marshal.Method, t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {

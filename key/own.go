@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// Methods returns, as functions, the methods by which types within v name their values
-// in keys: AppendKey, MarshalBinary and its likes, At. An edit of one may give a value the
-// key that another one had, so their code belongs to keys of what code identity covers.
+// Methods returns, as functions, the methods by which types within v encode their
+// values in keys: AppendKey, MarshalBinary and similar ones, At. An edit of such a
+// method may give a value the key that another one had. So keys with a code identity
+// also cover the code of these methods.
 func Methods(v any) ([]any, error) {
 	if v == nil || !mayName(reflect.TypeOf(v), map[reflect.Type]bool{}) {
 		return nil, nil
@@ -37,7 +38,7 @@ func Methods(v any) ([]any, error) {
 	return list, nil
 }
 
-// uses notes that values of a type are named by methods of it.
+// uses records that values of a type are encoded by its methods.
 func (e *encoder) uses(t reflect.Type, names ...string) {
 	if e.methods == nil || e.methods[t] != nil {
 		return
@@ -51,7 +52,7 @@ func (e *encoder) uses(t reflect.Type, names ...string) {
 	}
 }
 
-// methodOf spells names out, so that the linker leaves out methods of all others.
+// methodOf uses constant names, so that the linker can drop other methods.
 func methodOf(t reflect.Type, name string) (reflect.Method, bool) {
 	switch name {
 	case "MarshalBinary":
@@ -68,16 +69,15 @@ func methodOf(t reflect.Type, name string) (reflect.Method, bool) {
 	return t.MethodByName("AppendKey")
 }
 
-// naming remembers of types what mayName found.
 var naming sync.Map // of bool, by reflect.Type
 
-// mayName reports whether a value of t may have one within that is named by methods.
+// mayName reports whether a value of t may contain one that is encoded by methods.
 func mayName(t reflect.Type, seen map[reflect.Type]bool) (may bool) {
 	if known, ok := naming.Load(t); ok {
 		return known.(bool)
 	}
 	if seen[t] {
-		return false // as far as it is known
+		return false // as far as known
 	}
 	outermost := len(seen) == 0
 	seen[t] = true

@@ -7,27 +7,27 @@ import (
 	"strconv"
 )
 
-// What a [Part] is a part as.
+// Kinds of a [Part].
 const (
 	OpPart    = "operation"
 	CodePart  = "code"
 	paramPart = "parameter"
 	ArgPart   = "argument"
 	InputPart = "input"
-	ReadPart  = "recorded input" // found out by running it
+	ReadPart  = "recorded input" // a dependency found while running
 )
 
-// A Part is one component of an action, told apart from others by kind and
-// name: what a difference between two actions can be pinned to.
+// A Part is one component of an action, identified by kind and name. Differences
+// between two actions are reported as parts.
 type Part struct {
 	Kind   string `cbor:"1,keyasint"` // OpPart, CodePart, ...
-	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"; of an OpPart, see [Op.Detailed]
-	Value  string `cbor:"3,keyasint"` // text for people, at most about 200 bytes
+	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"; for an OpPart see [Op.Detailed]
+	Value  string `cbor:"3,keyasint"` // human-readable, at most about 200 bytes
 	Digest Digest `cbor:"4,keyasint"` // of the component's encoding: equal if and only if the component is
 }
 
-// A Described argument says itself what it consists of, where its type does not: see
-// [Action.Parts]. What it says is no part of the key, which its AppendKey alone is.
+// A Described argument lists its own parts where its type does not: see [Action.Parts].
+// They are not part of the key, which consists of its AppendKey alone.
 type Described interface {
 	Keyer
 	Describe() []Part
@@ -35,18 +35,18 @@ type Described interface {
 
 const (
 	maxParts     = 4096 // of one action
-	maxPartDepth = 8    // structs within structs that are taken apart
+	maxPartDepth = 8    // nesting of structs whose fields are parts
 )
 
-// Parts lists what the key was made from: operation, code, parameters,
-// arguments (structs field by field), inputs. Of very many, the last stand in
-// one part. It encodes the arguments anew and is meant for what is kept with
-// a result, not for every hit.
+// Parts lists what the key is computed from: operation, code, parameters, arguments
+// (structs field by field), inputs. If there are very many, one part represents the
+// last ones. Parts encodes the arguments again. It is meant for stored provenance, not
+// for every hit.
 func (a *Action) Parts() []Part {
 	return foldParts(slices.Concat(a.op.describe(), a.ownParts(nil)))
 }
 
-// ownParts appends the parts that are not those of all actions of the operation.
+// ownParts appends the parts that belong to the action and not to its operation.
 func (a *Action) ownParts(parts []Part) []Part {
 	parts = slices.Grow(parts, len(a.args)+len(a.inputs))
 	var names map[string]int
@@ -88,7 +88,7 @@ func (o *Op) describe() []Part {
 	return o.fixed
 }
 
-// foldParts bounds what parts take: one stands for those that are too many.
+// foldParts bounds the number of parts: one part represents the excess.
 func foldParts(parts []Part) []Part {
 	for i := range parts {
 		parts[i].Name = clip(parts[i].Name)
@@ -121,7 +121,7 @@ func inputPart(in Input) Part {
 	e := newEncoder(layerValue)
 	defer e.free()
 	e.input(in)
-	var room [2*nameBytes + maxText]byte // that of most kinds, too
+	var room [2*nameBytes + maxText]byte // sized for most kinds, too
 	text := in.Ref.append(room[:0])
 	if in.Kind != "" {
 		text = append(append(text, " as "...), in.Kind...)
@@ -129,7 +129,6 @@ func inputPart(in Input) Part {
 	return Part{Kind: InputPart, Name: in.Name, Value: clip(string(text)), Digest: e.digest()}
 }
 
-// argName names an argument: a struct by its type.
 func argName(i int, v any) string {
 	if t := reflect.TypeOf(v); t != nil && takenApart(t) {
 		return typeName(t)
@@ -150,8 +149,8 @@ func takenApart(t reflect.Type) bool {
 	return err == nil && p.opaque == ""
 }
 
-// appendParts appends the parts of a value that has been encoded before, so
-// that it is known to be keyable.
+// appendParts appends the parts of a value that has been encoded before and is known to
+// be keyable.
 func appendParts(parts []Part, kind, name string, v any) []Part {
 	return appendValue(parts, Part{Kind: kind, Name: name}, reflect.ValueOf(v), maxPartDepth)
 }
@@ -186,8 +185,8 @@ func appendValue(parts []Part, p Part, v reflect.Value, depth int) []Part {
 	return append(parts, p)
 }
 
-// shape describes a struct without its fields: its type, so that a change of
-// the type alone is seen.
+// shape describes the type of a struct without its fields, so that a change of the type
+// alone shows.
 func shape(p Part, v reflect.Value) Part {
 	if tp, err := planOf(v.Type()); err == nil {
 		p.Digest = DigestOf(tp.header)

@@ -9,17 +9,17 @@ import (
 	"github.com/larder-data/larder/internal/marshal"
 )
 
-// A plan is how values of one type are encoded, found out once.
+// A plan says how to encode values of one type. It is computed once.
 type plan struct {
 	typ    reflect.Type
 	encode func(e *encoder, p unsafe.Pointer) error // p points to the value
-	flat   bool                                     // the encoding is what lies in memory: a long run of values is encoded as one
+	flat   bool                                     // the encoding equals the memory, so runs of values are encoded together
 	opaque string                                   // how it is encoded if not by its structure
-	header []byte                                   // names the type in front of a value
+	header []byte                                   // identifies the type in front of a value
 	direct bool                                     // an interface holds the value itself, not a pointer to it
 }
 
-// plans holds a *plan or an *UnkeyableError for each type seen.
+// plans holds a *plan or an *UnkeyableError for each type encoded so far.
 var plans sync.Map // reflect.Type -> any
 
 func planOf(t reflect.Type) (*plan, error) {
@@ -34,9 +34,9 @@ func planOf(t reflect.Type) (*plan, error) {
 	return nil, &err
 }
 
-// newPlan returns a complete *plan, or an *UnkeyableError. Of the plans made
-// for parts of t, none is used for another type: they may refer to one that
-// turned out to be impossible.
+// newPlan returns a complete *plan, or an *UnkeyableError. Plans of the parts of t are
+// not used for other types, because they may refer to a plan that turned out to be
+// impossible.
 func newPlan(t reflect.Type) any {
 	c := &compiler{plans: map[reflect.Type]*plan{}}
 	p, err := c.compile(t)
@@ -50,8 +50,8 @@ func newPlan(t reflect.Type) any {
 	return p
 }
 
-// isDirect asks the runtime rather than know its rules: an interface with
-// a zero value holds nil only if it holds the value itself.
+// isDirect asks the runtime instead of repeating its rules: an interface with a zero
+// value holds nil only if it holds the value itself.
 func isDirect(t reflect.Type) bool {
 	if t.Size() != unsafe.Sizeof(uintptr(0)) {
 		return false
@@ -60,11 +60,11 @@ func isDirect(t reflect.Type) bool {
 	return (*face)(unsafe.Pointer(&zero)).data == nil
 }
 
-// A compiler holds the plans of the parts of one type, among them unfinished
-// ones that are referred to by the parts of a recursive type.
+// A compiler holds the plans of the parts of one type. Some may be unfinished, because
+// parts of a recursive type refer to it.
 type compiler struct {
 	plans map[reflect.Type]*plan
-	order []reflect.Type // of plans, as they were begun
+	order []reflect.Type // keys of plans, in the order of their creation
 }
 
 func (c *compiler) compile(t reflect.Type) (*plan, *UnkeyableError) {
@@ -80,8 +80,7 @@ func (c *compiler) compile(t reflect.Type) (*plan, *UnkeyableError) {
 	return p, nil
 }
 
-// forget drops the plans begun since then: they may refer to one that cannot
-// be made.
+// forget drops the plans from index began on: they may refer to an impossible one.
 func (c *compiler) forget(began int) {
 	for _, t := range c.order[began:] {
 		delete(c.plans, t)
@@ -124,15 +123,14 @@ func fieldsOf(t reflect.Type) func(yield func(reflect.StructField) bool) {
 	}
 }
 
-// excluded reports whether a field is no part of its struct's value.
 func excluded(f reflect.StructField) bool {
 	return f.Name == "_" || f.Tag.Get("key") == "-"
 }
 
-// header returns the bytes that name t: the kind for a predeclared type, and
-// otherwise the hash of its description.
+// header returns the bytes that identify t: the kind of a predeclared type, or else the
+// hash of the description.
 func (c *compiler) header(t reflect.Type) ([]byte, *UnkeyableError) {
-	if t.PkgPath() == "" && t.Name() != "" { // predeclared: its kind says it all
+	if t.PkgPath() == "" && t.Name() != "" { // predeclared: the kind identifies it
 		return []byte{byte(t.Kind())}, nil
 	}
 	d := description{plans: c.plans, named: map[reflect.Type]int{}}
@@ -154,8 +152,8 @@ func (c *compiler) header(t reflect.Type) ([]byte, *UnkeyableError) {
 	return append([]byte{describedType}, sum[:]...), nil
 }
 
-// describedType comes before the hash of a type's description. It is no kind.
+// describedType precedes the hash of a type's description. It is not a valid kind.
 const describedType = 0xff
 
-// owners tells types apart that only their descriptions confuse.
+// owners maps descriptions to types. It detects two types with one description.
 var owners sync.Map // string -> reflect.Type

@@ -8,7 +8,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// provenanceVersion is in front of the parts, and changes with their form.
+// provenanceVersion precedes the parts and changes with their format.
 const provenanceVersion = 1
 
 type provenance struct {
@@ -33,14 +33,14 @@ var decodeProvenance = func() cbor.DecMode {
 	return m
 }()
 
-// MarshalProvenance returns [Action.Parts] and what else is to be said as CBOR
-// (RFC 8949), to be kept with the result. It is written by hand, as every result
-// has one: a general encoder took longer than all else that is said here.
+// MarshalProvenance returns [Action.Parts] and more parts as CBOR (RFC 8949), to be
+// stored with the result. It is written by hand, because a general encoder took longer
+// than all other work on them.
 func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
 	return a.AppendProvenance(nil, more...)
 }
 
-// AppendProvenance is [Action.MarshalProvenance] behind what is in b already.
+// AppendProvenance is [Action.MarshalProvenance], but appends to b.
 func (a *Action) AppendProvenance(b []byte, more ...Part) ([]byte, error) {
 	fixed := a.op.describe()
 	var room [4]Part // most actions have few
@@ -56,8 +56,8 @@ func (a *Action) AppendProvenance(b []byte, more ...Part) ([]byte, error) {
 	return appendCBOR(append(b, a.op.encoded...), own), nil
 }
 
-// provenanceHead begins the provenance of so many parts behind b, with room for some
-// of them and for more bytes.
+// provenanceHead appends the head of n parts to b, and reserves memory for parts and
+// for more bytes.
 func provenanceHead(b []byte, n int, parts []Part, more ...int) []byte {
 	size := 16
 	for _, p := range parts {
@@ -69,7 +69,6 @@ func provenanceHead(b []byte, n int, parts []Part, more ...int) []byte {
 	return appendHead(append(slices.Grow(b, size), cborArray|2, provenanceVersion), cborArray, n)
 }
 
-// appendCBOR appends parts, one after another.
 func appendCBOR(b []byte, parts []Part) []byte {
 	for _, p := range parts {
 		b = append(b, cborMap|4)
@@ -105,8 +104,8 @@ func appendHead(b []byte, major byte, n int) []byte {
 	}
 }
 
-// UnmarshalProvenance reads what [Action.MarshalProvenance] wrote. Anything
-// else is an error.
+// UnmarshalProvenance parses the output of [Action.MarshalProvenance]. Anything else is
+// an error.
 func UnmarshalProvenance(b []byte) ([]Part, error) {
 	var p provenance
 	if err := decodeProvenance.Unmarshal(b, &p); err != nil {

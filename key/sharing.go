@@ -11,63 +11,61 @@ import (
 	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
-// A place is memory that pointers, slices or maps of a value refer to, seen as
-// values of one type. It is an address and no pointer: what is encoded keeps
-// the memory, and there may be many.
+// A place is memory that pointers, slices or maps of a value refer to, as values of one
+// type. It has an address instead of a pointer: the encoded value retains the memory,
+// and there may be many places.
 type place struct {
 	at   uintptr
-	len  int // of a slice, or what else refers to it
+	len  int // of a slice, or byPointer or byMap
 	elem uintptr
 }
 
-// What stands in a place for the length if no slice refers to it.
+// Values of place.len for other references than slices.
 const (
 	byPointer = -1
 	byMap     = -2
 )
 
-// typeID tells types apart.
 func typeID(t reflect.Type) uintptr { return uintptr((*face)(unsafe.Pointer(&t)).data) }
 
-// A meeting says how a place was met before.
+// A meeting says how a place was encoded before.
 type meeting byte
 
 const (
 	never  meeting = iota
-	partly         // as the pixels of an image, of which those outside of its bounds were not encoded
+	partly         // as the pixels of an image, without those outside of its bounds
 	wholly
 )
 
-// places numbers the places of a value in the order in which they are first
-// met, so that one that is met again is a reference to the first. It is a hash
-// table of its own: values may be all pointers, and a map takes several times as
-// long.
+// places numbers the places of a value in the order of their first occurrence, so that
+// later ones are references to the first. It has its own hash table: a value may
+// consist of pointers, and a map takes several times as long.
 type places struct {
 	slots []spot // a power of two, at most half of them used
 	used  int
 	round uint32 // in which slots are used
 	total int    // meetings
-	again int    // of them with a place that was met before
+	again int    // number of those with a known place
 
-	logs bool // log says which these are, and with what
+	logs bool // log records which these are
 	log  []byte
 }
 
-// A spot is what is known of a place. It is empty in any round but its own, so
-// that nobody has to empty a large table after a few places.
+// A spot is an entry of places. It is valid only in its own round, so that a large
+// table need not be cleared after a few places.
 type spot struct {
 	place
 	round  uint32
-	number uint32 // twice that of the place, and one more if it was met wholly
+	number uint32 // twice that of the place, plus 1 if it was met wholly
 }
 
-// How many slots there are at first, and how many are kept for reuse at most.
+// Initial number of slots, and the most that are kept for reuse.
 const (
 	firstSlots = 16
 	keepSlots  = keepAtMax / int(unsafe.Sizeof(spot{}))
 )
 
-// reset forgets all places. What is left in slots is of another round.
+// reset removes all places. It invalidates the slots by a new round.
 func (s *places) reset() {
 	if s == nil {
 		return
@@ -79,9 +77,9 @@ func (s *places) reset() {
 	*s = next
 }
 
-// find returns the spot of a place, or that where it belongs.
+// find returns the spot of a place, or the free one for it.
 func (s *places) find(p place) *spot {
-	const golden = 0x9e3779b97f4a7c15 // spreads what differs in few bits over all
+	const golden = 0x9e3779b97f4a7c15 // spreads differences in few bits over all
 	mask := uint64(len(s.slots) - 1)
 	h := (uint64(p.at)+uint64(p.len))*golden ^ uint64(p.elem)
 	h = h * golden >> 32
@@ -92,7 +90,6 @@ func (s *places) find(p place) *spot {
 	}
 }
 
-// grow makes room for one more place.
 func (s *places) grow() {
 	if 2*s.used < len(s.slots) {
 		return
@@ -106,8 +103,8 @@ func (s *places) grow() {
 	}
 }
 
-// meet notes that a place is met, to be encoded as said by now, and returns its
-// number and how it was met before.
+// meet records a reference to a place that now says how to encode. It returns the
+// place's number and how it was encoded before.
 func (e *encoder) meet(p place, now meeting) (number int, before meeting) {
 	if e.apart {
 		return 0, never
@@ -132,7 +129,6 @@ func (e *encoder) meet(p place, now meeting) (number int, before meeting) {
 	return int(at.number >> 1), before
 }
 
-// met notes that a place was met again.
 func (s *places) met(number uint32) {
 	s.again++
 	if s.logs {
@@ -141,8 +137,8 @@ func (s *places) met(number uint32) {
 	}
 }
 
-// sharingPart describes which pointers, slices and maps of values are the same,
-// if any are: their own parts do not tell.
+// sharingPart describes which pointers, slices and maps of values are the same, if any.
+// The parts of the values do not show this.
 func sharingPart(kind string, encode func(*encoder) error) []Part {
 	e := newEncoder(layerValue)
 	defer e.free()
@@ -156,20 +152,18 @@ func sharingPart(kind string, encode func(*encoder) error) []Part {
 	}}
 }
 
-// any reports whether any place was met.
 func (s *places) any() bool { return s != nil && s.total > 0 }
 
-// shared reports whether any place was met again.
 func (s *places) shared() bool { return s != nil && s.again > 0 }
 
-// Lengths of slices that say something else: no slice is that long.
+// Special lengths of slices; no slice is that long.
 const (
 	lengthAgain = math.MaxUint64     // the number of a place follows, and nothing else
 	lengthPart  = math.MaxUint64 - 1 // the number of a place follows, and then the slice
 )
 
-// bytesOf returns the bytes that a value makes of itself, and notes what memory it
-// has: the bytes do not tell which of it is that of other parts, too.
+// bytesOf returns the bytes of a value's marshal method, and records the memory of the
+// value. The bytes do not show which memory other parts share.
 func (e *encoder) bytesOf(m marshal.Method, at reflect.Value) ([]byte, error) {
 	if e.apart {
 		return m.Bytes(at)
@@ -180,8 +174,8 @@ func (e *encoder) bytesOf(m marshal.Method, at reflect.Value) ([]byte, error) {
 	return m.BytesShared(at, e.opaque)
 }
 
-// unmixed returns an error if memory of values that made bytes of themselves is that
-// of other parts, too.
+// unmixed returns an error if a value that marshals itself shares memory with other
+// parts.
 func (e *encoder) unmixed() error {
 	if e.opaque == nil || !e.opaque.Any() {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/internal/zone"
 )
 
-// special returns the encoding of a type of the standard library that has one
-// of its own, and nil for others.
+// special returns the encoding of a type of the standard library that has its own one,
+// else nil.
 func special(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -53,8 +53,8 @@ func special(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	return nil
 }
 
-// encodeTime encodes the instant and the zone with all of its rules: two of one
-// name may have different ones.
+// encodeTime encodes the instant and the zone with all of its rules, because two zones
+// of one name may have different rules.
 func encodeTime(e *encoder, p unsafe.Pointer) error {
 	t := (*time.Time)(p)
 	e.uint64(uint64(t.Unix()))
@@ -108,8 +108,8 @@ func encodeBigRat(e *encoder, p unsafe.Pointer) error {
 	return nil
 }
 
-// encodeBigFloat writes the number in hexadecimal, which is exact and has no
-// trailing zeros: what lies in memory may have some.
+// encodeBigFloat writes the number in hexadecimal, which is exact and has no trailing
+// zeros. The number in memory may have some.
 func encodeBigFloat(e *encoder, p unsafe.Pointer) error {
 	f := (*big.Float)(p)
 	e.uint32(uint32(f.Prec()))

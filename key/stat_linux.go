@@ -15,19 +15,19 @@ func StatOf(info fs.FileInfo) FileStat {
 	return s
 }
 
-// Types of file systems that live in memory: their pages are never written to
-// disk, so that a write through a mapping leaves a new time once, if at all.
+// File systems in memory. Their pages are never written to disk, so only the first
+// write through a mapping sets a new time, if any.
 const (
 	tmpfs     = 0x01021994
 	ramfs     = 0x858458f6
 	hugetlbfs = 0x958458f6
 )
 
-// inMemory remembers of devices whether their file system lives in memory.
+// inMemory caches, by device, whether the file system is in memory.
 var inMemory sync.Map // of uint64
 
-// stampsMappings reports whether the file system of a file notes when the file
-// is written to through a mapping.
+// stampsMappings reports whether the file system of a file updates its times on writes
+// through a mapping.
 func stampsMappings(path string, s FileStat) bool {
 	if known, ok := inMemory.Load(s.Dev); ok {
 		return !known.(bool)

@@ -8,13 +8,13 @@ import (
 	"reflect"
 )
 
-// HashContents writes to h what [encodeContents] appends, piece by piece. In a map,
-// a slice or a struct a [Stream] may stand behind an interface in place of bytes.
+// HashContents writes to h in pieces what [encodeContents] appends. In a map, a slice
+// or a struct an interface may hold a [Stream] in place of bytes.
 func HashContents(h hash.Hash, v any) error {
 	e := newEncoder(layerValue)
 	own := e.hash
 	e.apart, e.hash = true, h
-	defer func() { // to whom it belongs
+	defer func() { // the caller owns h
 		e.hash, e.spilled = own, false
 		e.free()
 	}()
@@ -26,13 +26,13 @@ func HashContents(h hash.Hash, v any) error {
 	return err
 }
 
-// A Stream is encoded as the []byte that can be read from it.
+// A Stream is encoded as the []byte that Open reads.
 type Stream struct {
 	Size int64
 	Open func() (io.ReadCloser, error)
 }
 
-// stream hashes what it reads, of which it keeps nothing.
+// stream hashes what it reads without storing it.
 func (e *encoder) stream(s Stream) (err error) {
 	if !e.streams {
 		return &UnkeyableError{Type: reflect.TypeFor[Stream](), Reason: "stream can be hashed, but not encoded", Cure: "read it"}

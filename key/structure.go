@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// structure fills the plan of a type that is encoded by what it is made of.
+// structure fills the plan of a type that is encoded by its structure.
 func (c *compiler) structure(p *plan) (err *UnkeyableError) {
 	t := p.typ
 	switch t.Kind() {
@@ -61,7 +61,7 @@ func kindName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// littleEndian says that numbers lie in memory as they are encoded.
+// littleEndian says that numbers in memory equal their encodings.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 func encode8(e *encoder, p unsafe.Pointer) error {

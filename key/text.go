@@ -10,11 +10,11 @@ import (
 
 const (
 	maxText  = 200 // bytes of a value's text
-	maxShown = 16  // elements that are shown one by one
+	maxShown = 16  // elements that are shown separately
 )
 
-// text shows a value if it is short, and says what it is if not. But for times
-// and names of package key it calls no methods.
+// text shows a short value, and describes a long one. It calls methods only of times
+// and of types of package key.
 func text(v reflect.Value) string {
 	if s, ok := scalarText(v); ok {
 		return s
@@ -73,7 +73,6 @@ func listText(v reflect.Value) string {
 	return "[" + strings.Join(words, " ") + "]"
 }
 
-// scalarText shows a value that has no parts.
 func scalarText(v reflect.Value) (s string, ok bool) {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -101,7 +100,7 @@ func scalarText(v reflect.Value) (s string, ok bool) {
 	return "", false
 }
 
-// namedText shows values of types whose text is known to be short.
+// namedText shows values of types with a short text.
 func namedText(v reflect.Value) (s string, ok bool) {
 	switch x := v.Interface().(type) {
 	case time.Time:
@@ -114,7 +113,7 @@ func namedText(v reflect.Value) (s string, ok bool) {
 	return "", false
 }
 
-// quote quotes s but for the names of this package, and shortens it.
+// quote shortens and quotes s, unless it is a digest.
 func quote(s string) string {
 	if _, err := ParseDigest(s); err == nil {
 		return s
@@ -125,7 +124,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// clip cuts s where it becomes too long to be read, and makes it valid UTF-8.
+// clip shortens a long s and makes it valid UTF-8.
 func clip(s string) string {
 	if len(s) > maxText {
 		return strings.ToValidUTF8(s[:maxText], "") + "..." // the last rune may be cut
@@ -133,7 +132,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// keyText is the key of a map in the path of an error.
+// keyText returns the key of a map for the path of an error.
 func keyText(k reflect.Value) string {
 	if k.Kind() == reflect.Interface {
 		k = k.Elem()

@@ -5,14 +5,14 @@ import (
 	"reflect"
 )
 
-// An UnkeyableError says that a value has no canonical encoding, so that no
-// result can safely be kept under its name.
+// An UnkeyableError says that a value has no canonical encoding, so no result can
+// safely be cached for it.
 type UnkeyableError struct {
-	Path   string       // where the value is: "Options.Models[3].fn"
-	Type   reflect.Type // its type
-	Reason string       // what is wrong with it
-	Cure   string       // what to do about it
-	Err    error        // the error of a Keyer or BinaryMarshaler, if that is the reason
+	Path   string       // position of the value: "Options.Models[3].fn"
+	Type   reflect.Type // type of the value
+	Reason string       // problem
+	Cure   string       // fix
+	Err    error        // error of a Keyer or BinaryMarshaler, if that is the reason
 }
 
 // Error returns path, reason and cure.
@@ -35,10 +35,10 @@ const (
 	cureKeyer   = "implement key.Keyer"
 )
 
-// pathMax bounds the path of a value at the end of a long chain.
+// pathMax bounds the path of a deeply nested value.
 const pathMax = 200
 
-// within says that the value is a part of another, at the given step.
+// within prepends step to the path of an error.
 func within(err error, step string) error {
 	var u *UnkeyableError
 	if !errors.As(err, &u) {

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// Field is a field of a lazy struct, or of a struct behind a pointer.
+// Field returns a field of a lazy struct, or of a struct behind a pointer.
 func Field[T, S any](v Value[S], name string) Value[T] {
 	fn := newBuiltin("lazy.Field", func(_ context.Context, _ *evaluator, args []any) (T, error) {
 		var zero T
@@ -53,8 +53,8 @@ func checkField(s reflect.Type, name string, want reflect.Type) error {
 	return nil
 }
 
-// Index is an element of a lazy slice; a negative i counts from its end. One
-// that is out of range is an error.
+// Index returns an element of a lazy slice; a negative i counts from its end. An index
+// out of range is an error.
 func Index[T any](v Value[[]T], i Value[int]) Value[T] {
 	fn := newBuiltin("lazy.Index", func(_ context.Context, _ *evaluator, args []any) (T, error) {
 		list, i := as[[]T](args[0]), as[int](args[1])
@@ -71,8 +71,7 @@ func Index[T any](v Value[[]T], i Value[int]) Value[T] {
 	return Value[T]{fn.apply(v.node(), i.node())}
 }
 
-// At is the element of a lazy map under a key. A key that is not there is an
-// error.
+// At returns the element of a lazy map under a key. A missing key is an error.
 func At[K comparable, T any](v Value[map[K]T], k Value[K]) Value[T] {
 	fn := newBuiltin("lazy.At", func(_ context.Context, _ *evaluator, args []any) (T, error) {
 		k := as[K](args[1])
@@ -85,32 +84,32 @@ func At[K comparable, T any](v Value[map[K]T], k Value[K]) Value[T] {
 	return Value[T]{fn.apply(v.node(), k.node())}
 }
 
-// Len is the length of a lazy slice.
+// Len returns the length of a lazy slice.
 func Len[T any](v Value[[]T]) Value[int] {
 	return unary("lazy.Len", func(list []T) (int, error) { return len(list), nil }, v)
 }
 
-// Number is what can be computed with.
+// Number is the set of types with arithmetic.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Add is a + b.
+// Add returns a + b.
 func Add[T Number](a, b Value[T]) Value[T] {
 	return binary("lazy.Add", func(a, b T) (T, error) { return a + b, nil }, a, b)
 }
 
-// Sub is a - b.
+// Sub returns a - b.
 func Sub[T Number](a, b Value[T]) Value[T] {
 	return binary("lazy.Sub", func(a, b T) (T, error) { return a - b, nil }, a, b)
 }
 
-// Mul is a * b.
+// Mul returns a * b.
 func Mul[T Number](a, b Value[T]) Value[T] {
 	return binary("lazy.Mul", func(a, b T) (T, error) { return a * b, nil }, a, b)
 }
 
-// Div is a / b. An integer divided by zero is an error.
+// Div returns a / b. Division of an integer by zero is an error.
 func Div[T Number](a, b Value[T]) Value[T] {
 	return binary("lazy.Div", func(a, b T) (T, error) {
 		if isInteger[T]() && b == 0 {
@@ -125,22 +124,22 @@ func isInteger[T Number]() bool {
 	return T(half) == 0
 }
 
-// Neg is -a.
+// Neg returns -a.
 func Neg[T Number](a Value[T]) Value[T] {
 	return unary("lazy.Neg", func(a T) (T, error) { return -a, nil }, a)
 }
 
-// Less is a < b.
+// Less returns a < b.
 func Less[T cmp.Ordered](a, b Value[T]) Value[bool] {
 	return binary("lazy.Less", func(a, b T) (bool, error) { return a < b, nil }, a, b)
 }
 
-// Equal is a == b.
+// Equal returns a == b.
 func Equal[T comparable](a, b Value[T]) Value[bool] {
 	return binary("lazy.Equal", func(a, b T) (bool, error) { return a == b, nil }, a, b)
 }
 
-// Not is !a.
+// Not returns !a.
 func Not(a Value[bool]) Value[bool] {
 	return unary("lazy.Not", func(a bool) (bool, error) { return !a, nil }, a)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// Slice makes a list of values.
+// Slice returns a list of values.
 func Slice[T any](values ...Value[T]) Value[[]T] {
 	fn := newBuiltin("lazy.Slice", func(_ context.Context, _ *evaluator, args []any) ([]T, error) {
 		list := make([]T, len(args))
@@ -23,8 +23,8 @@ func Slice[T any](values ...Value[T]) Value[[]T] {
 	return Value[[]T]{fn.apply(nodes(values)...)}
 }
 
-// MapOf makes a map of values. Its order of evaluation is not defined, its key
-// does not depend on any order.
+// MapOf returns a map of values. The order of evaluation is undefined; the key does not
+// depend on any order.
 func MapOf[K comparable, T any](values map[K]Value[T]) Value[map[K]T] {
 	type named struct {
 		name key.Digest
@@ -57,9 +57,9 @@ func MapOf[K comparable, T any](values map[K]Value[T]) Value[map[K]T] {
 	return Value[map[K]T]{n}
 }
 
-// Struct makes a T, a struct, of the fields of values of the same names: each
-// is a Value of the field's type, or of the field's type itself. Fields of T
-// that values does not have are zero.
+// Struct returns a struct T with the fields that values has under the same names. Each
+// is a Value of the field's type, or has the field's type itself. Other fields of T are
+// zero.
 //
 //	lazy.Struct[Options](struct{ Size lazy.Value[int]; Name string }{size, "a"})
 func Struct[T any](values any) Value[T] {
@@ -100,7 +100,7 @@ func Struct[T any](values any) Value[T] {
 	return Value[T]{n}
 }
 
-// typed is a [Value], which knows the type it is of.
+// typed is a [Value] that knows its type.
 type typed interface {
 	Node
 	of() reflect.Type

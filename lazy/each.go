@@ -10,15 +10,15 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// Functions whose trees depend on values: how many elements a slice has, which
-// way a condition goes. Their own key holds the tree of a pattern, in which a
-// node without value stands for the element; the trees of the elements are
-// made when the slice is there.
+// The functions Map, Select, Reduce and If build trees that depend on values, such as
+// the length of a slice or a condition. Their own key covers the tree of a pattern, in
+// which a node without value represents the element. The trees of the elements are
+// built when the slice is known.
 
 // errOutside is returned for the element of a pattern.
 var errOutside = errors.New("lazy: the element of Map, Select or Reduce was used outside of its function")
 
-// level tells the elements of nested patterns apart.
+// level distinguishes the elements of nested patterns.
 type level struct {
 	depth int // 1 for the innermost
 	typ   string
@@ -28,19 +28,19 @@ type level struct {
 func (l *level) key() key.Key {
 	a, err := key.NewAction("element", key.Version("1"), l.depth, l.typ, l.place)
 	if err != nil {
-		panic(err) // numbers and text can be keyed
+		panic(err) // numbers and strings can be keyed
 	}
 	return a.Key()
 }
 
-// element returns the node that stands for the element of a pattern.
+// element returns the node that represents the element of a pattern.
 func element[T any](place int) (Value[T], *level) {
 	l := &level{typ: source.TypeText(reflect.TypeFor[T]()), place: place}
 	return Value[T]{&node{hole: l}}, l
 }
 
-// pattern makes f part of a function's identity, and gives the levels of its
-// elements their depth.
+// pattern makes tree part of the function's identity, and sets the depth of the levels
+// of its elements.
 func (f *function) pattern(tree *node, levels ...*level) int {
 	depth := tree.level + 1
 	for _, l := range levels {
@@ -50,8 +50,8 @@ func (f *function) pattern(tree *node, levels ...*level) int {
 	return depth
 }
 
-// Map applies f to each element of a list. Each result is kept by itself, so
-// when an element is changed or added only that one is computed.
+// Map applies f to each element of a list. Each result is cached separately, so after a
+// change only changed or added elements are computed.
 func Map[A, B any](f func(Value[A]) Value[B], list Value[[]A]) Value[[]B] {
 	fn := newBuiltin("lazy.Map", func(ctx context.Context, e *evaluator, args []any) ([]B, error) {
 		return below(ctx, e, each(f, as[[]A](args[0])))
@@ -60,7 +60,7 @@ func Map[A, B any](f func(Value[A]) Value[B], list Value[[]A]) Value[[]B] {
 	return patterned[[]B](fn, fn.pattern(f(at).node(), l), list.node())
 }
 
-// Select keeps the elements of a list for which keep is true.
+// Select returns the elements of a list for which keep is true.
 func Select[A any](keep func(Value[A]) Value[bool], list Value[[]A]) Value[[]A] {
 	fn := newBuiltin("lazy.Select", func(ctx context.Context, e *evaluator, args []any) ([]A, error) {
 		all := as[[]A](args[0])
@@ -77,8 +77,9 @@ func Select[A any](keep func(Value[A]) Value[bool], list Value[[]A]) Value[[]A] 
 	return patterned[[]A](fn, fn.pattern(keep(at).node(), l), list.node())
 }
 
-// Reduce folds a list from its start: f(f(f(init, a), b), c). Each step is kept
-// by itself if f is, so a list that grows at its end is folded on.
+// Reduce folds a list from its start: f(f(f(init, a), b), c). Each step is cached
+// separately if f is. So a fold of a list that grew at its end continues from the
+// cached steps.
 func Reduce[A, R any](f func(Value[R], Value[A]) Value[R], init Value[R], list Value[[]A]) Value[R] {
 	fn := newBuiltin("lazy.Reduce", func(ctx context.Context, e *evaluator, args []any) (R, error) {
 		v := Of(as[R](args[0]))
@@ -97,7 +98,7 @@ func Reduce[A, R any](f func(Value[R], Value[A]) Value[R], init Value[R], list V
 	return patterned[R](fn, fn.pattern(f(so, at).node(), first, second), init.node(), list.node())
 }
 
-// If is a where cond is true, and else b. Only that one is evaluated.
+// If returns a if cond is true, else b. Only that one is evaluated.
 func If[T any](cond Value[bool], a, b Value[T]) Value[T] {
 	fn := newBuiltin("lazy.If", func(ctx context.Context, e *evaluator, args []any) (T, error) {
 		chosen := b

@@ -14,18 +14,19 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// An Evaluation says how a value is evaluated.
+// An Evaluation has options for evaluating a value.
 type Evaluation struct {
-	// Pool bounds the nodes that are computed at once; nil means one a processor.
+	// Pool bounds the number of nodes computed concurrently; nil means one per
+	// processor.
 	Pool *pool.Pool
-	// Progress is called whenever a node is done, by one goroutine at a time.
-	// It must be quick.
+	// Progress is called whenever a node is done, by one goroutine at a time. It must
+	// be quick.
 	Progress func(Progress)
 }
 
-// Progress tells how far an evaluation is.
+// Progress is the state of an evaluation.
 type Progress struct {
-	Node     string // the function that is done now
+	Node     string // function of the node that is done
 	From     larder.From
 	Computed int // nodes computed
 	Loaded   int // nodes found in memory or in the store
@@ -49,7 +50,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if n.fn == nil || n.fn.options.Keep == KeepNot {
 		return v.run(ctx, n, nil)
 	}
-	// Most roots are there: that is told without a scheduler.
+	// Most roots are cached; those need no scheduler.
 	a := b.made
 	if a == nil || a.Key() != n.action.Load().key {
 		var err error
@@ -72,11 +73,10 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	return t.value, nil
 }
 
-// An evaluator evaluates one root. Each node below it that is needed is a task,
-// and nodes of equal keys are one task. A task goes through three states: its
-// key is known, its arguments are there, its value is there. Tasks are taken
-// from a stack by a bounded number of workers, so the order is depth first and
-// neither the depth nor the size of the tree is one of Go's stack.
+// An evaluator evaluates one root. Each needed node is a task; nodes with equal keys
+// are one task. A task has three states: its key is known, its arguments are known, its
+// value is known. A bounded number of workers take tasks from a stack. So the order is
+// depth first, and neither the depth nor the size of the tree uses Go stack.
 type evaluator struct {
 	Evaluation
 	larder *larder.Larder
@@ -85,31 +85,31 @@ type evaluator struct {
 	wake  *sync.Cond
 	stack []*task
 	tasks map[key.Key]*task
-	loans sync.Map // of *lent, by what cannot be watched
+	loans sync.Map // *lent of values that cannot be watched, by address
 	root  *task
 	err   error
 	count Progress
 
-	computations int // that have ended, and 1
-	looked       int // how many it were when the last close look began
+	computations int // number of ended computations, plus 1
+	looked       int // their number when the last close lookup began
 }
 
-// task is a node to be evaluated.
+// task is a node to evaluate.
 type task struct {
 	node   *node
 	action *key.Action
-	args   []*task // of arguments that are no constants; nil for those that are
+	args   []*task // tasks of the arguments; nil for constants
 	// guarded by the evaluator's mutex
 	opened  bool // its arguments are tasks
 	missing int  // arguments that are not done
 	users   []*task
 	uses    int // users that have not taken the value
 	done    bool
-	freed   bool // it was done, and its value is let go
+	freed   bool // it was done, and its value is released
 
 	value  any
 	lent   lending
-	unkept error // why it is not kept, if it is not
+	unkept error // why it is not cached; nil if it is
 	reads  []larder.Read
 	digest key.Digest // of the value, once needed
 	from   larder.From
@@ -117,8 +117,8 @@ type task struct {
 	failed error
 }
 
-// run evaluates a node whose names are made. If root is given, it is the
-// node's task, and its value is not kept.
+// run evaluates a node with an identity. If root is given, it is the node's task, and
+// its value is not cached.
 func (v *evaluator) run(ctx context.Context, n *node, root *task) (any, error) {
 	v.tasks, v.wake = map[key.Key]*task{}, sync.NewCond(&v.mu)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -147,7 +147,7 @@ func (v *evaluator) run(ctx context.Context, n *node, root *task) (any, error) {
 	return v.root.value, nil
 }
 
-// work runs the workers until all is done or one fails.
+// work runs the workers until all tasks are done or one fails.
 func (v *evaluator) work(ctx context.Context, cancel context.CancelCauseFunc) {
 	stop := context.AfterFunc(ctx, func() {
 		v.mu.Lock()
@@ -176,7 +176,6 @@ func (v *evaluator) work(ctx context.Context, cancel context.CancelCauseFunc) {
 	wg.Wait()
 }
 
-// fail ends the evaluation with its first error.
 func (v *evaluator) fail(err error) {
 	if v.err == nil && !v.root.done {
 		v.err = err
@@ -184,7 +183,7 @@ func (v *evaluator) fail(err error) {
 	v.wake.Broadcast()
 }
 
-// task returns the task of a node, made if it is new.
+// task returns the task of a node, and creates it if needed.
 func (v *evaluator) task(ctx context.Context, n *node) (*task, error) {
 	k := n.action.Load().key
 	if t, ok := v.tasks[k]; ok {
@@ -203,8 +202,8 @@ func (v *evaluator) task(ctx context.Context, n *node) (*task, error) {
 	return t, nil
 }
 
-// next takes one step for the task on top of the stack. It is called with the
-// mutex held, and gives it up while it works.
+// next runs one step of the task on top of the stack. The caller holds the mutex, which
+// next releases while it works.
 func (v *evaluator) next(ctx context.Context) {
 	t := v.stack[len(v.stack)-1]
 	v.stack = v.stack[:len(v.stack)-1]
@@ -236,15 +235,14 @@ func (v *evaluator) next(ctx context.Context) {
 	}
 }
 
-// closely reports whether to look at what other processes keep before a value is
-// taken to be missing. A computation whose inputs are known by content does so
-// itself, once it has the lease. On the way down from node to node, where
-// nothing is computed, one look is enough.
+// closely reports whether a miss must also consider the latest records of other
+// processes. A computation whose inputs are known by content does so itself after it
+// has the lease. On the path from node to node, where nothing is computed, one such
+// lookup is enough.
 func (v *evaluator) closely(ctx context.Context, t *task) bool {
 	return larder.IsDry(ctx) || v.looked < v.computations && !t.action.Resolved()
 }
 
-// find looks whether the value is kept.
 func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, error) {
 	f := t.node.fn
 	if f.options.Keep == KeepNot {
@@ -264,7 +262,7 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 func (t *task) take(o outcome) {
 	t.value, t.from, t.reads, t.unkept = o.value, o.from, o.reads, o.unkept
 	if t.unkept != nil {
-		t.lent.see(t.value) // at once, as others may have it too
+		t.lent.see(t.value) // before other goroutines have it
 	}
 }
 
@@ -272,7 +270,6 @@ func (t *task) call(compute func(context.Context) (any, error), resolve func(con
 	return call{action: t.action, compute: compute, resolve: resolve, memory: t.node.fn.options.Keep == KeepInMemory}
 }
 
-// open makes tasks of the arguments.
 func (v *evaluator) open(ctx context.Context, t *task) {
 	t.opened = true
 	t.args = make([]*task, len(t.node.args))
@@ -306,7 +303,7 @@ func (v *evaluator) open(ctx context.Context, t *task) {
 	v.wake.Broadcast()
 }
 
-// finish hands a value to those who wait for it.
+// finish passes a value to the tasks that wait for it.
 func (v *evaluator) finish(t *task) {
 	t.done = true
 	for _, u := range t.users {
@@ -317,8 +314,8 @@ func (v *evaluator) finish(t *task) {
 	t.users = nil
 	for _, a := range t.args {
 		if a != nil {
-			// A large value that nobody needs now is let go, if it can be
-			// found again.
+			// A large value that no task needs now is released if it can be found
+			// again.
 			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk && a.unkept == nil {
 				a.value, a.freed = nil, true
 			}
@@ -342,7 +339,6 @@ func (v *evaluator) progress(t *task) {
 	}
 }
 
-// compute makes the value of a task whose arguments are there.
 func (v *evaluator) compute(ctx context.Context, t *task) error {
 	f := t.node.fn
 	if f.options.Keep == KeepNot {
@@ -362,8 +358,8 @@ func (t *task) fail(err error) error {
 	return fmt.Errorf("lazy: %s: %w", t.node.fn.name, err)
 }
 
-// invokeOnly computes a value that is not kept. It depends on all that its
-// arguments depend on.
+// invokeOnly computes a value that is not cached. It depends on all dependencies of its
+// arguments.
 func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	value, reads, err := larder.WithReads(ctx, func(ctx context.Context) (any, error) {
 		for _, a := range t.args {
@@ -374,7 +370,7 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 		return singleflight.Protect(func() (any, error) { return v.invoke(ctx, t) })
 	})
 	if cause := context.Cause(ctx); cause != nil {
-		return t.fail(cause) // what is returned after that may be half of it
+		return t.fail(cause) // after that, a function may return half a value
 	}
 	if err != nil && !errors.Is(err, larder.ErrUnsteady) {
 		return t.fail(err)
@@ -383,7 +379,7 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	return nil
 }
 
-// note tells the computation around ctx what its argument t depends on.
+// note records the dependencies of argument t for the computation around ctx.
 func (t *task) note(ctx context.Context) {
 	larder.Note(ctx, t.reads...)
 	if errors.Is(t.unkept, larder.ErrUnsteady) {

@@ -12,10 +12,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// File1 makes a lazy function of f, which writes a file at a path that it is
-// given: a name with the extension ext (such as ".stl", or ""). The path is not
-// part of the key; the value is the content of the file. [Export] writes it
-// where it is wanted.
+// File1 returns a lazy function that calls f. f writes a file at the path that it
+// receives, a name with the extension ext (such as ".stl", or ""). The path is not part
+// of the key. The value is the content of the file; [Export] writes it to another path.
 func File1[A any](name, ext string, f func(ctx context.Context, path string, a A) error, o ...Options) func(Value[A]) Value[[]byte] {
 	fn := newFunction(name, f, o, func(ctx context.Context, v []any) ([]byte, error) {
 		return written(ext, func(path string) error { return f(ctx, path, as[A](v[0])) })
@@ -33,8 +32,7 @@ func File2[A, B any](name, ext string, f func(ctx context.Context, path string, 
 	return func(a Value[A], b Value[B]) Value[[]byte] { return Value[[]byte]{fn.apply(a.node(), b.node())} }
 }
 
-// written returns the content of the file that write makes in a folder of its
-// own.
+// written returns the content of the file that write creates in a temporary directory.
 func written(ext string, write func(path string) error) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "larder-file-*")
 	if err != nil {
@@ -52,9 +50,9 @@ func written(ext string, write func(path string) error) ([]byte, error) {
 	return b, err
 }
 
-// Export evaluates a value and writes it to a file: a copy of its own, which
-// can be changed without harm to what is kept. The file appears complete or
-// not at all, and one that has the content already is left alone.
+// Export evaluates a value and writes it to a file. The file is a copy, so changes to
+// it do not affect the cache. It appears complete or not at all. Export does not touch
+// a file that already has the content.
 func Export(ctx context.Context, l *larder.Larder, v Value[[]byte], path string) error {
 	b, err := v.Get(ctx, l)
 	if err != nil {
@@ -67,7 +65,7 @@ func Export(ctx context.Context, l *larder.Larder, v Value[[]byte], path string)
 	if err != nil {
 		return fmt.Errorf("lazy: export: %w", err)
 	}
-	defer os.Remove(f.Name()) // fails once it is renamed
+	defer os.Remove(f.Name()) // fails after the rename
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
 	if err == nil {

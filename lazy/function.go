@@ -16,68 +16,67 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// Options say how a function is known and its results are kept. The zero value
-// serves.
+// Options configure the identity of a function and the storage of its results. The zero
+// value is useful.
 type Options struct {
-	// Version identifies the code: its author changes it whenever results
-	// change. Empty means by source or, failing that, by the executable.
+	// Version identifies the code: its author changes it whenever results change. Empty
+	// identifies it by source or, failing that, by the executable.
 	Version string
-	// Build identifies the code by the executable even if its package registers
-	// its sources. It is for code that reaches what cannot be seen.
+	// Build identifies the code by the executable even if its package registers its
+	// sources. It is for code that reaches code without known source.
 	Build bool
-	// Pure lists what the code may reach although it is impure or unknown: see
+	// Pure lists impure or unknown code that the function may reach: see
 	// source.Options.
 	Pure []string
 	// Captured holds, by name, the values of all variables that a function literal
-	// captures. They become part of the key. The package must register its sources,
-	// as nothing else tells whether one was forgotten.
+	// captures. They become part of the key. The package must register its sources, so
+	// that Larder can check that none is missing.
 	Captured map[string]any
-	// Keep says where results are kept.
+	// Keep says where to store results.
 	Keep Keep
-	// Eager, if not nil, has each call computed when it is made, with its
-	// results kept there. An error shows when the value is asked for.
+	// Eager, if not nil, is the Larder with which each call is computed immediately and
+	// stored. An error is returned when the value is requested.
 	Eager *larder.Larder
 }
 
-// Keep says where results of a function are kept.
+// Keep says where to store the results of a function.
 type Keep int
 
-// Where results are kept.
+// Values of Keep.
 const (
 	KeepOnDisk   Keep = iota // in the store
-	KeepInMemory             // in the cache of this process
-	KeepNot                  // nowhere: computed whenever something made of it has to be
+	KeepInMemory             // in the memory cache of this process
+	KeepNot                  // nowhere: computed whenever a missing result depends on it
 )
 
-// A function is a Go function with its types forgotten.
+// A function is a Go function without its static types.
 type function struct {
 	name    string
 	options Options
 	value   any // the Go function
 	builtin bool
 	err     error
-	// of functions of this package that get some of their arguments lazily:
-	// trees that belong to what they are
+	// patterns, for functions of this package with lazy arguments; part of the identity
 	trees  []*node
-	params []key.Param // more that it is made of
+	params []key.Param // further parameters of the identity
 
 	invoke func(ctx context.Context, e *evaluator, args []any) (any, error)
 	kept   keeper
 
 	mu      sync.Mutex
 	op      *key.Op
-	closure *source.Closure // if it is known by its source
+	closure *source.Closure // set if the source identifies it
 }
 
-// keeper knows the type of a function's results.
+// keeper caches results with their static type.
 type keeper interface {
 	do(ctx context.Context, l *larder.Larder, c call) (outcome, error)
 	find(ctx context.Context, l *larder.Larder, c call, closely bool) (outcome, bool)
 	check(ctx context.Context, l *larder.Larder, c call, o outcome) error
-	keepable() error // whether results can be kept, as far as the type tells
+	keepable() error // error if the type alone shows that results cannot be stored
 	copy(v any) (any, bool)
 	digest(v any) (key.Digest, error)
-	kind() string // the codec
+	kind() string // codec
 }
 
 // call is one use of a function.
@@ -88,16 +87,14 @@ type call struct {
 	memory  bool
 }
 
-// outcome is a result on its way to those who need it.
 type outcome struct {
 	value  any
 	from   larder.From
 	key    key.Key
 	reads  []larder.Read
-	unkept error // why it is not kept, if it is not
+	unkept error // why it is not cached; nil if it is
 }
 
-// newFunction describes a Go function f whose results are Rs.
 func newFunction[R any](name string, f any, o []Options, invoke func(ctx context.Context, args []any) (R, error)) *function {
 	fn := &function{
 		name: name, value: f, kept: results[R]{},
@@ -114,7 +111,8 @@ func newFunction[R any](name string, f any, o []Options, invoke func(ctx context
 	return fn
 }
 
-// newBuiltin describes a function of this package: cheap, and not kept.
+// newBuiltin describes a function of this package. It is cheap and its results are not
+// cached.
 func newBuiltin[R any](name string, invoke func(ctx context.Context, e *evaluator, args []any) (R, error), params ...key.Param) *function {
 	return &function{
 		name: name, builtin: true, options: Options{Keep: KeepNot}, kept: results[R]{}, params: params,
@@ -122,8 +120,7 @@ func newBuiltin[R any](name string, invoke func(ctx context.Context, e *evaluato
 	}
 }
 
-// operation returns the fixed part of the function's actions. It is found once
-// and then known.
+// operation returns the fixed part of the function's actions. It computes it once.
 func (f *function) operation(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,7 +199,6 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, params...)...)
 }
 
-// code identifies the function's code.
 func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Function) (key.Code, error) {
 	captured := slices.Sorted(maps.Keys(f.options.Captured))
 	if len(captured) == 0 {
@@ -235,7 +231,7 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	return key.Code{Kind: string(c.Kind), ID: c.ID.String()}, nil
 }
 
-// checkCaptured holds what is declared as Captured to what the function captures.
+// checkCaptured compares the declared variables with those that the function captures.
 func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn source.Function, declared []string) error {
 	if len(declared) == 0 && !fn.HasState() {
 		return nil
@@ -260,11 +256,10 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 	if err != nil {
 		return v, err
 	}
-	return v, cmp.Or(f.useVariables(ctx), source.Steady()) // again, to see that they did not change
+	return v, cmp.Or(f.useVariables(ctx), source.Steady()) // again, to check that they did not change
 }
 
-// useVariables notes the values of the package variables that the function
-// reads.
+// useVariables records the package variables that the function reads as dependencies.
 func (f *function) useVariables(ctx context.Context) error {
 	for _, in := range f.closure.Inputs {
 		if err := larder.UseVariable(ctx, in); err != nil {
@@ -277,8 +272,8 @@ func (f *function) useVariables(ctx context.Context) error {
 	return nil
 }
 
-// claims remembers which function goes by a name: where a version alone
-// identifies the code, two of one name would take each other's results.
+// claims maps the names of functions to their positions. Where a version alone
+// identifies the code, two functions of one name would share results.
 var claims sync.Map // of places, by name
 
 func claim(name, place string) error {
@@ -288,7 +283,6 @@ func claim(name, place string) error {
 	return nil
 }
 
-// apply makes the node of a call.
 func (f *function) apply(args ...*node) *node {
 	n := &node{fn: f, args: args}
 	for _, a := range args {
@@ -300,7 +294,7 @@ func (f *function) apply(args ...*node) *node {
 	return n
 }
 
-// now computes a node at once.
+// now computes a node immediately.
 func (n *node) now(l *larder.Larder) *node {
 	_, err := (Evaluation{}).get(context.Background(), l, n)
 	if err != nil && !errors.Is(err, errOutside) { // a pattern stays lazy
@@ -309,7 +303,7 @@ func (n *node) now(l *larder.Larder) *node {
 	return n
 }
 
-// results keeps results of type R.
+// results caches results of type R.
 type results[R any] struct{}
 
 func (results[R]) call(c call) (larder.Call[R], error) {
@@ -336,8 +330,8 @@ func (k results[R]) do(ctx context.Context, l *larder.Larder, c call) (outcome, 
 	return outcome{r.Value, r.From, r.Key, r.Reads, r.Unkept}, err
 }
 
-// find looks for a kept result; unless it looks closely, what other processes
-// kept in the last moments may be overlooked.
+// find looks for a cached result. Without closely it may miss what other processes
+// stored in the last moments.
 func (k results[R]) find(ctx context.Context, l *larder.Larder, c call, closely bool) (outcome, bool) {
 	call, err := k.call(c)
 	if err != nil {
@@ -351,7 +345,6 @@ func (k results[R]) find(ctx context.Context, l *larder.Larder, c call, closely 
 	return outcome{r.Value, r.From, r.Key, r.Reads, nil}, ok
 }
 
-// check computes a kept result again.
 func (k results[R]) check(ctx context.Context, l *larder.Larder, c call, o outcome) error {
 	call, err := k.call(c)
 	if err != nil {
@@ -363,7 +356,7 @@ func (k results[R]) check(ctx context.Context, l *larder.Larder, c call, o outco
 
 func (results[R]) copy(v any) (any, bool) { return copier[R]()(v) }
 
-// keepable tells before anything is computed what the type alone tells.
+// keepable returns an error if the type alone shows that results cannot be stored.
 func (results[R]) keepable() error {
 	_, err := codec.For[R]()
 	return err

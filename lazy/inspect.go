@@ -7,16 +7,16 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// An Inspection tells a value from others.
+// An Inspection identifies a value.
 type Inspection struct {
 	Key    key.Key    // the zero Key for a constant
 	Result key.Digest // of the encoded value
-	// Versioned says that all code in the tree is identified by versions, so
-	// that the key is the same for every build of the program.
+	// Versioned is true if versions identify all code in the tree. The key is then the
+	// same for every build of the program.
 	Versioned bool
 }
 
-// Inspect evaluates a value of any type and says what tells it from others.
+// Inspect evaluates a value of any type and returns its key and digest.
 func Inspect(ctx context.Context, l *larder.Larder, v Node) (Inspection, error) {
 	n := v.node()
 	value, err := Evaluation{}.get(ctx, l, n)
@@ -31,7 +31,6 @@ func Inspect(ctx context.Context, l *larder.Larder, v Node) (Inspection, error) 
 	return Inspection{Key: n.action.Load().key, Result: d, Versioned: versioned(n)}, err
 }
 
-// versioned reports whether all code below n is identified by versions.
 func versioned(n *node) bool {
 	seen := map[*node]bool{}
 	stack := []*node{n}

@@ -1,34 +1,34 @@
-// Package lazy makes trees of computations whose results are kept.
+// Package lazy provides trees of lazy computations with cached results.
 //
-// A [Value] is a value that is made when it is asked for. [Of] makes one of a
-// value that is known; the functions that [Func1] and its like return apply a Go
-// function to values, and give a value again. Building a tree computes nothing.
-// [Value.Get] asks for the root: it reads one record if the result is kept, and
-// otherwise computes what is missing, independent branches at the same time,
-// and keeps it.
+// A [Value] is computed when it is requested. [Of] returns one for a known value. The
+// functions that [Func1] and similar ones return apply a Go function to values and
+// return a Value. Building a tree computes nothing. [Value.Get] requests the root. It
+// reads one record if the result is cached. Otherwise it computes what is missing,
+// independent branches concurrently, and stores it.
 //
 //	sq := lazy.Func1("sq", func(ctx context.Context, x int) (int, error) { return x * x, nil })
 //	v, err := sq(sq(lazy.Of(3))).Get(ctx, l) // 81
 //
-// The key of a result is made of the function's name, its types, the identity
-// of its code and the keys of its arguments. The code is identified by its
-// source, with everything that it calls, where the package registers its
-// sources (see package source); else by the executable, coarse but never out of
-// date; or by a version that its author gives it.
+// The key of a result is computed from the function's name, its types, the identity of
+// its code and the keys of its arguments. The code is identified by a version if its
+// author gives one. Else it is identified by its source, with everything that it calls,
+// if the package registers its sources (see package source). Else it is identified by
+// the executable, which is coarse but never out of date.
 //
-// If an argument was computed again and came out the same, what was made of it
-// is found again and not computed (early cutoff). Nodes of equal keys are
-// computed once, here, in other goroutines and in other processes.
+// If an argument was computed again and has the same value, results computed from it
+// are found again (early cutoff). Nodes with equal keys are computed once over all
+// goroutines and processes.
 //
-// A function gets its arguments as its own: it may change them. One that cannot be
-// copied (package codec cannot write it) is lent to all that use it, and watched:
-// if it is written to, what was made of it meanwhile is handed out and not kept. A
-// function that captures variables, such as an iterator, cannot be watched: what is
-// made of it is kept if one function uses it, and not if several do.
-// Constants given to [Of] must not be changed as long as the value is in use. What a function
-// reads besides is to be read through package larder (ReadFile, Getenv), which
-// makes it a part of the result's record. It sees none of the values of the
-// caller's context.
+// A function owns its arguments and may change them. An argument that package codec
+// cannot encode cannot be copied. All functions that use it borrow it, and Larder
+// watches it: if it is written to, results computed from it until then are returned and
+// not cached. An argument such as an iterator, which captures variables, cannot be
+// watched: results computed from it are cached only if one function uses it.
+//
+// The caller must not change constants passed to [Of] while the value is in use. A
+// function must read files and variables through package larder (ReadFile, Getenv),
+// which adds them to the result's record. It does not see the values of the caller's
+// context.
 package lazy
 
 import (
@@ -41,8 +41,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Value is a T that is made when it is asked for. It is immutable and may be
-// used by many goroutines. The zero Value is an error when asked for.
+// A Value is a T that is computed when it is requested. It is immutable and safe for
+// concurrent use. A request of the zero Value returns an error.
 type Value[T any] struct{ n *node }
 
 // node is a constant or an application of a function.
@@ -51,35 +51,35 @@ type node struct {
 	args  []*node
 	value any // of a constant
 	copy  func(any) (any, bool)
-	// mayBeLent says of a constant that it may be one that cannot be copied.
+	// mayBeLent is true for a constant that may not be copyable.
 	mayBeLent bool
 	err       error // found while the tree was built
 
 	action atomic.Pointer[identity]
-	level  int    // of nested element functions within: see Map
-	hole   *level // for the element of one: see Map
+	level  int    // depth of nested element functions: see Map
+	hole   *level // set for the element of a pattern: see Map
 }
 
-// identity is a node's name, made when it is first needed.
+// identity identifies a node. It is computed when first needed.
 type identity struct {
 	key   key.Key
 	value key.Digest // of a large constant
 	lent  lending    // of a constant
 }
 
-// Of returns a value that is known. It must be of a type that can be keyed
-// (see package key) and not be changed while it is in use.
+// Of returns a Value for v. The type must be keyable (see package key), and the caller
+// must not change v while it is in use.
 func Of[T any](v T) Value[T] {
 	return Value[T]{&node{value: v, copy: copier[T](), mayBeLent: mayBeLent[T]()}}
 }
 
-// Get returns the value: from memory, from the store, or by computing what is
-// missing. See [Evaluation] for bounds and progress.
+// Get returns the value from memory, from the store, or by computing what is missing.
+// See [Evaluation] for bounds and progress.
 func (v Value[T]) Get(ctx context.Context, l *larder.Larder) (T, error) {
 	return Get(ctx, l, v, Evaluation{})
 }
 
-// Get returns a value, evaluated as e says.
+// Get returns a value, evaluated with the options e.
 func Get[T any](ctx context.Context, l *larder.Larder, v Value[T], e Evaluation) (T, error) {
 	var zero T
 	got, err := e.get(ctx, l, v.node())
@@ -93,7 +93,7 @@ func Get[T any](ctx context.Context, l *larder.Larder, v Value[T], e Evaluation)
 	return t, nil
 }
 
-// Key returns the key under which the value is kept, or found to be kept.
+// Key returns the key under which the value is or would be stored.
 func (v Value[T]) Key(ctx context.Context, l *larder.Larder) (key.Key, error) {
 	b := builder{ctx: ctx, larder: l}
 	if err := b.name(v.node()); err != nil {
@@ -102,7 +102,7 @@ func (v Value[T]) Key(ctx context.Context, l *larder.Larder) (key.Key, error) {
 	return v.n.action.Load().key, nil
 }
 
-// node returns v's node, and for the zero Value one that says so.
+// node returns v's node, and for the zero Value one with an error.
 func (v Value[T]) node() *node {
 	if v.n == nil {
 		return &node{err: fmt.Errorf("lazy: a zero Value[%v] was used: make values with Of or a function", reflect.TypeFor[T]())}

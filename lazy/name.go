@@ -11,15 +11,15 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// builder names nodes.
+// builder computes the identities of nodes.
 type builder struct {
 	ctx    context.Context
 	larder *larder.Larder
-	made   *key.Action // the last that had to be made for a name
+	made   *key.Action // the last action created for an identity
 }
 
-// name names n and everything below that has no name yet. It does not recurse:
-// a tree may be very deep.
+// name computes the identity of n and of all nodes below that have none. It does not
+// recurse, because a tree may be very deep.
 func (b *builder) name(n *node) error {
 	stack := []*node{n}
 	for len(stack) > 0 {
@@ -41,13 +41,13 @@ func (b *builder) name(n *node) error {
 		if err != nil {
 			return err
 		}
-		n.action.CompareAndSwap(nil, id) // another may have been as quick
+		n.action.CompareAndSwap(nil, id) // another goroutine may have been faster
 		stack = stack[:depth-1]
 	}
 	return nil
 }
 
-// identify names a node whose arguments have names.
+// identify computes the identity of a node whose arguments have theirs.
 func (b *builder) identify(n *node) (*identity, error) {
 	switch {
 	case n.err != nil:
@@ -74,7 +74,8 @@ func (b *builder) identify(n *node) (*identity, error) {
 	return &identity{key: a.Key()}, nil
 }
 
-// identifyConstant names a constant. What cannot be copied is looked at before that.
+// identifyConstant computes the identity of a constant. It first sums up one that
+// cannot be copied.
 func (n *node) identifyConstant() (id *identity, err error) {
 	id = &identity{}
 	if n.mayBeLent {
@@ -83,7 +84,7 @@ func (n *node) identifyConstant() (id *identity, err error) {
 		}
 	}
 	if !large(n.value) {
-		return id, nil // encoded with the action it is an argument of
+		return id, nil // encoded with the action whose argument it is
 	}
 	if id.value, err = key.Of(n.value); err != nil {
 		return nil, fmt.Errorf("lazy: a constant: %w", err)
@@ -91,12 +92,11 @@ func (n *node) identifyConstant() (id *identity, err error) {
 	return id, nil
 }
 
-// slot stands, among the arguments of an action, for one that is not a
-// constant.
+// slot represents, among the arguments of an action, one that is not a constant.
 type slot struct{}
 
-// action describes a node whose arguments have names: constants are arguments,
-// and other nodes inputs, named by the computations that make them.
+// action describes a node whose arguments have identities. Constants are arguments;
+// other nodes are inputs, identified by the computations that produce them.
 func (b *builder) action(n *node) (*key.Action, error) {
 	op, err := n.fn.operation(b.ctx, b.larder)
 	if err != nil {
@@ -128,8 +128,9 @@ func (b *builder) action(n *node) (*key.Action, error) {
 	return action, nil
 }
 
-// methods appends to inputs what identifies the methods by which constants name
-// themselves: what uses a part of one has types that need not tell of its own.
+// methods appends to inputs the identities of the methods by which constants encode
+// themselves. The types of the functions that use parts of these constants need not
+// mention the methods.
 func (b *builder) methods(n *node, inputs []key.Input) ([]key.Input, error) {
 	for i, a := range n.args {
 		if !a.constant() {
@@ -146,11 +147,11 @@ func (b *builder) methods(n *node, inputs []key.Input) ([]key.Input, error) {
 	return inputs, nil
 }
 
-// methodsOf begins the names of such inputs.
+// methodsOf is the prefix of the names of such inputs.
 const methodsOf = "methods of "
 
-// inputs appends to list the arguments that are inputs of the node's action,
-// and counts the others: small constants.
+// inputs appends to list the arguments that are inputs of the node's action, and counts
+// the others, which are small constants.
 func (n *node) inputs(list []key.Input) (inputs []key.Input, constants int) {
 	for i, a := range n.args {
 		switch id := a.action.Load(); {
@@ -165,16 +166,15 @@ func (n *node) inputs(list []key.Input) (inputs []key.Input, constants int) {
 	return list, constants
 }
 
-// constantKind marks the inputs of an action that are large constants.
+// constantKind is the kind of inputs that are large constants.
 const constantKind = "constant"
 
 func isLarge(in key.Input) bool { return in.Kind == constantKind }
 
-// constant reports whether the node is a value that is known.
 func (n *node) constant() bool { return n.fn == nil && n.hole == nil }
 
-// large reports whether a constant is worth hashing once for all of its uses.
-// What is small is part of the description of each, where people can read it.
+// large reports whether to hash a constant once for all of its uses. A small one is
+// part of the description of each action and human-readable there.
 func large(v any) bool {
 	const many = 64
 	switch r := reflect.ValueOf(v); r.Kind() {
@@ -200,7 +200,6 @@ var argumentNames = func() (names [8]string) {
 	return names
 }()
 
-// argument names the i-th argument.
 func argument(i int) string {
 	if i < len(argumentNames) {
 		return argumentNames[i]

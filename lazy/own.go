@@ -15,19 +15,22 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// Arguments belong to the function: each call gets copies. A value that cannot
-// be copied, as no codec can write it, is lent, and its memory summed up before
-// and after: if it was written to, nothing that was made of it meanwhile is
-// kept. A function that captures variables, such as an iterator, hides what calls
-// of it change, and what has locks inside cannot be looked at while others write: only
-// what was made by the first to whom it was lent is kept. What a function returns may
-// be memory of what it was lent, so it is copied, or looked at, before that is compared.
+// A function owns its arguments: each call gets copies. A value that cannot be copied,
+// because no codec can encode it, is borrowed. Its memory is summed up before and after
+// a call. If it was written to, results computed from it in between are not cached.
+//
+// Some borrowed values cannot be watched. A function that captures variables, such as
+// an iterator, hides what its calls change. A value with locks inside cannot be read
+// while others write. Only results of the first borrower of such a value are cached.
+//
+// A result may share memory with a borrowed argument. So it is copied, or summed up,
+// before the argument is compared.
 
-// copier returns a function that copies a T, so that two users of it cannot
-// disturb each other; it reports false for what cannot be copied.
+// copier returns a function that copies a T, so that two users of it cannot affect each
+// other. That function returns false for a value that cannot be copied.
 func copier[T any]() func(any) (any, bool) {
 	if k := reflect.TypeFor[T]().Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
-		return itself // at once, as most constants are such
+		return itself // the fast path for most constants
 	}
 	c, err := codec.For[T]()
 	if err != nil {
@@ -52,7 +55,7 @@ func copier[T any]() func(any) (any, bool) {
 
 func itself(v any) (any, bool) { return v, true }
 
-// mayBeLent reports whether there are values of a type that cannot be copied.
+// mayBeLent reports whether a type has values that cannot be copied.
 func mayBeLent[T any]() bool {
 	t := reflect.TypeFor[T]()
 	if k := t.Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
@@ -67,7 +70,7 @@ func mayBeLent[T any]() bool {
 	return may
 }
 
-// lendable remembers of types what mayBeLent found.
+// lendable caches the results of mayBeLent.
 var lendable sync.Map // of bool, by reflect.Type
 
 func hasInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
@@ -92,15 +95,15 @@ func hasInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// copyAny copies a value whose type is not known here.
+// copyAny copies a value of unknown type.
 func copyAny(v any) (any, bool) { return copier[any]()(v) }
 
-// lent is what is known of a value that cannot be copied.
+// lent is the state of a value that cannot be copied.
 type lent struct {
 	once  sync.Once
 	sum   deepequal.Sum
 	sight deepequal.Sight
-	users atomic.Int64 // to whom it was lent
+	users atomic.Int64 // number of borrowers
 }
 
 // look sums up the memory of a value for the first time.
@@ -108,10 +111,10 @@ func (l *lent) look(v any) {
 	l.once.Do(func() { l.sum, l.sight = deepequal.SumOf(v) })
 }
 
-// lending is what is known of a value once it was lent.
+// lending holds the state of a value once it is borrowed.
 type lending struct{ atomic.Pointer[lent] }
 
-// see looks at a value as it is before anybody gets it.
+// see sums up a value before any function gets it.
 func (l *lending) see(v any) *lent {
 	if l.Load() == nil {
 		l.CompareAndSwap(nil, &lent{})
@@ -121,8 +124,8 @@ func (l *lending) see(v any) *lent {
 	return loan
 }
 
-// lend looks at a value before it is lent to one more, by whatever name that has it: of
-// what cannot be watched all are counted that have it.
+// lend sums up a value before another function borrows it. For a value that cannot be
+// watched it counts the borrowers under all keys of the value.
 func (v *evaluator) lend(l *lending, value any) *lent {
 	loan := l.see(value)
 	if loan.sight != deepequal.Seen {
@@ -130,7 +133,7 @@ func (v *evaluator) lend(l *lending, value any) *lent {
 		case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func:
 			at := r.UnsafePointer()
 			if r.Kind() == reflect.Func {
-				at = (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] // with what it captures
+				at = (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] // with the captured variables
 			}
 			same, _ := v.loans.LoadOrStore(at, loan)
 			loan = same.(*lent)
@@ -140,8 +143,8 @@ func (v *evaluator) lend(l *lending, value any) *lent {
 	return loan
 }
 
-// own returns a result that is no memory of what the function was lent, or was looked
-// at before that is compared.
+// own returns a result that shares no memory with borrowed arguments, or sums it up before
+// these are compared.
 func (t *task) own(value any, loans []*lent) any {
 	f := t.node.fn
 	if f.kept.keepable() == nil {
@@ -156,15 +159,14 @@ func (t *task) own(value any, loans []*lent) any {
 	return value
 }
 
-// changed reports whether the value was written to since it was first looked
-// at.
+// changed reports whether the value was written to since it was first summed up.
 func (l *lent) changed(v any) bool {
 	sum, _ := deepequal.SumOf(v)
 	return sum != l.sum
 }
 
-// argument returns the i-th argument of a task for its function: a copy, or
-// else what it was lent.
+// argument returns the i-th argument of a task for its function: a copy, or else the
+// borrowed value.
 func (v *evaluator) argument(t *task, i int) (arg any, loan *lent) {
 	n := t.node.args[i]
 	if a := t.args[i]; a != nil {
@@ -181,7 +183,7 @@ func (v *evaluator) argument(t *task, i int) (arg any, loan *lent) {
 	return arg, v.lend(&n.action.Load().lent, n.value)
 }
 
-// giveBack looks at what a function was lent, after it has run.
+// giveBack checks the borrowed arguments after a function has run.
 func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*lent) {
 	for i, loan := range loans {
 		why := ""

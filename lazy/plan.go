@@ -7,25 +7,25 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Plan says what asking for a value would do.
+// A Plan lists what a request for a value would do.
 type Plan struct {
-	Load    int // results that are kept and would be read
-	Compute int // nodes that would be computed, as far as can be told
+	Load    int // cached results that would be read
+	Compute int // nodes that would be computed, as far as known
 	Nodes   []PlanNode
 }
 
-// A PlanNode is a node that would be read or computed, after all that it needs.
+// A PlanNode is a node that would be read or computed, after the nodes that it needs.
 type PlanNode struct {
-	Node string // the function
+	Node string // name of the function
 	Key  key.Key
 	Kept bool
-	Args []key.Key // of those that are no constants
+	Args []key.Key // keys of the arguments that are not constants
 }
 
-// PlanOf tells what asking for v would do, without doing it: "to load N, to
-// compute M". A node whose arguments turn out as they once were will be found
-// and not computed, which cannot be told before. The elements of Map, Select
-// and Reduce are not counted: they are known when their list is.
+// PlanOf returns what a request for v would do: "to load N, to compute M". It computes
+// nothing. It counts a node as computed even if its arguments may get their former
+// content, in which case it would be found. It does not count the elements of Map,
+// Select and Reduce, which are known only with their list.
 func PlanOf(ctx context.Context, l *larder.Larder, v Node) (Plan, error) {
 	return walk(ctx, l, v.node(), false)
 }
@@ -44,7 +44,7 @@ func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, er
 	type step struct {
 		n    *node
 		kept bool
-		done bool // what it needs is listed
+		done bool // its dependencies are listed
 	}
 	seen := map[key.Key]bool{}
 	stack := []step{{n: root}}

@@ -8,10 +8,10 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Why says why a value would be computed: in which components it differs from
-// the nearest result that is kept. It is empty if the value itself is kept.
-// Where an argument is another one than it was, the lines say why that is,
-// with its name in front.
+// Why explains why a value would be computed. It lists the components in which the
+// value differs from the nearest cached result. The list is empty if the value itself
+// is cached. If an argument changed, the lines explain that, and start with the
+// argument's name.
 func Why(ctx context.Context, l *larder.Larder, v Node) ([]string, error) {
 	b := builder{ctx: ctx, larder: l}
 	n := v.node()
@@ -55,7 +55,6 @@ func Why(ctx context.Context, l *larder.Larder, v Node) ([]string, error) {
 	return lines, nil
 }
 
-// maxLines bounds an explanation.
 const maxLines = 50
 
 func describe(d explain.Difference) []string {

@@ -9,25 +9,25 @@ import (
 // A Stop says where an order of several pools ends.
 type Stop int
 
-// The stops of [Blend].
+// Stops of [Blend].
 const (
 	AfterDraws Stop = iota // after a given number of positions
 	FirstEnds              // when one of the pools has been read once
 	AllEnd                 // when all have been; those that end sooner are read again
 )
 
-// blendSlots is how many positions the pattern of a [Blend] has: shares are whole
-// numbers of them.
+// blendSlots is the number of positions in the pattern of a [Blend]; shares are
+// multiples of one position.
 const blendSlots = 1 << 14
 
-// Blend takes from several pools by weight, each in passes of its own: every pass over
-// a pool has each of its elements once, in a random order. The elements of a pool follow
-// those of the pools before it. Draws is for AfterDraws alone.
+// Blend reads from several pools by weight, each in passes: every pass over a pool has
+// each of its elements once, in a random order. The elements of a pool follow those of
+// the pools before it. draws applies to AfterDraws only.
 //
-// Which pool it is each time is a random pattern of 16384 positions, again and again, in
-// which each pool has as many as its weight says, rounded: so the shares hold exactly
-// over each whole pattern, and both At and Next take constant time. A pool of weight 0 is
-// never read; a weight too small for one position of the pattern is an error.
+// A random pattern of 16384 positions selects the pools, and repeats. Each pool has as
+// many positions in it as its weight says, rounded. So the shares are exact over each
+// whole pattern, and both At and Next take constant time. A pool of weight 0 is never
+// read. A positive weight too small for one position is an error.
 func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
 	b := &blend{}
 	shares, err := sharesOf(pools)
@@ -52,7 +52,6 @@ func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
 	return b, nil
 }
 
-// checkPool refuses what cannot be drawn from.
 func checkPool(i int, p Pool) error {
 	switch {
 	case p.N < 0:
@@ -67,7 +66,7 @@ func checkPool(i int, p Pool) error {
 
 const blendSeed = 0x626c656e64000000 // "blend"
 
-// sharesOf is how many positions of the pattern each pool has.
+// sharesOf returns the number of positions that each pool has in the pattern.
 func sharesOf(pools []Pool) ([]int, error) {
 	sum := 0.0
 	for i, p := range pools {
@@ -98,18 +97,17 @@ func sharesOf(pools []Pool) ([]int, error) {
 	return shares, nil
 }
 
-// blend is made by [Blend].
 type blend struct {
 	n      int
 	pools  []shuffles
 	starts []int // first index of each pool
 
 	pool  []int32   // of each position of the pattern
-	rank  []int32   // how many of the same pool come before it there
-	where [][]int32 // of each pool, its positions in the pattern
+	rank  []int32   // number of earlier positions of the same pool
+	where [][]int32 // positions in the pattern, by pool
 }
 
-// weave makes the pattern of shares in the order of a shuffle.
+// weave creates the pattern of shares in the order of a shuffle.
 func (b *blend) weave(s shuffled, shares []int) {
 	ends, sum := make([]int, len(shares)), 0
 	for k, n := range shares {
@@ -124,7 +122,6 @@ func (b *blend) weave(s shuffled, shares []int) {
 	}
 }
 
-// end is where the order ends.
 func (b *blend) end(stop Stop, draws int) (int, error) {
 	if stop == AfterDraws {
 		if draws < 0 || draws > maxPositions {
@@ -148,13 +145,11 @@ func (b *blend) end(stop Stop, draws int) (int, error) {
 	return n, nil
 }
 
-// position is where the i-th draw of a pool is.
 func (b *blend) position(k, i int) int {
 	n := len(b.where[k])
 	return i/n*blendSlots + int(b.where[k][i%n])
 }
 
-// drawn is how many draws of a pool are before a position.
 func (b *blend) drawn(k, pos int) int {
 	in, _ := slices.BinarySearch(b.where[k], int32(pos%blendSlots))
 	return pos/blendSlots*len(b.where[k]) + in

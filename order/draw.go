@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Epochs is n elements in epochs passes, each in a random order of its own: at
+// Epochs returns n elements in several passes, each in its own random order: at
 // position p it has what [Shuffle] of epoch p/n has at p%n.
 func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	if epochs < 0 || n < 0 {
@@ -21,7 +21,6 @@ func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	return shuffles{N: n, Seed: seed, Epochs: epochs}, nil
 }
 
-// shuffles is N elements in Epochs shuffled passes.
 type shuffles struct {
 	N      int
 	Seed   uint64
@@ -42,7 +41,8 @@ func (s shuffles) At(pos int) int {
 	return s.epoch(pos / s.N).At(pos % s.N)
 }
 
-// Next implements Order: what was read in this pass is read in the next one.
+// Next implements Order. An element that was read in this pass is read again in the
+// next one.
 func (s shuffles) Next(index, after int) (int, bool) {
 	if index < 0 || index >= s.N {
 		return 0, false
@@ -56,9 +56,8 @@ func (s shuffles) Next(index, after int) (int, bool) {
 	return 0, false
 }
 
-// Shard is the positions of n elements that one of several ranks reads: every
-// ranks-th, from its own number on. Ranks read n elements between them, each
-// once.
+// Shard returns the positions of n elements that one of several ranks reads: every
+// ranks-th, from rank on. Together the ranks read each element once.
 func Shard(n, rank, ranks int) (Order, error) {
 	if ranks < 1 || rank < 0 || rank >= ranks {
 		return nil, fmt.Errorf("there is no rank %d of %d", rank, ranks)
@@ -66,37 +65,37 @@ func Shard(n, rank, ranks int) (Order, error) {
 	return Affine{Start: rank, Step: ranks, N: max(0, (n-rank+ranks-1)/ranks)}, nil
 }
 
-// EpochSeed is a seed for one pass of several: each has draws of its own.
+// EpochSeed returns a different seed for each epoch.
 func EpochSeed(seed, epoch uint64) uint64 { return mix(mix(seed) ^ epoch) }
 
-// Uniform is a random number in [0, 1) that is a function of seed and position,
-// for ever. It has nothing to do with what [Draw] and [Mix] draw there.
+// Uniform returns a random number in [0, 1) that depends on seed and position only and
+// never changes between versions. It is independent of the draws of [Draw] and [Mix].
 func Uniform(seed uint64, pos int) float64 {
 	return unit(mix(mix(seed^uniformSeed) + uint64(pos)*golden))
 }
 
 const uniformSeed = 0x756e69666f726d00 // "uniform"
 
-// unit is a number in [0, 1) of the upper bits of x.
+// unit returns a number in [0, 1) from the upper bits of x.
 func unit(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
-// Draw is a number of elements drawn from n with replacement: any element may
-// come any number of times. The draw at a position is a function of seed and
-// position. Next keeps a list of all positions from its first call on.
+// Draw returns an order of elements drawn from n with replacement. The draw at a
+// position is a function of seed and position. The first call of Next builds a list of
+// all positions.
 func Draw(n, draws int, seed uint64) (Order, error) {
 	return Mix(draws, seed, Pool{N: n, Weight: 1})
 }
 
-// A Pool is a run of elements that [Mix] draws from.
+// A Pool is a range of elements that [Mix] draws from.
 type Pool struct {
 	N      int     // elements
 	Weight float64 // share of the draws, relative to those of other pools
 }
 
-// Mix draws from several pools with replacement: first the pool, by weight,
-// then the element. The elements of a pool follow those of the pools before
-// it. The draw at a position is a function of seed and position. Next keeps a
-// list of all positions from its first call on.
+// Mix draws from several pools with replacement: first the pool, by weight, then the
+// element. The elements of a pool follow those of the pools before it. The draw at a
+// position is a function of seed and position. The first call of Next builds a list of
+// all positions.
 func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	if draws < 0 {
 		return nil, fmt.Errorf("cannot draw %d times", draws)
@@ -126,7 +125,7 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 		}
 	}
 	for k := last; k < len(pools); k++ {
-		m.upTo[k] = 1 // which rounding may have missed
+		m.upTo[k] = 1 // rounding may have missed 1
 	}
 	return m, nil
 }
@@ -164,8 +163,8 @@ type occurrences struct {
 	positions []int
 }
 
-// occurrencesOf lists the positions of an order whose indices are small
-// numbers, in two passes over it.
+// occurrencesOf lists the positions of an order with small indices, in two passes over
+// it.
 func occurrencesOf(o Order) occurrences {
 	top := -1
 	for pos := range o.Len() {
@@ -199,7 +198,7 @@ func (w occurrences) next(index, after int) (int, bool) {
 	return positions[k], true
 }
 
-// Concat is its parts one after another, all over the same elements.
+// Concat returns the concatenation of orders over the same elements.
 func Concat(parts ...Order) Order {
 	if len(parts) == 1 {
 		return parts[0]
@@ -223,7 +222,7 @@ func (c concat) Len() int {
 	return c.ends[len(c.ends)-1]
 }
 
-// part returns the part that has a position, and where it starts.
+// part returns the part that contains a position, and its start.
 func (c concat) part(pos int) (k, start int) {
 	k, _ = slices.BinarySearch(c.ends, pos+1)
 	if k > 0 {
@@ -249,8 +248,8 @@ func (c concat) Next(index, after int) (int, bool) {
 	return 0, false
 }
 
-// Interleave takes turns: one position of each part, as long as it has any.
-// All parts are over the same elements.
+// Interleave alternates between orders over the same elements: one position of each, as
+// long as it has any.
 func Interleave(parts ...Order) Order {
 	t := turns{parts: slices.Clone(parts)}
 	for _, p := range parts {
@@ -266,7 +265,7 @@ type turns struct {
 
 func (t turns) Len() int { return t.n }
 
-// before is how many positions come before the turn of part k in a round.
+// before returns the number of positions before the turn of part k in a round.
 func (t turns) before(k, round int) int {
 	n := 0
 	for i, p := range t.parts {
@@ -280,7 +279,7 @@ func (t turns) before(k, round int) int {
 
 func (t turns) At(pos int) int {
 	checkPos(pos, t.n)
-	// The round is the last one that does not start after pos.
+	// The last round that does not start after pos.
 	round := sort.Search(t.n, func(round int) bool { return t.before(0, round+1) > pos })
 	left := pos - t.before(0, round)
 	for _, p := range t.parts {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Index is the order of the given indices, as Python has them: a negative one
-// counts from the end, and one outside of n elements is an error. The list is
-// copied.
+// Index returns the order of the given indices as in Python: a negative one counts from
+// the end, and one outside of n elements is an error. The list is copied.
 func Index(n int, indices []int) (Order, error) {
 	resolved, err := resolveAll(n, indices)
 	if err != nil {
@@ -33,7 +32,7 @@ type list struct {
 	indices []int
 
 	once  sync.Once
-	where map[int][]int // positions of each index, made when first asked for
+	where map[int][]int // positions of each index, built when first needed
 }
 
 func (l *list) Len() int       { return len(l.indices) }
@@ -54,7 +53,7 @@ func (l *list) Next(index, after int) (int, bool) {
 	return positions[k], true
 }
 
-// Except is n elements in their order without those at the given indices, which
+// Except returns n elements in their order without those at the given indices, which
 // are as for [Index].
 func Except(n int, indices []int) (Order, error) {
 	dropped, err := resolveAll(n, indices)
@@ -76,7 +75,7 @@ func (w *without) OncePerPass() bool { return true }
 
 func (w *without) At(pos int) int {
 	checkPos(pos, w.Len())
-	// dropped[k]-k elements that stay come before the k-th that is dropped.
+	// dropped[k]-k remaining elements precede dropped[k].
 	return pos + sort.Search(len(w.dropped), func(k int) bool { return w.dropped[k]-k > pos })
 }
 

@@ -1,11 +1,10 @@
-// Package order is about orders: in which sequence the elements of a source
-// are read. An [Order] maps positions to indices and can be inverted, so any
-// position can be resumed at once, and "when is this element read next" has an
-// answer without a list of what is to come.
+// Package order provides orders, the sequences in which the elements of a source are
+// read. An [Order] maps positions to indices and can be inverted. So reading can resume
+// at any position, and the next read of an element is known without a list of future
+// reads.
 //
-// Orders are data, not closures: they can be printed and compared, and they
-// hold no more than what describes them. Numbers of elements are ints of 64
-// bits; sizes up to 10^12 are in use.
+// Orders are data, not closures: they can be printed and compared, and need little
+// memory. Numbers of elements are 64-bit ints; sizes up to 10^12 are in use.
 package order
 
 import (
@@ -14,17 +13,15 @@ import (
 	"math/bits"
 )
 
-// An Order is a sequence of indices. Orders are immutable and may be used by
-// many goroutines.
+// An Order is a sequence of indices. Orders are immutable and safe for concurrent use.
 type Order interface {
-	// Len is the number of positions.
+	// Len returns the number of positions.
 	Len() int
-	// At returns the index at a position in [0, Len()); like an index into a
-	// slice, anything else panics.
+	// At returns the index at a position in [0, Len()). It panics for other positions,
+	// as a slice does.
 	At(pos int) int
-	// Next returns the first position after the given one at which an index
-	// is read; after is -1 to search from the start. ok is false if it is
-	// not read any more.
+	// Next returns the first position after the given one at which an index is read;
+	// after is -1 to search from the start. ok is false if it is not read again.
 	Next(index, after int) (pos int, ok bool)
 }
 
@@ -34,8 +31,8 @@ func checkPos(pos, n int) {
 	}
 }
 
-// Resolve returns the index that Python's x[index] reads of n elements: a
-// negative one counts from the end. One outside of them is an error.
+// Resolve returns the index that Python's x[index] reads of n elements: a negative one
+// counts from the end. An index out of range is an error.
 func Resolve(n, index int) (int, error) {
 	if index < -n || index >= n {
 		return 0, fmt.Errorf("%d is outside of %d elements, which are counted from 0, or by negative numbers from the end", index, n)
@@ -46,14 +43,14 @@ func Resolve(n, index int) (int, error) {
 	return index, nil
 }
 
-// Identity is the order of n elements as they are.
+// Identity returns the order of n elements as they are.
 func Identity(n int) Order { return Affine{Start: 0, Step: 1, N: n} }
 
-// Reverse is the order of n elements from the last to the first.
+// Reverse returns the order of n elements from the last to the first.
 func Reverse(n int) Order { return Affine{Start: n - 1, Step: -1, N: n} }
 
-// Affine is the order Start, Start+Step, Start+2*Step and so on, N positions
-// long. Step is not 0 unless N is 0.
+// Affine is the order Start, Start+Step, Start+2*Step and so on, with N positions. Step
+// is not 0 unless N is 0.
 type Affine struct{ Start, Step, N int }
 
 // Len implements Order.
@@ -77,8 +74,8 @@ func (a Affine) Next(index, after int) (int, bool) {
 	return pos, pos > after && pos >= 0 && pos < a.N
 }
 
-// Slice selects positions of n elements exactly as Python's x[start:stop:step]
-// does; nil leaves a bound out.
+// Slice selects positions of n elements exactly as Python's x[start:stop:step] does;
+// nil omits a bound.
 func Slice(n int, start, stop, step *int) (Order, error) {
 	by := 1
 	if step != nil {
@@ -87,7 +84,7 @@ func Slice(n int, start, stop, step *int) (Order, error) {
 	if by == 0 {
 		return nil, fmt.Errorf("the step of a slice must not be 0")
 	}
-	low, high := 0, n // bounds that a position may take
+	low, high := 0, n // bounds of a position
 	from, to := 0, n
 	if by < 0 {
 		low, high = -1, n-1
@@ -114,9 +111,9 @@ func Slice(n int, start, stop, step *int) (Order, error) {
 	return Affine{Start: from, Step: by, N: count}, nil
 }
 
-// Repeat is n elements, the whole sequence times times. Of a fraction the first
-// elements come once more: 2.5 times over 4 elements are two passes and the
-// first 2. Half an element is rounded up.
+// Repeat returns n elements times times. For a fraction the first elements come once
+// more: 2.5 times 4 elements are two passes and the first 2. Half an element is rounded
+// up.
 func Repeat(n int, times float64) (Order, error) {
 	total, err := repeated(n, times)
 	if err != nil {
@@ -125,7 +122,7 @@ func Repeat(n int, times float64) (Order, error) {
 	return cycled{N: n, Total: total}, nil
 }
 
-// repeated is n*times positions.
+// repeated returns n*times, rounded.
 func repeated(n int, times float64) (int, error) {
 	if !(times >= 0) || times > maxPositions {
 		return 0, fmt.Errorf("cannot repeat %v times; at most %d are possible", times, int64(maxPositions))
@@ -142,7 +139,7 @@ func repeated(n int, times float64) (int, error) {
 	return total + more, nil
 }
 
-// Cycle is n elements, again and again up to total positions.
+// Cycle repeats n elements up to total positions.
 func Cycle(n, total int) (Order, error) {
 	if total < 0 {
 		return nil, fmt.Errorf("cannot have %d positions", total)
@@ -153,7 +150,6 @@ func Cycle(n, total int) (Order, error) {
 	return cycled{N: n, Total: total}, nil
 }
 
-// cycled is N elements in their order, again and again up to Total positions.
 type cycled struct{ N, Total int }
 
 // Len implements Order.
@@ -180,7 +176,7 @@ func (c cycled) Next(index, after int) (int, bool) {
 	return pos, pos < c.Total
 }
 
-// RepeatEach is n elements, each times times in a row. Of a fraction the first
+// RepeatEach returns n elements, each times times in a row. For a fraction the first
 // elements come once more, so that each comes as often as in [Repeat].
 func RepeatEach(n int, times float64) (Order, error) {
 	total, err := repeated(n, times)
@@ -190,8 +186,8 @@ func RepeatEach(n int, times float64) (Order, error) {
 	return each{N: n, Times: total / n, More: total % n}, nil
 }
 
-// each is N elements in their order, each Times times in a row, and the first
-// More of them once more.
+// each is N elements in their order, each Times times in a row, and the first More of
+// them once more.
 type each struct{ N, Times, More int }
 
 // Len implements Order.
@@ -219,22 +215,22 @@ func (e each) Next(index, after int) (int, bool) {
 // Passes is an Order that may read its elements in passes.
 type Passes interface {
 	Order
-	// OncePerPass reports whether each pass has each element once (the last one may
-	// end early, if all passes are in the same order).
+	// OncePerPass reports whether each pass has each element once. The last pass may be
+	// shorter if all passes have one order.
 	OncePerPass() bool
 }
 
-// OncePerPass reports whether an order is known to read each of its elements once
-// per pass: whether it is one of [Passes] that says so.
+// OncePerPass reports whether an order is known to read each of its elements once per
+// pass, because its [Passes] says so.
 func OncePerPass(o Order) bool {
 	p, ok := o.(Passes)
 	return ok && p.OncePerPass()
 }
 
-// maxPositions is more than any order can have.
+// maxPositions exceeds the length of any order.
 const maxPositions = math.MaxInt >> 1
 
-// product is a*b, or an error if an int does not hold it.
+// product returns a*b, or an error if an int cannot hold it.
 func product(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high != 0 || low > maxPositions {
@@ -243,9 +239,9 @@ func product(a, b int) (int, error) {
 	return int(low), nil
 }
 
-// Then is outer over the positions of inner: at each position the element that
-// inner has at outer's index. Next costs as many steps as outer has uses of
-// one inner position before the one sought.
+// Then composes two orders: at each position it has the element that inner has at
+// outer's index. Next takes as many steps as outer uses one inner position before the
+// position sought.
 func Then(outer, inner Order) Order {
 	if a, ok := inner.(Affine); ok && a.Start == 0 && a.Step == 1 {
 		return outer
@@ -266,10 +262,10 @@ func Then(outer, inner Order) Order {
 	return composed{outer, inner}
 }
 
-// of is a over the positions of b.
+// of composes a with b: a selects positions of b.
 func (a Affine) of(b Affine) Affine {
 	if a.N <= 1 {
-		return Affine{Start: b.Start + b.Step*a.Start, Step: 1, N: a.N} // whose step may not fit into an int
+		return Affine{Start: b.Start + b.Step*a.Start, Step: 1, N: a.N} // its step may not fit into an int
 	}
 	return Affine{Start: b.Start + b.Step*a.Start, Step: b.Step * a.Step, N: a.N}
 }
@@ -280,7 +276,7 @@ func (c composed) Len() int       { return c.outer.Len() }
 func (c composed) At(pos int) int { return c.inner.At(c.outer.At(pos)) }
 
 func (c composed) Next(index, after int) (pos int, ok bool) {
-	// Step by step, as a Next of the inner would be asked twice for one of its own inner.
+	// Step by step: a recursive Next would query its inner order twice.
 	layers := []Order{c.outer}
 	inner := c.inner
 	for in, ok := inner.(composed); ok; in, ok = inner.(composed) {
@@ -289,7 +285,7 @@ func (c composed) Next(index, after int) (pos int, ok bool) {
 	return nextOf(append(layers, inner), index, after)
 }
 
-// nextOf is Next of orders each over the positions of the one after it.
+// nextOf is Next of composed orders, each over the positions of the one after it.
 func nextOf(layers []Order, index, after int) (best int, ok bool) {
 	last := len(layers) - 1
 	if last == 0 {

@@ -2,9 +2,9 @@ package order
 
 import "fmt"
 
-// Pad is n elements in their order, and after them the one at index with, as
-// often as it takes to have total positions. with is as Python has it: -1 is
-// the last element. A total below n, or elements out of nothing, are errors.
+// Pad returns n elements in their order, followed by the element at index with up to
+// total positions. with is as in Python: -1 is the last element. Pad returns an error
+// for a total below n, and if n is 0 but total is not.
 func Pad(n, total, with int) (Order, error) {
 	if total < n {
 		return nil, fmt.Errorf("%d elements do not fit in %d positions", n, total)
@@ -19,8 +19,8 @@ func Pad(n, total, with int) (Order, error) {
 	return padded{N: n, Total: total, With: with}, nil
 }
 
-// padded is N elements in their order, and after them the one at With up to
-// Total positions.
+// padded is N elements in their order, followed by the one at With up to Total
+// positions.
 type padded struct{ N, Total, With int }
 
 // Len implements Order.

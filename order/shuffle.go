@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Shuffle is a random order of n elements that is a function of seed, epoch
-// and n alone, for ever. It needs no memory: the order is a keyed bijection on
-// [0, n), forward and inverse in constant time.
+// Shuffle returns a random order of n elements that depends on seed, epoch and n only
+// and never changes between versions. It needs no memory: the order is a keyed
+// bijection on [0, n), forward and inverse in constant time.
 func Shuffle(n int, seed, epoch uint64) (Order, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("cannot shuffle %d elements", n)
@@ -23,12 +23,12 @@ func newShuffled(n int, seed, epoch uint64) shuffled {
 	}
 }
 
-// shuffled is N elements in a random order, made by [Shuffle].
+// shuffled is the result of [Shuffle]: N elements in a random order.
 //
-// It is a balanced Feistel network of 8 rounds on the smallest even number of
-// bits that holds N, walked along its cycles until it lands below N (Black and
-// Rogaway, Ciphers with Arbitrary Finite Domains, 2002). Its round function is
-// the finaliser of SplitMix64; it mixes well, and keeps no secrets.
+// It is a balanced Feistel network of 8 rounds on the smallest even number of bits that
+// holds N. It walks along the cycles until it lands below N (Black and Rogaway, Ciphers
+// with Arbitrary Finite Domains, 2002). Its round function is the finaliser of
+// SplitMix64, which mixes well but is not cryptographic.
 type shuffled struct {
 	N           int
 	Seed, Epoch uint64

@@ -22,18 +22,18 @@ const (
 	restPart
 )
 
-// Count is a part of n elements.
+// Count returns a part of n elements.
 func Count(n int) Part { return Part{count: n} }
 
-// Fraction is a part of the share f of all elements.
+// Fraction returns a part with the share f of all elements.
 func Fraction(f float64) Part { return Part{fraction: f, kind: fractionPart} }
 
-// Rest is a part of all that the others leave.
+// Rest returns a part with all elements that the others leave.
 func Rest() Part { return Part{kind: restPart} }
 
-// Split gives each part its number of n elements. Nothing is lost: fractions
-// that add up to one give all n, rounded by the largest remainder, the earlier
-// part first where remainders are equal; otherwise one part must be the rest.
+// Split returns the number of elements of each part. All n elements are assigned:
+// fractions that add up to one are rounded by the largest remainder, the earlier part
+// first where remainders are equal; otherwise one part must be the rest.
 func Split(n int, parts ...Part) ([]int, error) {
 	sizes := make([]int, len(parts))
 	remainders := make([]float64, len(parts))
@@ -72,11 +72,10 @@ func Split(n int, parts ...Part) ([]int, error) {
 	return sizes, nil
 }
 
-// tolerance makes up for fractions such as 0.1 that are not exact.
+// tolerance compensates for inexact fractions such as 0.1.
 const tolerance = 1e-9
 
-// roundUp gives missing elements, one each, to the parts with the largest
-// remainders.
+// roundUp adds one missing element each to the parts with the largest remainders.
 func roundUp(sizes []int, remainders []float64, missing int) (given int) {
 	order := make([]int, len(sizes))
 	for i := range order {

@@ -7,19 +7,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bounds on who is away at once in a pool.
+// Bounds on the tasks of a pool that have released their slots.
 const (
-	mostAway      = 64       // about as many connections as tools of the services open to read what lies there
-	mostAwayBytes = 64 << 20 // more than comes of most networks while a request is answered
+	mostAway      = 64       // about as many connections as the services' own tools open
+	mostAwayBytes = 64 << 20 // more than most networks transfer during one request
 )
 
-// Away says that who has the slot of ctx waits for so many bytes of another machine, until what it
-// returns is called. Meanwhile the slot is somebody else's, and the pass goes on with further
-// elements, until 64 of a pool are away, or wait for 64 MiB together. Who is in a pass within a
-// slot keeps it.
+// Away releases the slot of ctx while its task waits for bytes from another machine,
+// until the returned function is called. The pass continues with further elements,
+// until 64 tasks of a pool are away or wait for 64 MiB together. A task that is in a
+// pass within a slot keeps the slot.
 //
-// Nobody waits to be back, as those who have the slots may wait for what came: until the next ones
-// are done, more is done at once than there are slots.
+// A task takes its slot back without waiting, because tasks with slots may wait for its
+// data. So more tasks than slots may run until the next ones finish.
 func Away(ctx context.Context, bytes int64) (back func()) {
 	t, _ := ctx.Value(within{}).(*turn)
 	if t == nil || !t.leave(bytes) {
@@ -28,23 +28,23 @@ func Away(ctx context.Context, bytes int64) (back func()) {
 	return t.back
 }
 
-// slots are those of a pool, or of one pass of a pool that nobody shares.
+// slots are those of a pool, or of one pass of a nil Pool.
 type slots struct {
 	free *semaphore.Weighted
 
 	mu    sync.Mutex
-	away  int   // who gave theirs away
-	bytes int64 // that these wait for
-	kept  int   // slots of those beyond the bounds, which nobody has
-	owed  int   // by those who came back while no slot was free
+	away  int   // tasks that released their slots
+	bytes int64 // bytes that these wait for
+	kept  int   // slots kept back for tasks beyond the bounds
+	owed  int   // slots taken back while none was free
 }
 
 func newSlots(n int) *slots { return &slots{free: semaphore.NewWeighted(int64(n))} }
 
-// begin waits for a slot, or for the end of ctx, whose cause it returns then. The slot is had in
-// the context that it returns, until end is called. Of no slots it is ctx.
+// begin waits for a slot, or until ctx ends, and then returns its cause. The returned
+// context holds the slot until end is called. With nil slots it is ctx.
 //
-// Who has slots may wait for the bytes of who takes one.
+// Tasks with slots may wait for the bytes of the task that waits here.
 func (s *slots) begin(ctx context.Context, c *crew) (inner context.Context, end func(), err error) {
 	if s == nil {
 		return ctx, func() {}, context.Cause(ctx)
@@ -76,7 +76,7 @@ func (s *slots) give() {
 	s.release()
 }
 
-// release gives a slot. The lock is held.
+// release releases a slot. The caller holds the lock.
 func (s *slots) release() {
 	if s.owed > 0 {
 		s.owed--
@@ -96,7 +96,7 @@ func (s *slots) leave(bytes int64) {
 	s.release()
 }
 
-// come takes a slot at once: if there is none, the next one that is given.
+// come takes a slot back immediately: a free one, or the next that is released.
 func (s *slots) come(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,18 +109,18 @@ func (s *slots) come(bytes int64) {
 	}
 }
 
-// A turn is that of who has a slot. What is done in it may outlive it, as others wait for that,
-// too.
+// A turn is the use of a slot. Its work may outlive it, if other tasks wait for that
+// work, too.
 type turn struct {
 	slots *slots
-	crew  *crew // nil: nobody else goes on with anything
+	crew  *crew // nil if no worker replaces this one
 
 	mu          sync.Mutex
 	gone, ended bool
-	bytes       int64 // that are waited for
+	bytes       int64 // bytes that it waits for
 }
 
-// leave reports whether the slot was given away.
+// leave reports whether the slot was released.
 func (t *turn) leave(bytes int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +141,7 @@ func (t *turn) back() {
 	}
 }
 
-// come takes a slot again. The lock is held.
+// come takes a slot back. The caller holds the lock.
 func (t *turn) come() {
 	t.gone = false
 	t.slots.come(t.bytes)
@@ -158,20 +158,21 @@ func (t *turn) end() {
 	t.slots.give()
 }
 
-// A crew is the workers of a pass: as many as there are slots, and one for each who is away.
+// A crew is the workers of a pass: one for each slot, and one for each task that is
+// away.
 type crew struct {
 	workers int
 
-	mu         sync.Mutex // also of what there is to do, so that nobody leaves that to who has left
-	changed    sync.Cond  // due or live did
+	mu         sync.Mutex // also guards the work, so that no worker ends while another leaves work to it
+	changed    sync.Cond  // due or live changed
 	live, away int
-	due        int // of those that live: are still to be started
+	due        int // live workers that are not started yet
 	broken     bool
 }
 
-// run starts workers of elements that are so many, until the last has ended. They are started
-// here, also those that take the place of one who is away: a goroutine has the labels of the one
-// that starts it, which tell what it works for (package internal/proc/singleflight).
+// run starts workers for n elements and waits until the last has ended. It also starts
+// the workers that replace those that are away: a goroutine inherits the labels of the
+// one that starts it, which say what it works for (package internal/proc/singleflight).
 func (c *crew) run(n int, start func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +187,7 @@ func (c *crew) run(n int, start func()) {
 	}
 }
 
-// left has another one begin, as one is away.
+// left requests another worker, because one is away.
 func (c *crew) left() {
 	if c == nil {
 		return
@@ -210,15 +211,15 @@ func (c *crew) came() {
 	c.away--
 }
 
-// work has a worker do what it takes, until there is nothing, or there are more workers than are
-// needed. However it ends, it is noted.
+// work runs do on what take returns, until there is nothing to do or there are too many
+// workers. It always records the end of the worker.
 func (c *crew) work(take func() (span, bool), do func(span) error) (err error) {
 	noted := false
 	defer func() {
 		if !noted {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.broken = c.broken || err == nil // nothing was returned, so its goroutine was ended
+			c.broken = c.broken || err == nil // nothing was returned: do ended its goroutine
 			c.less()
 		}
 	}()
@@ -233,7 +234,8 @@ func (c *crew) work(take func() (span, bool), do func(span) error) (err error) {
 	}
 }
 
-// next returns what a worker does next: false, and it is one no more, if that is nothing.
+// next returns the next work of a worker. It returns false, and counts the worker out,
+// if there is none.
 func (c *crew) next(take func() (span, bool)) (t span, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,7 +248,7 @@ func (c *crew) next(take func() (span, bool)) (t span, ok bool) {
 	return t, false
 }
 
-// less says that a worker ends. The lock is held.
+// less counts a worker out. The caller holds the lock.
 func (c *crew) less() {
 	c.live--
 	c.changed.Signal()

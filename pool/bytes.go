@@ -5,19 +5,17 @@ import (
 	"math"
 )
 
-// defaultBytes is how many bytes may be in use at once in a pool that was not told
-// how many.
 const defaultBytes = 512 << 20
 
-// Take waits until so many bytes may be taken into memory, and counts them until the
-// share ends that ctx belongs to ([Hold]), or else until what it returns is called,
-// which may be called in any case. If ctx ends before, it returns its cause.
+// Take waits until bytes of memory are available, and counts them. If ctx belongs to a
+// share ([Hold]), they count until it ends; otherwise until the returned function is
+// called, which may be called in any case. If ctx ends first, Take returns its cause.
 //
-// They may be taken if they fit beside what is in use in the pool of ctx. Those who
-// have bytes come before those who have none, so that they are soon done; else the
-// first that asked is the first that gets. Where all who have bytes wait, for bytes or
-// for others ([Wait]), the first gets what it asks for, fit or not: so what is larger
-// than the bound goes alone, and nobody waits for ever.
+// Bytes are available if they fit into the pool of ctx. Requests of shares that have
+// bytes come first, so that these finish soon; otherwise the order is that of the
+// requests. If all shares with bytes wait for bytes or for others ([Wait]), the first
+// request is granted even if it does not fit. So a request larger than the bound runs
+// alone, and no request waits for ever.
 func Take(ctx context.Context, bytes int64) (done func(), err error) {
 	s, ends := shareOf(ctx), func() {}
 	if s == nil {
@@ -33,9 +31,10 @@ func Take(ctx context.Context, bytes int64) (done func(), err error) {
 	return ends, nil
 }
 
-// Hold returns a context in which all bytes that are taken belong together, and what
-// ends that: they are what one computation works on, however many goroutines it has.
-// Within another such context it is a part of that one, and its end does nothing.
+// Hold returns a context in which all bytes that are taken form one share, and a
+// function that ends the share. A share is the memory of one computation with any
+// number of goroutines. Within another share, Hold extends that share, and end does
+// nothing.
 func Hold(ctx context.Context) (inner context.Context, end func()) {
 	if shareOf(ctx) != nil {
 		return ctx, func() {}
@@ -44,8 +43,9 @@ func Hold(ctx context.Context) (inner context.Context, end func()) {
 	return context.WithValue(ctx, shareKey{}, s), s.end
 }
 
-// Wait says that who has the bytes of ctx ([Hold]) waits for others until what it
-// returns is called: these may wait for bytes themselves, and are not to wait for it.
+// Wait declares that the share of ctx ([Hold]) waits for other tasks until the returned
+// function is called. Those tasks may wait for bytes themselves, and must not wait for
+// this share.
 func Wait(ctx context.Context) (done func()) {
 	s := shareOf(ctx)
 	if s == nil {
@@ -55,8 +55,8 @@ func Wait(ctx context.Context) (done func()) {
 	return func() { s.wait(-1) }
 }
 
-// Context returns a context in which bytes are taken of those of the pool, also where
-// no slot of it is: what is done in its slots does so anyway.
+// Context returns a context whose bytes count in the pool, for work outside of its
+// slots. Work in slots has such a context.
 func (p *Pool) Context(ctx context.Context) context.Context {
 	if p == nil || p.room == nil || ctx.Value(within{}) != nil || shareOf(ctx) != nil {
 		return ctx
@@ -84,5 +84,5 @@ func shareOf(ctx context.Context) *share {
 	return s
 }
 
-// mostBytes is what any request is cut to, so that sums do not overflow.
+// mostBytes limits each request, so that sums do not overflow.
 const mostBytes = math.MaxInt64 >> 20

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each calls do for every i in [0, n), in about that order. The first error ends it:
-// the others are told by their context, and no new calls are made.
+// Each calls do for every i in [0, n), in about that order. The first error ends the
+// pass: it cancels the context of the other calls, and no new calls are made.
 func (p *Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	return p.pass(ctx, &spans{n: n, limit: 1}, func(ctx context.Context, from, _ int) (int, error) {
 		return 1, do(ctx, from)
 	})
 }
 
-// Ranges calls do for all of [0, n), some consecutive ones at a time: do returns
-// how many of them, from the first on, it has done, one at least unless it failed;
-// the others are given to whoever is free. It should end after [Patience]. All else
-// is as in [Pool.Each].
+// Ranges calls do for all of [0, n), several consecutive elements per call. do returns
+// how many of them, from the first on, it has done: at least one unless it failed.
+// Another worker takes the rest. do should end after [Patience]. Otherwise Ranges
+// behaves as [Pool.Each].
 func (p *Pool) Ranges(ctx context.Context, n int, do func(ctx context.Context, from, to int) (done int, err error)) error {
 	all := p.spansOf(n)
 	return p.pass(ctx, &all, do)

@@ -1,21 +1,21 @@
-// Package pool does many things at once, and no more than it was told.
+// Package pool provides worker pools with limits on concurrency and memory.
 //
-// A [Pool] has slots. Whoever makes elements of a pass ([Pool.Each], [Pool.Ranges],
-// [Stream]) or does anything else for long ([Pool.Do]) has one for as long, so passes
-// that share a pool do no more at once, all together, than one of them would.
+// A [Pool] has slots. A task has a slot while it computes elements of a pass
+// ([Pool.Each], [Pool.Ranges], [Stream]) or other long work ([Pool.Do]). So passes that
+// share a pool run no more tasks at a time than one of them would.
 //
-// What is done within a slot may make passes of its own, of the same pool or of
-// another: these belong to it, and take no slots. So nobody who has a slot waits for
-// another one, and pools cannot lock up.
+// A task with a slot may run passes of its own, in the same pool or in another. They
+// belong to the task and take no slots. So a task with a slot never waits for another
+// slot, and pools cannot deadlock.
 //
-// A pool also bounds the bytes that are in use at once. Who is about to read or decode
-// what is large says how much it will be ([Take]), and waits while others have too
-// much. What one computation takes in parts belongs together ([Hold]); who has bytes
-// and waits for others says so ([Wait]). Nobody waits for who waits, so bytes cannot
-// lock up either.
+// A pool also bounds the bytes in use. A task that is about to read or decode a large
+// value reserves its size ([Take]), and waits while too much is in use. [Hold] joins
+// the reservations of one computation. A task that has bytes and waits for others
+// declares it ([Wait]). No task waits for one that waits, so memory cannot deadlock
+// either.
 //
-// A nil *Pool is one of as many slots as there are processors that nobody shares, and
-// its bytes are those of all that is done in no pool: at most 512 MiB.
+// A nil *Pool has one slot per processor, not shared between passes. Its bytes are
+// shared by all work outside of pools: at most 512 MiB.
 package pool
 
 import (
@@ -23,20 +23,20 @@ import (
 	"runtime"
 )
 
-// A Pool is a bound on what is done at once, and on the bytes that are in use
-// meanwhile. Its methods may be called by many goroutines.
+// A Pool bounds concurrent tasks and the bytes that they use. It is safe for concurrent
+// use.
 type Pool struct {
 	workers int
-	slots   *slots // nil: nobody shares them
+	slots   *slots // nil: each pass has its own
 	room    *room  // nil: that of the context, or of no pool
-	least   int    // elements that a worker takes at a time, if there are as many
+	least   int    // elements that a worker takes at a time, if there are enough
 }
 
-// New returns a pool of so many slots, 0 or less means as many as there are
-// processors, and of 512 MiB bytes.
+// New returns a pool of 512 MiB with the given number of slots; 0 or less means one per
+// processor.
 func New(workers int) *Pool { return NewBounded(workers, defaultBytes) }
 
-// NewBounded is [New] with so many bytes; 0 or less means 512 MiB.
+// NewBounded is [New] with a bound on bytes; 0 or less means 512 MiB.
 func NewBounded(workers int, bytes int64) *Pool {
 	if bytes <= 0 {
 		bytes = defaultBytes
@@ -44,7 +44,7 @@ func NewBounded(workers int, bytes int64) *Pool {
 	return newPool(workers, newRoom(bytes))
 }
 
-// Beside returns a pool of so many slots of its own, which shares the bytes of p.
+// Beside returns a pool with its own slots that shares the bytes of p.
 func (p *Pool) Beside(workers int) *Pool {
 	if p == nil || p.room == nil {
 		return newPool(workers, anywhere)
@@ -59,10 +59,10 @@ func newPool(workers int, r *room) *Pool {
 	return &Pool{workers: workers, slots: newSlots(workers), room: r}
 }
 
-// AtLeast returns p, slots, bytes and all, for passes over elements that are made
-// together: in [Pool.Ranges] and [Stream] a worker takes at least so many consecutive
-// ones at a time, from the first on and however long they take, as long as there are
-// as many.
+// AtLeast returns p, with the same slots and bytes, for passes over elements that are
+// computed together. In [Pool.Ranges] and [Stream] a worker takes at least the given
+// number of consecutive elements at a time, however long they take, while that many are
+// left.
 func (p *Pool) AtLeast(elements int) *Pool {
 	if p == nil {
 		return &Pool{workers: runtime.GOMAXPROCS(0), least: elements}
@@ -72,7 +72,6 @@ func (p *Pool) AtLeast(elements int) *Pool {
 	return &q
 }
 
-// spansOf is n elements that workers are to make.
 func (p *Pool) spansOf(n int) spans {
 	s := spans{n: n, least: 1, limit: stretchMost}
 	if p != nil {
@@ -81,7 +80,7 @@ func (p *Pool) spansOf(n int) spans {
 	return s
 }
 
-// Bytes returns how many bytes are in use now, and how many may be.
+// Bytes returns the number of bytes in use and the bound.
 func (p *Pool) Bytes() (used, most int64) {
 	r := anywhere
 	if p != nil && p.room != nil {
@@ -90,7 +89,7 @@ func (p *Pool) Bytes() (used, most int64) {
 	return r.inUse(), r.limit
 }
 
-// Workers is the number of slots.
+// Workers returns the number of slots.
 func (p *Pool) Workers() int {
 	if p == nil {
 		return runtime.GOMAXPROCS(0)
@@ -98,7 +97,7 @@ func (p *Pool) Workers() int {
 	return p.workers
 }
 
-// Do calls do when there is a slot. If ctx ends before, it returns its cause.
+// Do waits for a slot and calls do. If ctx ends first, Do returns its cause.
 func (p *Pool) Do(ctx context.Context, do func(ctx context.Context) error) error {
 	if ctx.Value(within{}) != nil || p == nil || p.slots == nil {
 		return do(p.inside(ctx))
@@ -111,10 +110,11 @@ func (p *Pool) Do(ctx context.Context, do func(ctx context.Context) error) error
 	return do(inner)
 }
 
-// within marks the context of what has a slot, or of what is done within a slot.
+// within is the context key for work that has a slot, or runs within one.
 type within struct{}
 
-// inside returns the context of what is done in slots of the pool or, without slots, in it.
+// inside returns the context for work in the slots of the pool, or in the pool without
+// slots.
 func (p *Pool) inside(ctx context.Context) context.Context {
 	if ctx.Value(within{}) != nil {
 		return ctx
@@ -122,8 +122,8 @@ func (p *Pool) inside(ctx context.Context) context.Context {
 	return context.WithValue(p.Context(ctx), within{}, (*turn)(nil))
 }
 
-// passes returns the context of a pass, and its slots: none where ctx is of something that has
-// one, which all workers of the pass have together.
+// passes returns the context of a pass and its slots. There are none if ctx has a slot,
+// which all workers of the pass share.
 func (p *Pool) passes(ctx context.Context) (context.Context, *slots) {
 	if ctx.Value(within{}) != nil {
 		return context.WithValue(ctx, within{}, (*turn)(nil)), nil

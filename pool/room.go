@@ -6,40 +6,39 @@ import (
 	"sync"
 )
 
-// A room is a bound on the bytes that are in use at once.
+// A room bounds the bytes in use.
 type room struct {
 	limit int64
 
 	mu      sync.Mutex
 	used    int64
-	working int        // shares that have bytes and wait for nothing
-	waiting []*request // in the order in which they asked
+	working int        // shares that have bytes and do not wait
+	waiting []*request // in the order of their arrival
 }
 
 // A share is the bytes of one computation. The lock of its room guards it.
 type share struct {
 	room  *room
 	bytes int64
-	waits int // of its goroutines, those that wait
+	waits int // number of its goroutines that wait
 }
 
-// A request is one of a share that waits.
+// A request is a waiting request of a share.
 type request struct {
 	share   *share
 	bytes   int64
-	granted chan struct{} // closed when it is
+	granted chan struct{} // closed when it is granted
 }
 
 func newRoom(limit int64) *room { return &room{limit: limit} }
 
-// inUse is how many bytes are in use.
 func (r *room) inUse() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.used
 }
 
-// take waits until a share may have so many bytes more.
+// take waits until a share may have more bytes.
 func (r *room) take(ctx context.Context, s *share, bytes int64) error {
 	q := &request{s, min(bytes, mostBytes), make(chan struct{})}
 	r.ask(q)
@@ -51,7 +50,7 @@ func (r *room) take(ctx context.Context, s *share, bytes int64) error {
 	if r.giveUp(q) {
 		return context.Cause(ctx)
 	}
-	return nil // it was granted meanwhile
+	return nil // granted in the meantime
 }
 
 func (r *room) ask(q *request) {
@@ -61,7 +60,7 @@ func (r *room) ask(q *request) {
 	r.change(q.share, 0, 1)
 }
 
-// giveUp takes a request back, unless it was granted.
+// giveUp removes a request unless it was granted.
 func (r *room) giveUp(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +73,6 @@ func (r *room) giveUp(q *request) bool {
 	return true
 }
 
-// end gives back what a share has.
 func (s *share) end() {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
@@ -87,8 +85,8 @@ func (s *share) wait(by int) {
 	s.room.change(s, 0, by)
 }
 
-// change changes what a share has and for how much it waits, and lets in who may go on
-// for that. The lock is held.
+// change changes the bytes and waits of a share, and grants the requests that are now
+// possible. The caller holds the lock.
 func (r *room) change(s *share, bytes int64, waits int) {
 	r.count(s, bytes, waits)
 	for {
@@ -113,13 +111,13 @@ func (r *room) count(s *share, bytes int64, waits int) {
 	}
 }
 
-// works reports whether a share will give back its bytes if it is left alone.
+// works reports whether a share will release its bytes without further help.
 func (s *share) works() bool { return s.bytes > 0 && s.waits == 0 }
 
-// next returns which request may be granted now, or -1. Of those whose shares have
-// bytes it is the first that fits. As long as there are others of these, newcomers
-// wait; then they come one after another. If nobody works it is the first in that
-// order, fit or not.
+// next returns the index of the request that may be granted now, or -1. It prefers
+// requests of shares that have bytes, the first that fits. Other requests wait until
+// there are none of these. If no share works, next returns the first request in that
+// order even if it does not fit.
 func (r *room) next() int {
 	first := -1
 	for i, q := range r.waiting {

@@ -2,36 +2,36 @@ package pool
 
 import "time"
 
-// A worker takes as many elements as it makes in about stretchTime, so that to
-// hand them on, or to look for them and keep them one by one, costs little beside.
+// A worker takes as many elements as it computes in about stretchTime, which amortizes
+// the cost of passing, looking up and storing them.
 const (
 	stretchTime = 4 * time.Millisecond
 	stretchMost = 512 // elements
 )
 
-// Patience is how long a worker goes on with what it took: what it has not come to by
-// then it gives back. It is some turns of the system's scheduler, as on a machine
-// that has other work, too, a worker may wait for as long as that.
+// Patience is how long a worker continues with its elements before it gives back the
+// rest. It is several time slices of the system's scheduler, because a worker may wait
+// that long on a busy machine.
 const Patience = 8 * stretchTime
 
-// span is the elements from one up to another.
+// span is the elements in [from, to).
 type span struct{ from, to int }
 
-// spans hands elements out to workers: some consecutive ones at a time, as many as
-// are likely to be made within stretchTime.
+// spans gives elements to workers: consecutive ones, as many as a worker is likely to
+// compute within stretchTime.
 type spans struct {
 	n     int    // elements
-	next  int    // those before are done, under way or given back
-	back  []span // given back by workers, as they take long
-	size  int    // how many a worker takes, unless least is more
-	least int    // how many at least; 0 stands for 1
+	next  int    // those before are done, in progress or given back
+	back  []span // given back by slow workers
+	size  int    // elements per take, unless least is more
+	least int    // minimum; 0 means 1
 	limit int    // of size
 }
 
-// most is how many elements a worker takes at most.
+// most returns the largest number of elements per take.
 func (s *spans) most() int { return max(s.size, s.least, 1) }
 
-// take returns elements to make, the first of which is before limit, if there are
+// take returns elements to compute, the first of which is before limit, if there are
 // any.
 func (s *spans) take(limit int) (t span, ok bool) {
 	if len(s.back) > 0 {
@@ -45,8 +45,8 @@ func (s *spans) take(limit int) (t span, ok bool) {
 	return t, true
 }
 
-// takeBack takes the first of the elements that were given back, and no more than
-// the others: if they take long, others help with those after it.
+// takeBack returns the first of the elements that were given back, no more than usual:
+// if they are slow, others help with the rest.
 func (s *spans) takeBack() span {
 	k := 0
 	for i, t := range s.back {
@@ -61,9 +61,9 @@ func (s *spans) takeBack() span {
 	return first
 }
 
-// settle notes how many of the elements that a worker took were made, and gives
-// back the others unless it failed. What took long may have waited for a processor:
-// so workers take half as many then, until it is seen that each element takes long.
+// settle records how many elements of t were computed, and gives back the rest unless
+// the worker failed. After a slow take the size is halved at most, because the worker
+// may have waited for a processor.
 func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
 	if rest := (span{t.from + made, t.to}); rest.from < rest.to && !failed {
 		s.back = append(s.back, rest)

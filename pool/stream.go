@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Stream yields the elements of [0, n) in order while workers get the next ones
-// ready: make returns those from one up to another, as many as it comes to within
-// [Patience], and one at least; its error is that of the element after these. A
-// worker takes some consecutive elements at a time: as many as it is likely to make
-// within some milliseconds, and one if they take longer. At most twice as
-// many as all workers take are ready or under way beside those that are handed out,
-// so a slow consumer holds the workers back; who is [Away] is one worker more. It ends at the first
-// error.
+// Stream yields the elements of [0, n) in order while workers compute the next ones.
+// make returns the elements from one index on, as many as it computes within
+// [Patience], and at least one; its error is that of the element after these. A worker
+// takes several consecutive elements at a time if they are fast, and one if they take
+// more than some milliseconds.
+//
+// In addition to those yielded, at most twice as many elements as all workers take are
+// ready or in progress. So a slow consumer holds the workers back. A task that is
+// [Away] adds one worker. Stream ends at the first error.
 func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Context, from, to int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -33,7 +34,7 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 		inner, slots := p.passes(ctx)
 		s.workers = p.Workers()
 		take := func() (span, bool) { return s.claim(inner) }
-		worker := func() { _ = s.work(take, func(t span) error { return s.turn(inner, slots, t) }) } // the consumer is told by ctx
+		worker := func() { _ = s.work(take, func(t span) error { return s.turn(inner, slots, t) }) } // ctx passes the error to the consumer
 		wait.Go(func() { s.run(n, func() { wait.Go(worker) }) })
 		for s.at < s.n {
 			t, ok := s.take(ctx)
@@ -56,25 +57,25 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 
 var errStreamEnded = errors.New("pool: the consumer of the stream has left")
 
-// stream is what the workers and the consumer share.
+// stream is the state that workers and consumer share.
 type stream[T any] struct {
-	crew // its lock is that of what follows
+	crew // its lock guards the fields below
 	n    int
 	make func(ctx context.Context, from, to int) ([]T, error)
 
-	news  *sync.Cond         // something of what follows did, or the context has ended
-	at    int                // the element that the consumer takes next
-	spans spans              // what is to be made
+	news  *sync.Cond         // a field below changed, or the context has ended
+	at    int                // next element of the consumer
+	spans spans              // elements to compute
 	done  map[int]stretch[T] // by their first element
 }
 
-// stretch is some consecutive elements, or as many of them as could be made.
+// stretch is consecutive elements, or as many of them as succeeded.
 type stretch[T any] struct {
 	values []T
-	err    error // of the element after these
+	err    error // error of the element after these
 }
 
-// take waits for the elements that come next.
+// take waits for the next elements.
 func (s *stream[T]) take(ctx context.Context) (t stretch[T], ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *stream[T]) take(ctx context.Context) (t stretch[T], ok bool) {
 	}
 }
 
-// claim waits for elements to make. The lock is held.
+// claim waits for elements to compute. The caller holds the lock.
 func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 	for ctx.Err() == nil {
 		if t, ok := s.spans.take(s.at + (s.workers+s.live)*s.spans.most()); ok {
@@ -106,10 +107,10 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 	return t, false
 }
 
-// errEnded is what becomes of a pass in which an element ended its goroutine.
+// errEnded is the error of a pass in which an element ended its goroutine.
 var errEnded = errors.New("pool: an element ended the goroutine that made it")
 
-// turn makes elements in a slot.
+// turn computes elements in a slot.
 func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) error {
 	inner, end, err := slots.begin(ctx, &s.crew)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) error {
 	return nil
 }
 
-// settle notes what was made of the elements that a worker took.
+// settle records the results of a worker's elements.
 func (s *stream[T]) settle(t span, made stretch[T], took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

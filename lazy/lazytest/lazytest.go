@@ -1,17 +1,16 @@
-// Package lazytest tests lazy values: that they come out the same every time,
-// and as they did when they were pinned.
+// Package lazytest provides golden tests of lazy values.
 //
-// A pin ([Pinned]) is what a value was when a test was written: its key, and the
-// digest of its encoded result. [Pin] evaluates the value twice, each time with
-// an empty cache in memory, so nothing that is kept can hide a difference. It
-// fails the test if the two are not alike (the value depends on chance, or on
-// something that its key does not cover), if the result is not the pinned one,
-// or if the key is not: then something that the value is made of has changed, or
-// the way keys are made. A key that changes with each build is not pinned.
+// A pin ([Pinned]) has the key of a value and the digest of its encoded result at the
+// time when the test was written. [Pin] evaluates the value twice, each time with an
+// empty cache in memory, so cached results cannot hide a difference. It fails the test
+// in three cases. If the two results differ, the value is random or depends on
+// something that its key does not cover. The result may differ from the pin. If the key
+// differs, an input of the value or the format of keys changed. A key that changes with
+// each build is not pinned.
 //
-// `larder verify --generate FOLDER` writes such a test for the variables of a
-// package; [Print] and [Mark] are what it asks the package with. A failure ends
-// neither the test nor those after it.
+// `larder verify --generate FOLDER` writes such a test for the variables of a package.
+// It uses [Print] and [Mark] to read them. After a failure the test and later tests
+// continue.
 package lazytest
 
 import (
@@ -25,14 +24,14 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A Pinned is what a value was.
+// A Pinned is the expected state of a value.
 type Pinned struct {
 	Key    string // empty if it changes with the build
 	Result string // digest of the encoded value
 }
 
-// Pin fails the test if the value does not come out the same twice, or not as
-// it was pinned. Nothing that is kept is used.
+// Pin fails the test if two evaluations of v differ, or differ from the pin. It uses no
+// cached results.
 func Pin(t testing.TB, name string, v lazy.Node, want Pinned) {
 	t.Helper()
 	got, err := inspect(t.Context(), v)
@@ -46,7 +45,7 @@ func Pin(t testing.TB, name string, v lazy.Node, want Pinned) {
 	}
 }
 
-// inspect evaluates a value twice with nothing kept.
+// inspect evaluates a value twice without cached results.
 func inspect(ctx context.Context, v lazy.Node) (Pinned, error) {
 	var before Pinned
 	for i := range 2 {
@@ -70,8 +69,8 @@ func inspect(ctx context.Context, v lazy.Node) (Pinned, error) {
 	return before, nil
 }
 
-// Print prints what values are, for the tool that writes tests: those of the
-// variables, by name, that are lazy values.
+// Print prints, for the tool that writes tests, the state of those variables, by name,
+// that are lazy values.
 func Print(t testing.TB, variables map[string]any) {
 	t.Helper()
 	for name, v := range variables {
@@ -92,5 +91,5 @@ func Print(t testing.TB, variables map[string]any) {
 	}
 }
 
-// Mark is in front of the lines that Print prints.
+// Mark is the prefix of the lines that Print prints.
 const Mark = "larder pin: "

@@ -1,6 +1,6 @@
-// Package cleanup knows what a program must not leave behind: folders in which commands
-// run, files that are written and have no name yet. Each is cleared by whoever made it, and
-// by [Clear] when the program is made to end at once and its makers do not get to it.
+// Package cleanup removes what a program must not leave on a forced exit, such as the
+// working directories of commands and incomplete files. Each is normally removed by its
+// owner. [Clear] removes the others if the program must end immediately.
 package cleanup
 
 import (
@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// A Remain is something that would be left behind.
+// A Remain is something to remove on a forced exit.
 type Remain struct{ clear func() error }
 
 var all struct {
 	sync.Mutex
 	list map[*Remain]bool
-	over bool // what is there is being cleared, and the program ends
+	over bool // Clear runs, and the program ends
 }
 
-// Add has clear called if the program is made to end. It must be quick, and it may be
-// called again if it fails, while others are at work on the same. Once the program ends, Add
-// does not return: nothing is begun any more.
+// Add registers clear for a forced exit. clear must be quick. If it fails it may be
+// called again, and its owner may still work on the same files. Once the program ends,
+// Add does not return, so no new work begins.
 func Add(clear func() error) *Remain {
 	r := &Remain{clear}
 	all.Lock()
@@ -33,9 +33,9 @@ func Add(clear func() error) *Remain {
 	return r
 }
 
-// Done says that it is nothing that is left: it is cleared or, as a file that gets its name
-// now, to stay. Once the program ends, Done does not return, so that nothing gets a name of
-// which a part is cleared. Of nil it does nothing.
+// Done unregisters r: its files are removed, or become permanent, as when a file gets
+// its final name. Once the program ends, Done does not return, so that no partly
+// removed data becomes permanent. It does nothing for nil.
 func (r *Remain) Done() {
 	if r == nil {
 		return
@@ -46,7 +46,7 @@ func (r *Remain) Done() {
 	delete(all.list, r)
 }
 
-// wait waits for the end of the program if that has come. The lock is held.
+// wait blocks for ever if the program ends. The caller holds the lock.
 func wait() {
 	for all.over {
 		all.Unlock()
@@ -54,11 +54,10 @@ func wait() {
 	}
 }
 
-// pause is how long what could not be cleared is left alone.
 const pause = 5 * time.Millisecond
 
-// Clear clears all that there is, for a program that ends then. What cannot be cleared, as
-// somebody is at work on it, is tried again for as long as is said.
+// Clear removes everything registered before the program ends. It repeats failed
+// removals, for example while a goroutine still writes, until most has passed.
 func Clear(most time.Duration) {
 	all.Lock()
 	all.over = true

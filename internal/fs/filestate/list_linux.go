@@ -18,9 +18,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// list adds the files in a folder, by name, and returns the folders in it, links
-// followed. It asks for each by its name in the folder, at a third of what the general
-// way costs, and for those of a large folder on all processors.
+// list adds the files in a directory, by name, and returns the directories in it. It
+// follows links. It reads the state of each name relative to the directory, at a third
+// of the cost of the general way. It uses all processors for a large directory.
 func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -49,7 +49,8 @@ func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	return found, folders, nil
 }
 
-// sortNames sorts names. Most differ in their first bytes, which are compared at once.
+// sortNames sorts names. It compares their first bytes as integers, because most names
+// differ there.
 func sortNames(names []string) {
 	type begun struct {
 		first uint64
@@ -58,7 +59,7 @@ func sortNames(names []string) {
 	all := make([]begun, len(names))
 	for i, n := range names {
 		var first [8]byte
-		copy(first[:], n) // a name has no zero byte, so that a short one comes before those that go on
+		copy(first[:], n) // a name has no zero byte, so shorter names come first
 		all[i] = begun{binary.BigEndian.Uint64(first[:]), n}
 	}
 	slices.SortFunc(all, func(a, b begun) int {
@@ -72,13 +73,13 @@ func sortNames(names []string) {
 	}
 }
 
-// lister looks at what is in a folder.
+// lister reads the states of names in a directory.
 type lister struct {
 	dir string
 	fd  int
 }
 
-// names lists what is in the folder, each name with a zero byte behind it: see statAt.
+// names lists the names in the directory, each followed by a zero byte: see statAt.
 func (l lister) names() (names []string, err error) {
 	buf := make([]byte, 1<<16)
 	var room []byte
@@ -97,14 +98,13 @@ func (l lister) names() (names []string, err error) {
 	}
 }
 
-// nameAt is where the name begins in an entry of a folder (struct linux_dirent64).
+// nameAt is the offset of the name in a directory entry (struct linux_dirent64).
 const nameAt = 19
 
-// roomBytes is how many bytes of names lie together: most have few.
 const roomBytes = 1 << 18
 
-// appendNames appends the names in entries of a folder. They lie in room, which has
-// those before, and are an allocation for thousands.
+// appendNames appends the names in entries. It stores their bytes in room, so that
+// thousands share an allocation.
 func appendNames(names []string, room, entries []byte) ([]string, []byte) {
 	for len(entries) > nameAt {
 		length := int(binary.NativeEndian.Uint16(entries[16:]))
@@ -129,10 +129,9 @@ func appendNames(names []string, room, entries []byte) ([]string, []byte) {
 	return names, room
 }
 
-// lookAtOnce is how many names a goroutine looks at, at least.
+// lookAtOnce is the least number of names per goroutine.
 const lookAtOnce = 2048
 
-// look finds out what there is of each of the names.
 func (l lister) look(names []string, all []entry) error {
 	each := max(lookAtOnce, (len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	if len(names) <= each {
@@ -167,8 +166,7 @@ func (l lister) lookAt(names []string, all []entry) error {
 	return nil
 }
 
-// Files tells of the regular files in a folder: not of links, nor of what lies in
-// folders below.
+// Files lists the regular files in a directory, without links and subdirectories.
 func Files(dir string, file func(name string, s key.FileStat)) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// list adds the files in a folder, and returns the folders in it, links followed.
+// list adds the files in a directory, and returns the directories in it. It follows
+// links.
 func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -32,8 +33,7 @@ func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	return found, folders, nil
 }
 
-// Files tells of the regular files in a folder: not of links, nor of what lies in
-// folders below.
+// Files lists the regular files in a directory, without links and subdirectories.
 func Files(dir string, file func(name string, s key.FileStat)) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {

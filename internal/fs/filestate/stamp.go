@@ -1,10 +1,10 @@
-// Package filestate is about what can be seen of files without reading them: names,
-// sizes, times, and where they lie. Two equal stamps stand for equal content,
-// as a file that is written to gets another time.
+// Package filestate reads what the system reports about files without reading their
+// content: names, sizes, times and positions. Equal stamps represent equal content,
+// because a write gives a file another time.
 //
-// Clocks of file systems are coarse, and not every write through a mapping gets
-// a time: a file whose last change is recent may change again without a trace.
-// So what stands for it is its content, too ([Stamp.Contents]).
+// Clocks of file systems are coarse, and not every write through a mapping sets a time.
+// So a file whose last change is recent may change again without a trace. Such files
+// are represented by their content, too ([Stamp.Contents]).
 package filestate
 
 import (
@@ -27,27 +27,26 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Root is a file, or a folder with all that lies in it and in the folders
-// below, links followed.
+// A Root is a file, or a directory with everything in and below it. Links are followed.
 type Root struct {
 	Path string
-	Flat bool // not what lies in folders below
+	Flat bool // without subdirectories
 }
 
-// A Stamp is what was seen of some files.
+// A Stamp is the state of some files.
 type Stamp struct {
-	Sum   key.Digest // of names, places, sizes and times
+	Sum   key.Digest // of names, positions, sizes and times
 	files []file
 }
 
-// file is where a file was seen, and how.
+// file is the path and the state of a file.
 type file struct {
 	root, name string
 	stat       key.FileStat
 }
 
-// Of looks at all that there is at the roots. A root that is not there has a
-// stamp, too.
+// Of returns the stamp of everything at the roots. A missing root is part of the stamp,
+// too.
 func Of(ctx context.Context, roots []Root) (*Stamp, error) {
 	s := &Stamp{}
 	var sum []byte
@@ -57,7 +56,7 @@ func Of(ctx context.Context, roots []Root) (*Stamp, error) {
 			return nil, err
 		}
 		byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }
-		if !slices.IsSortedFunc(found, byName) { // as one folder is
+		if !slices.IsSortedFunc(found, byName) { // sorted if it comes from one directory
 			slices.SortFunc(found, byName)
 		}
 		sum = slices.Grow(sum, 64*len(found))
@@ -75,8 +74,8 @@ func Of(ctx context.Context, roots []Root) (*Stamp, error) {
 	return s, nil
 }
 
-// Files yields the files that were seen, by their names from the root with slashes,
-// and how: those of one root after those of another.
+// Files yields the files by root: their names relative to it, with slashes, and their
+// states.
 func (s *Stamp) Files() iter.Seq2[string, key.FileStat] {
 	return func(yield func(string, key.FileStat) bool) {
 		for _, f := range s.files {
@@ -87,15 +86,14 @@ func (s *Stamp) Files() iter.Seq2[string, key.FileStat] {
 	}
 }
 
-// entry is a file that was seen.
+// entry is a file at a root.
 type entry struct {
-	name string // from the root, with slashes; "" for the root itself
+	name string // relative to the root, with slashes; "" for the root itself
 	stat key.FileStat
-	lost bool // a link that leads nowhere
+	lost bool // a link without a target
 	kind kind
 }
 
-// kind is what there is of a name.
 type kind byte
 
 const (
@@ -120,7 +118,7 @@ func (e entry) append(b []byte) []byte {
 func (r Root) entries(ctx context.Context) ([]entry, error) {
 	switch info, err := os.Stat(r.Path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return []entry{{lost: true}}, nil // which an empty folder is not
+		return []entry{{lost: true}}, nil // distinct from an empty directory
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
@@ -129,12 +127,11 @@ func (r Root) entries(ctx context.Context) ([]entry, error) {
 	return r.folder(ctx, nil, "", 0)
 }
 
-// maxDepth bounds folders in folders, so that links cannot lead in circles for
-// ever.
+// maxDepth bounds the nesting of directories, so that circular links end.
 const maxDepth = 64
 
-// folder adds the files in a folder, given by its name from the root, and in
-// those below it.
+// folder adds the files in and below a directory. below is its name relative to the
+// root.
 func (r Root) folder(ctx context.Context, found []entry, below string, depth int) ([]entry, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -166,14 +163,14 @@ func (r Root) folder(ctx context.Context, found []entry, below string, depth int
 	return found, nil
 }
 
-// maxBytes bounds what is read to stand for recently changed files.
+// maxBytes bounds the bytes read for recently changed files.
 const maxBytes = 4 << 30
 
-// ErrTooMuch is returned where more has changed recently than is worth reading.
+// ErrTooMuch is returned if the recently changed files are larger than maxBytes.
 var ErrTooMuch = errors.New("stamp: too much has changed within the last minute")
 
-// Recent lists those of the files of which a change after the given time might not
-// be seen, and how many bytes they have.
+// Recent lists the files for which a change after the given time might not show, and
+// their total size in bytes.
 func (s *Stamp) Recent(at time.Time) (paths []string, bytes int64) {
 	shows := map[uint64]bool{} // file systems that show the changes of settled files
 	for i := range s.files {
@@ -193,9 +190,9 @@ func (s *Stamp) Recent(at time.Time) (paths []string, bytes int64) {
 	return paths, bytes
 }
 
-// Contents stands for the content of the files that are [Stamp.Recent]; the zero digest
-// stands for none. Several files are read at once. It is a sum and names nothing: with
-// a seed that nobody could foresee, no content is made to look like another.
+// Contents returns a sum of the content of the [Stamp.Recent] files; the zero digest
+// means none. It reads several files concurrently. The sum is for comparison only. The
+// seed must be unpredictable, so that no content can be crafted to match another.
 func (s *Stamp) Contents(ctx context.Context, at time.Time, seed uint64) (key.Digest, error) {
 	recent, bytes := s.Recent(at)
 	switch {
@@ -225,5 +222,4 @@ func (s *Stamp) Contents(ctx context.Context, at time.Time, seed uint64) (key.Di
 	return key.DigestOf(sums), nil
 }
 
-// sumBytes is how many bytes stand for a file.
 const sumBytes = 16

@@ -12,17 +12,17 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// Apart refuses two outputs of one piece of work that would be in each other's way: of one
-// place, or one within the other. Folders to which files are added ([Output.Shared]) may
-// be one, and into a folder of files ([Output.Files]) others may write. Places are known
-// as [Inputs.Check] knows them; names that are not there yet are one if they differ in
-// case alone and the file system takes such names for one. Of URLs each takes one output.
+// Apart refuses outputs of one run that conflict: two with one path, or one inside the
+// other. Directories to which files are added ([Output.Shared]) may be equal, and
+// others may write into a directory of files ([Output.Files]). Apart compares paths as
+// [Inputs.Check] does. Names that do not exist yet are equal if they differ only in
+// case and the file system ignores case. Each URL takes one output.
 func Apart(outputs ...Output) error {
 	here, far := divide(outputs)
 	if err := apartFar(far); err != nil {
 		return err
 	}
-	c := newCheck(context.Background()) // it goes through no folder
+	c := newCheck(context.Background()) // it lists no directory
 	all := make([]*target, len(here))
 	for i, o := range here {
 		all[i] = c.target(o, o.Place())
@@ -54,7 +54,7 @@ func inside(in, of *target) error {
 	return fmt.Errorf("%s would write %s within %s, which %s writes; choose another place for one", in.Who, in.shown(), of.shown(), of.Who)
 }
 
-// shown is a place for messages: as it was named, and where that leads.
+// shown returns a path for messages: as given, and resolved.
 func (t *target) shown() string {
 	if filepath.IsAbs(t.Path) && filepath.Clean(t.Path) != t.real {
 		return fmt.Sprintf("%s (%s)", display.Name(t.Path), display.Name(t.real))
@@ -62,16 +62,15 @@ func (t *target) shown() string {
 	return display.Name(t.Path)
 }
 
-// isWhole reports whether all at the place is written, so that nothing else can lie in it.
+// isWhole reports whether everything at the path is written, so that no other output
+// can be inside it.
 func (t *target) isWhole() bool { return t.Single || !t.Files }
 
-// covers reports whether other is or lies in t.
 func (t *target) covers(other *target) bool {
 	return insideFolded(t.real, other.real) || t.info != nil && t.info.IsDir() && holds(other.above, t.info)
 }
 
-// insideFolded is [Inside] for real paths of which what is not there yet may be spelt in
-// two ways.
+// insideFolded is [Inside] for real paths whose missing parts may have two spellings.
 func insideFolded(dir, path string) bool {
 	if len(path) < len(dir) || !strings.EqualFold(path[:len(dir)], dir) {
 		return Inside(dir, path)
@@ -88,14 +87,14 @@ func insideFolded(dir, path string) bool {
 			if !folds(dir[:at+1]) {
 				return false
 			}
-			break // below, too: it is one file system
+			break // subdirectories, too, as they are on one file system
 		}
 	}
 	return true
 }
 
-// folds reports whether names that differ in case alone are one in a folder, which may not
-// be there yet: as something in it shows, or in the first folder above that has something.
+// folds reports whether a directory ignores letter case in names. The directory need
+// not exist. folds tests a name in it, or in the nearest parent that has one.
 var folds = func(dir string) bool {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		known, is := false, false
@@ -114,8 +113,8 @@ var folds = func(dir string) bool {
 	}
 }
 
-// foldsName reports whether a name in a folder is known under another case, if it has any
-// letters and is there.
+// foldsName reports whether a name in a directory also exists under another case. known
+// is false if the name has no letters or does not exist.
 func foldsName(dir, name string) (known, is bool) {
 	other := strings.Map(func(r rune) rune {
 		if unicode.IsUpper(r) {

@@ -7,10 +7,10 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// What is read or written may lie elsewhere, at a URL. Such places are known by how these are
-// spelled alone: nobody is asked, and there are no links.
+// Inputs and outputs may be at URLs. URLs are compared by their spelling only: no
+// server is contacted, and there are no links.
 
-// divide returns the outputs of this machine, and those elsewhere.
+// divide separates local outputs from those at URLs.
 func divide(outputs []Output) (here, far []Output) {
 	for _, o := range outputs {
 		if urlpath.Is(o.Path) {
@@ -22,8 +22,8 @@ func divide(outputs []Output) (here, far []Output) {
 	return here, far
 }
 
-// checkFar refuses outputs elsewhere that are what is read, lie in it or hold it: a folder there
-// is what names begin with, and all that is in it may be read.
+// checkFar refuses outputs at URLs that are, are inside, or contain an input. A remote
+// directory is a prefix of names, and everything in it may be read.
 func (in *Inputs) checkFar(outputs []Output) error {
 	if len(outputs) == 0 {
 		return nil
@@ -46,7 +46,6 @@ func (in *Inputs) checkFar(outputs []Output) error {
 	return nil
 }
 
-// apartFar refuses two outputs elsewhere at one place.
 func apartFar(outputs []Output) error {
 	who := map[string]string{}
 	for _, o := range outputs {
@@ -59,5 +58,4 @@ func apartFar(outputs []Output) error {
 	return nil
 }
 
-// shownFar is a URL for messages.
 func shownFar(path string) string { return display.Name(urlpath.Name(path)) }

@@ -1,18 +1,17 @@
-// Package pathguard keeps what is read from being written.
+// Package pathguard provides checks that outputs do not overwrite inputs.
 //
-// [Inputs] are the files and folders that a piece of work reads. An [Output] is
-// a place that it is about to write. [Inputs.Check] refuses an output that is an
-// input, lies in one or holds one, under whatever name: links are followed from
-// one to the next, in the folders above and in what lies in a folder that is
-// read, and each of the links on the way counts as read, too. A folder is known
-// by what it is, so that names that differ in case and bind mounts do not
-// matter. An overlay is its layers, too: the upper one is written where it is,
-// and all of them are read.
+// [Inputs] are the files and directories that a run reads. An [Output] is a path that
+// it is about to write. [Inputs.Check] refuses an output that is an input, is inside
+// one or contains one, under any name. It follows links, including those in parent
+// directories and in input directories, and treats each of them as an input, too. It
+// compares directories by identity, so letter case and bind mounts do not matter. For
+// an overlay it also checks the layers: all of them for inputs, the upper one for
+// outputs.
 //
-// A place may be a URL: see [Inputs.Check] and [Apart], which know these by how they are spelled.
+// A path may be a URL. [Inputs.Check] and [Apart] compare URLs by their spelling.
 //
-// Hard links are no way to an input as long as what is written is a new file
-// that then takes its name: the other names keep the old one.
+// Hard links are safe if the output is a new file that then takes its name: the other
+// names keep the old one.
 package pathguard
 
 import (
@@ -29,43 +28,44 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// An Input is a file or folder that is read.
+// An Input is a file or directory that is read.
 type Input struct {
-	Who  string // reads it: node letters, --vars
-	Path string // or a URL, as which it is read; then nothing but Who and this counts
-	// Entry says that of a folder only the name counts: it may be written
-	// into, but not replaced.
+	Who  string // its reader: node letters, --vars
+	Path string // or a URL; then only Who and Path apply
+	// Entry means that only the name of a directory is an input: files in it may be
+	// written, but it must not be replaced.
 	Entry bool
-	// Shallow says that no links in the folder lead to what is read.
+	// Shallow means that no links in the directory lead to inputs.
 	Shallow bool
-	// Flat says that links in the folder do, and none in the folders below.
+	// Flat means that only links in the directory itself do, not those in
+	// subdirectories.
 	Flat bool
-	// Files, if not nil, tells of files that are named in the one at Path.
+	// Files, if not nil, reports the files that are named in the one at Path.
 	Files func(ctx context.Context, tell func(path string) error) error
 }
 
-// An Output is a file or folder that is about to be written.
+// An Output is a file or directory that is about to be written.
 type Output struct {
-	Who  string // writes it: node out, --report
+	Who  string // its writer: node out, --report
 	Path string // or a URL
-	// Files says that of a folder only files are written, which are checked
-	// each by itself: it may hold what is read.
+	// Files means that only files in the directory are written. They are checked
+	// separately, so the directory may contain inputs.
 	Files bool
-	// Shallow spares to look for links to what lies in the folder.
+	// Shallow skips the search for links to the contents of the directory.
 	Shallow bool
-	// Itself says that a link at Path is replaced, and not what it leads to.
+	// Itself means that a link at Path is replaced, not its target.
 	Itself bool
-	// Shared says that files are added to the folder at Path, to which others may add
-	// theirs. It matters to [Apart] alone, as Single does.
+	// Shared means that files are added to the directory at Path, to which others may
+	// add theirs. It affects [Apart] only, as does Single.
 	Shared bool
-	// Single says that it is one file that is written at Path, whatever Files says.
+	// Single means that one file is written at Path, whatever Files says.
 	Single bool
-	// Split says that there are several files also where what is written is one dataset.
+	// Split means that there are several files even if the output is one dataset.
 	Split bool
 }
 
-// Place is the path that is written: Path with links followed, but for one at
-// Path itself where that is replaced. A URL is one.
+// Place returns the path that is written: Path with links resolved, except a link at
+// Path itself that is replaced. It returns a URL as it is.
 func (o Output) Place() string {
 	if urlpath.Is(o.Path) {
 		return o.Path
@@ -79,12 +79,11 @@ func (o Output) Place() string {
 // ErrConflict is wrapped by the errors of outputs that are inputs.
 var ErrConflict = errors.New("what is read is never written; choose another place")
 
-// ErrSpecial is wrapped by the errors of outputs that are devices, pipes or
-// sockets.
+// ErrSpecial is wrapped by the errors of outputs that are devices, pipes or sockets.
 var ErrSpecial = errors.New("only files and folders are written; choose another place")
 
-// Inputs are what is read. The zero value reads nothing, and so does nil. They
-// may be checked by many goroutines once all are added.
+// Inputs is a set of inputs. The zero value and nil are empty. Concurrent checks are
+// safe once all inputs are added.
 type Inputs struct {
 	list []Input
 
@@ -92,17 +91,17 @@ type Inputs struct {
 	allowed map[allowed]bool
 }
 
-// allowed is an output that was checked: its path without links, whether only
-// files in it are written, and whether it was there.
+// allowed is a checked output: its resolved path, whether only files in it are written,
+// and whether it existed.
 type allowed struct {
 	path         string
 	files, there bool
 }
 
-// Add adds an input.
+// Add adds inputs.
 func (in *Inputs) Add(inputs ...Input) { in.list = append(in.list, inputs...) }
 
-// List returns what was added.
+// List returns the inputs.
 func (in *Inputs) List() []Input {
 	if in == nil {
 		return nil
@@ -110,15 +109,14 @@ func (in *Inputs) List() []Input {
 	return in.list
 }
 
-// Check refuses outputs that are, lie in, or hold an input, with an error that
-// names both and wraps [ErrConflict]. Folders that hold mount points are refused
-// as well: to replace them is to remove what lies on another file system. So are
-// devices, pipes and sockets, with an error that wraps [ErrSpecial].
+// Check refuses outputs that are, are inside, or contain an input. The error names both
+// and wraps [ErrConflict]. It also refuses directories with mount points, because
+// replacing them would remove data on another file system. It refuses devices, pipes
+// and sockets with an error that wraps [ErrSpecial].
 //
-// Where outputs are there already, the folders that are read are gone through
-// once, by names only, to find links that lead to them. What was checked once is
-// not checked again unless links lead it elsewhere by now, or something has come
-// to be there.
+// If outputs exist, Check lists the input directories once, by name only, to find links
+// to the outputs. It does not repeat the check of an output unless its resolved path
+// has changed or it has come to exist.
 func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 	here, far := divide(outputs)
 	if err := in.checkFar(far); err != nil {
@@ -179,21 +177,20 @@ func (in *Inputs) allow(all []*target) {
 	}
 }
 
-// check is one check of some outputs.
 type check struct {
 	ctx      context.Context
 	mounts   []mount
 	overlays []overlay
 	targets  []*target
-	deep     bool // links in folders matter: some output is there
+	deep     bool // search directories for links, because some output exists
 	folders  map[string]folder
 }
 
-// folder is what is known of a folder that a link names.
+// folder is the cached state of a directory in the path of a link.
 type folder struct {
 	real  string
-	above []os.FileInfo // and itself
-	err   error         // it is, or leads through, an output
+	above []os.FileInfo // of its parents and itself
+	err   error         // it is an output, or its path leads through one
 }
 
 func newCheck(ctx context.Context) *check {
@@ -201,12 +198,12 @@ func newCheck(ctx context.Context) *check {
 	return &check{ctx: ctx, mounts: all, overlays: overlays(all), folders: map[string]folder{}}
 }
 
-// target is an output, found on disk.
+// target is an output with its state on disk.
 type target struct {
 	Output
 	real  string
-	info  os.FileInfo   // nil if there is nothing
-	above []os.FileInfo // of the folders that it lies in, and its own
+	info  os.FileInfo   // nil if it does not exist
+	above []os.FileInfo // of its parents and itself
 }
 
 func (t *target) allowed() allowed { return allowed{t.real, t.Files, t.info != nil && !t.Shallow} }
@@ -221,8 +218,8 @@ func (c *check) target(o Output, real string) *target {
 	return t
 }
 
-// isSpecial refuses what is there and neither a file nor a folder: to put one in
-// its place is to take it from those who use it.
+// isSpecial refuses an existing target that is neither a file nor a directory:
+// replacing it would take it from its users.
 func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
@@ -230,7 +227,7 @@ func (t *target) isSpecial() error {
 	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", display.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
 }
 
-// special is what is there that is neither a file nor a folder.
+// special returns the name of a mode that is neither a file nor a directory.
 func special(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeDevice != 0:
@@ -243,7 +240,6 @@ func special(mode fs.FileMode) string {
 	return "something else"
 }
 
-// holdsMount refuses a folder in which something is mounted.
 func (t *target) holdsMount(all []mount) error {
 	if t.Files || t.Shallow {
 		return nil
@@ -256,8 +252,8 @@ func (t *target) holdsMount(all []mount) error {
 	return nil
 }
 
-// above lists the folders that a real path lies in, and what is there itself,
-// as far as they exist: by its name, and by what bind mounts lead back to.
+// above lists the existing directories on a real path, and the path itself, by name and
+// by the original of a bind mount.
 func (c *check) above(real string) (all []os.FileInfo) {
 	paths := []string{real}
 	if first := original(real, c.mounts); first != real {
@@ -276,7 +272,7 @@ func (c *check) above(real string) (all []os.FileInfo) {
 	return all
 }
 
-// input holds the outputs against one input.
+// input compares the outputs with one input.
 func (c *check) input(i Input) error {
 	links, end := Trail(i.Path)
 	for _, link := range links {
@@ -308,8 +304,7 @@ func (c *check) input(i Input) error {
 	return i.Files(c.ctx, func(path string) error { return c.name(i, path) })
 }
 
-// place holds the outputs against what an input comes to, and against the layers
-// of that.
+// place compares the outputs with the target of an input, and with its layers.
 func (c *check) place(i Input, real string) error {
 	for _, at := range c.places(real, false) {
 		if err := c.onePlace(i, at); err != nil {
@@ -334,8 +329,8 @@ func (c *check) onePlace(i Input, real string) error {
 	return nil
 }
 
-// entry holds the outputs against a name, a link or a file, that is needed.
-// shown is what is said to lead there.
+// entry compares the outputs with a name, a link or a file, that is needed. shown is
+// the path for the message.
 func (c *check) entry(i Input, real, shown string) error {
 	for _, at := range c.places(real, false) {
 		if err := c.oneEntry(i, at, shown); err != nil {
@@ -356,8 +351,7 @@ func (c *check) oneEntry(i Input, real, shown string) error {
 	return nil
 }
 
-// holds reports whether a real path, of which the folders above are known, is
-// lost when t is replaced.
+// holds reports whether a real path is lost when t is replaced. above has its parents.
 func (t *target) holds(real string, above []os.FileInfo) bool {
 	if t.Files {
 		return false
@@ -369,9 +363,8 @@ func holds(above []os.FileInfo, dir os.FileInfo) bool {
 	return slices.ContainsFunc(above, func(a os.FileInfo) bool { return os.SameFile(a, dir) })
 }
 
-// is reports whether t is the file at a real path under another spelling of its
-// name. Another name of the file in another folder is another matter: what is
-// written is a new file.
+// is reports whether t is the file at a real path under another spelling of its name. A
+// name in another directory does not count, because the output is a new file.
 func (t *target) is(real string, info os.FileInfo) bool {
 	if t.info == nil || info == nil || !os.SameFile(t.info, info) {
 		return false
@@ -395,8 +388,8 @@ func (t *target) refuse(i Input, named, real string) error {
 	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", display.Name(t.Path), t.Who, i.Who, display.Name(i.Path), via, ErrConflict)
 }
 
-// walk looks at the links in a folder and in those below. Links to folders are
-// not followed: a source that does names them.
+// walk checks the links in and below a directory. It does not follow links to
+// directories: a source that does lists them as inputs.
 func (c *check) walk(i Input, dir string) error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)
@@ -425,8 +418,8 @@ func (c *check) walk(i Input, dir string) error {
 	return err
 }
 
-// name holds the outputs against a file that is read under a name: the name, all
-// links that it leads through, and the file.
+// name compares the outputs with a file that is read under a name: the name, all links
+// on its path, and the file.
 func (c *check) name(i Input, path string) error {
 	for range maxLinks {
 		dir, base := filepath.Split(path)
@@ -448,13 +441,13 @@ func (c *check) name(i Input, path string) error {
 			return nil //nolint:nilerr // it is no link, or not there
 		}
 		if path = to; !filepath.IsAbs(to) {
-			path = f.real + string(filepath.Separator) + to // not cleaned: what .. means depends on links
+			path = f.real + string(filepath.Separator) + to // not cleaned: the meaning of .. depends on links
 		}
 	}
 	return nil
 }
 
-// entryIn is entry for a file in a folder that is known.
+// entryIn is entry for a file in a known directory.
 func (c *check) entryIn(i Input, f folder, real, shown string) error {
 	for _, t := range c.targets {
 		if t.real == real || t.holds(real, f.above) {
@@ -469,10 +462,9 @@ func (c *check) entryIn(i Input, f folder, real, shown string) error {
 	return nil
 }
 
-// maxFolders bounds the folders that are remembered.
 const maxFolders = 4096
 
-// folder finds out about a folder that is named on the way to a file.
+// folder returns the state of a directory on the path to a file.
 func (c *check) folder(i Input, dir string) folder {
 	if f, ok := c.folders[dir]; ok {
 		return f
@@ -492,8 +484,8 @@ func (c *check) folder(i Input, dir string) folder {
 	return f
 }
 
-// eachEntry calls f for the entries of a folder. What cannot be listed is not
-// read either.
+// eachEntry calls f for the entries of a directory. It skips one that cannot be listed,
+// because that cannot be read either.
 func eachEntry(dir string, f func(fs.DirEntry) error) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A mount shows a folder of a file system at a path.
+// A mount shows a directory of a file system at a path.
 type mount struct {
 	device  string
-	root    string // the folder within the file system
+	root    string // directory within the file system
 	path    string
 	kind    string // of the file system
-	options string // of the file system, as they are written
+	options string // of the file system, unparsed
 }
 
-// mounts lists what is mounted, in the order in which it was; nil if the system
-// does not say.
+// mounts lists the mounts in the order of their creation; nil if the system does not
+// report them.
 func mounts() []mount {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -30,13 +30,13 @@ func mounts() []mount {
 	return readMounts(f)
 }
 
-// readMounts reads /proc/PID/mountinfo, as proc(5) describes it.
+// readMounts parses /proc/PID/mountinfo, as proc(5) describes it.
 func readMounts(r io.Reader) (all []mount) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		if f := strings.Fields(lines.Text()); len(f) > 4 {
 			m := mount{device: f[2], root: unescape(f[3]), path: unescape(f[4])}
-			if i := slices.Index(f, "-"); i >= 0 && len(f) > i+3 { // behind fields that there may be
+			if i := slices.Index(f, "-"); i >= 0 && len(f) > i+3 { // after optional fields
 				m.kind, m.options = f[i+1], f[i+3]
 			}
 			all = append(all, m)
@@ -45,7 +45,7 @@ func readMounts(r io.Reader) (all []mount) {
 	return all
 }
 
-// unescape replaces \ooo, which stands for white space and \.
+// unescape replaces \ooo, which represents white space and \.
 func unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -61,9 +61,9 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// original returns another path of what lies at a real path: the one through the
-// mount that shows most of the file system. A bind mount of a folder is so led
-// back to where the folder lies. It is path itself if there is no other.
+// original returns another path for a real path: through the mount that shows most of
+// the file system. So it leads from a bind mount to the directory itself. It returns
+// path if there is no other.
 func original(path string, all []mount) string {
 	over := mountOf(path, all)
 	if over.path == "" {
@@ -85,13 +85,13 @@ func original(path string, all []mount) string {
 	}
 	found := filepath.Join(widest.path, rel)
 	if !sameExisting(found, path) {
-		return path // something else is mounted over it
+		return path // hidden by another mount
 	}
 	return found
 }
 
-// mountOf returns the mount that a path lies in: the innermost, and of several
-// at one place the last.
+// mountOf returns the mount of a path: the innermost, and the last of several at one
+// path.
 func mountOf(path string, all []mount) (in mount) {
 	for _, m := range all {
 		if Inside(m.path, path) && len(m.path) >= len(in.path) {
@@ -101,8 +101,7 @@ func mountOf(path string, all []mount) (in mount) {
 	return in
 }
 
-// sameExisting reports whether two paths lead to the same, as far as they
-// exist.
+// sameExisting reports whether two paths lead to the same file, as far as they exist.
 func sameExisting(a, b string) bool {
 	for {
 		ia, erra := os.Lstat(a)

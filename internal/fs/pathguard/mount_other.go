@@ -2,13 +2,13 @@
 
 package pathguard
 
-// A mount shows a folder of a file system at a path.
+// A mount shows a directory of a file system at a path.
 type mount struct{ path string }
 
-// mounts lists nothing: the system is not asked.
+// mounts returns nil: the mounts of this system are not known.
 func mounts() []mount { return nil }
 
-// An overlay shows folders as one; none is known here.
+// An overlay shows directories as one; none is known here.
 type overlay struct{}
 
 func overlays([]mount) []overlay { return nil }

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// An overlay shows folders, its layers, as one. What is written there goes to
-// the upper of them.
+// An overlay shows directories, its layers, as one. Writes go to the upper layer.
 type overlay struct {
 	mount
-	upper  string // "" if nothing can be written
+	upper  string // "" if read-only
 	lowers []string
 }
 
-// overlays lists the overlays with the layers that can be seen from here: those
-// of a container's own root cannot.
+// overlays lists the overlays with the layers that are visible here. Those of a
+// container's own root are not.
 func overlays(all []mount) (found []overlay) {
 	for _, m := range all {
 		if m.kind != "overlay" {
@@ -42,7 +41,7 @@ func overlays(all []mount) (found []overlay) {
 	return found
 }
 
-// splitLayers splits a text at each colon that has no \ before it.
+// splitLayers splits text at each colon that is not preceded by \.
 func splitLayers(text string) (parts []string) {
 	from := 0
 	for i := 0; i < len(text); i++ {
@@ -56,7 +55,7 @@ func splitLayers(text string) (parts []string) {
 	return append(parts, text[from:])
 }
 
-// layer returns the folder that an option names, "" if there is none.
+// layer returns the directory in an option, or "" if there is none.
 func layer(text string) string {
 	path := strings.ReplaceAll(text, `\`, "")
 	if info, err := os.Stat(path); err != nil || !info.IsDir() || !filepath.IsAbs(path) {
@@ -65,11 +64,11 @@ func layer(text string) string {
 	return Resolve(path)
 }
 
-// maxPlaces bounds the places of one path, as layers may lie in overlays.
+// maxPlaces bounds the locations of one path, because layers may be in overlays.
 const maxPlaces = 64
 
-// places lists where what lies at a real path is: there, and in the layers of
-// overlays. Of what is to be written only the upper ones count.
+// places lists the locations of a real path: itself, and those in the layers of
+// overlays. For a path to write, only upper layers count.
 func (c *check) places(real string, written bool) []string {
 	all := []string{real}
 	for i := 0; i < len(all) && len(all) < maxPlaces && len(c.overlays) > 0; i++ {
@@ -90,8 +89,7 @@ func (c *check) places(real string, written bool) []string {
 	return all
 }
 
-// layers are those that show what is in the overlay, or that what is written
-// goes to.
+// layers returns the layers that the overlay shows, or the one that it writes to.
 func (o overlay) layers(written bool) (paths []string) {
 	if o.upper != "" {
 		paths = append(paths, o.upper)

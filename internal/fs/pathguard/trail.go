@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxLinks is how many links a path may lead through, as in Linux.
+// maxLinks is the most links on a path, as in Linux.
 const maxLinks = 40
 
 // Resolve follows the links in as much of a path as exists.
@@ -15,10 +15,9 @@ func Resolve(path string) string {
 	return end
 }
 
-// Trail follows the links in as much of a path as exists. It returns where each
-// of these links lies, and what the path comes to; no folder in the paths that
-// it returns is a link. As the system has it, .. after a link is the folder around
-// what the link leads to.
+// Trail follows the links in as much of a path as exists. It returns the location of
+// each link and the final path; no directory in the returned paths is a link. As for
+// the system, .. after a link is the parent of the link's target.
 func Trail(path string) (links []string, end string) {
 	if !filepath.IsAbs(path) {
 		dir, err := os.Getwd()
@@ -52,8 +51,8 @@ func Trail(path string) (links []string, end string) {
 	return links, at
 }
 
-// names splits a path at its separators, without cleaning it: what .. means
-// after the name of a link is not known before the link is followed.
+// names splits a path at its separators without cleaning it: the meaning of .. after a
+// link depends on the link's target.
 func names(path string) (names []string) {
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
 		if name != "." {
@@ -63,11 +62,11 @@ func names(path string) (names []string) {
 	return names
 }
 
-// Inside reports whether path is dir or lies in it, by their names.
+// Inside reports whether path is dir or is inside it, by name.
 func Inside(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// sameFolded reports whether the last names of two paths differ in case at most.
+// sameFolded reports whether the last elements of two paths differ at most in case.
 func sameFolded(a, b string) bool { return strings.EqualFold(filepath.Base(a), filepath.Base(b)) }

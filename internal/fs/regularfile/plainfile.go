@@ -1,14 +1,14 @@
-// Package regularfile reads regular files with as few calls of the system as that takes.
+// Package regularfile reads regular files with few system calls.
 //
-// An [os.File] is made ready for waiting, which no regular file can do: that is tried
-// and taken back in five calls beside the one that opens. Of small files in a folder of
-// many these cost more than all reading.
+// An [os.File] registers with the poller, which regular files do not support. This
+// costs five system calls in addition to the one that opens. For small files in a large
+// directory, these cost more than all reading.
 package regularfile
 
-// State is what the system says of a file that is open.
+// State is the state of an open file.
 type State struct {
 	Regular, Folder bool
-	Dev, Ino        uint64 // where the file is; 0 where the system does not say
+	Dev, Ino        uint64 // identity; 0 where the system does not report it
 	Size            int64  // bytes
-	Mtime, Ctime    int64  // nanoseconds since 1970; Ctime is 0 where the system does not say
+	Mtime, Ctime    int64  // nanoseconds since 1970; Ctime is 0 where the system does not report it
 }

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is open for reading, and to be closed. It is used by one goroutine at a time.
+// A File is open for reading; the caller closes it. It is not safe for concurrent use.
 type File struct {
 	fd   int
 	path string
 }
 
-// Open opens a file of any kind, and waits for nothing: a pipe is opened without its
-// other end. Whether the file is a regular one, State says.
+// Open opens a file of any kind without blocking: a pipe is opened without its other
+// end. State reports whether it is a regular file.
 func Open(path string) (*File, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
@@ -29,10 +29,10 @@ func Open(path string) (*File, error) {
 	}
 }
 
-// Name returns the path that the file was opened by.
+// Name returns the path passed to Open.
 func (f *File) Name() string { return f.path }
 
-// State returns the state of the file now.
+// State returns the present state of the file.
 func (f *File) State() (State, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(f.fd, &s); err != nil {
@@ -45,10 +45,10 @@ func (f *File) State() (State, error) {
 	}, nil
 }
 
-// maxRead is how much is asked for at once: the system reads no more than 2 GiB.
+// maxRead is the most bytes of one read: the system reads at most 2 GiB.
 const maxRead = 1 << 30
 
-// Read is [io.Reader].
+// Read implements [io.Reader].
 func (f *File) Read(p []byte) (int, error) {
 	if f.fd < 0 {
 		return 0, &fs.PathError{Op: "read", Path: f.path, Err: os.ErrClosed}

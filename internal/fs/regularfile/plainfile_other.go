@@ -4,14 +4,14 @@ package regularfile
 
 import "os"
 
-// A File is open for reading, and to be closed.
+// A File is open for reading; the caller closes it.
 type File struct{ *os.File }
 
-// Open opens a file of any kind.
+// Open opens a file.
 func Open(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrInvalid} // it may wait
+		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrInvalid} // opening it may block
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -20,7 +20,7 @@ func Open(path string) (*File, error) {
 	return &File{f}, nil
 }
 
-// State returns the state of the file now.
+// State returns the present state of the file.
 func (f *File) State() (State, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mask returns the process's mask of permissions.
+// Mask returns the file mode creation mask of the process.
 func Mask() os.FileMode { return os.FileMode(mask) }
 
-// mask is read once: reading it means setting it for a moment.
+// mask is read once, because reading it sets it for a moment.
 var mask = func() int {
 	m := unix.Umask(0o077)
 	unix.Umask(m)

@@ -4,5 +4,5 @@ package regularfile
 
 import "os"
 
-// Mask is the usual mask of permissions.
+// Mask returns the usual file mode creation mask.
 func Mask() os.FileMode { return 0o022 }

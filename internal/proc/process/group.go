@@ -1,3 +1,3 @@
-// Package process ends what programs that were started have left: processes of their group,
-// and those that left it and can be told by what they were given.
+// Package process ends processes that started programs have left: those of their
+// process group, and those that left it and are identified by directory or environment.
 package process

@@ -9,14 +9,15 @@ import (
 	"syscall"
 )
 
-// Attributes has a program begin a group, and end with the thread that started it, and so
-// with this process, however that ends. Its children do not.
+// Attributes returns attributes for a child that starts a process group and ends with
+// the thread that started it. So the child ends with this process, however that ends.
+// Its own children do not.
 func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until a child has ended, and leaves it to be waited for: so its number
-// stays its own. It reports whether it could.
+// AwaitExit waits until a child has ended without reaping it, so that its PID is not
+// reused. It reports whether it could.
 func AwaitExit(pid int) bool {
 	const byPID = 1
 	for {
@@ -27,13 +28,13 @@ func AwaitExit(pid int) bool {
 	}
 }
 
-// maxPasses bounds how often processes are looked for again: each look finds fewer,
-// unless they fork faster than they are ended.
+// maxPasses bounds the searches for processes. Each search finds fewer, unless they
+// fork faster than they are killed.
 const maxPasses = 100
 
-// End ends the processes that work in a folder of which the path begins with dir, if that
-// is not empty, or that have a variable in their environment which begins with one of
-// those given, whatever group they are in.
+// End kills processes in any process group. It kills those whose working directory
+// begins with dir, if that is not empty, and those with an environment entry that
+// begins with one of variables.
 func End(dir string, variables ...string) {
 	for range maxPasses {
 		if !endFound(dir, variables) {
@@ -42,7 +43,7 @@ func End(dir string, variables ...string) {
 	}
 }
 
-// endFound ends the processes that it finds, and reports whether there were any.
+// endFound kills the processes that it finds, and reports whether there were any.
 func endFound(dir string, variables []string) (found bool) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -59,8 +60,8 @@ func endFound(dir string, variables []string) (found bool) {
 	return found
 }
 
-// EndLeft ends the processes that were given a variable whose value begins with the number of
-// a process, and a dot, and outlived that process.
+// EndLeft kills processes that outlived the process that started them. The value of the
+// given environment variable begins with the PID of that process and a dot.
 func EndLeft(variable string) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -81,7 +82,8 @@ func EndLeft(variable string) {
 	}
 }
 
-// worksIn reports whether a process works in a folder. What has ended works nowhere.
+// worksIn reports whether the working directory of a process begins with dir. It is
+// false after the end of the process.
 func worksIn(process, dir string) bool {
 	if dir == "" {
 		return false
@@ -90,7 +92,8 @@ func worksIn(process, dir string) bool {
 	return err == nil && strings.HasPrefix(at+"/", dir)
 }
 
-// has reports whether a process was given one of some variables. What has ended has none.
+// has reports whether a process has one of the variables. It is false after the end of
+// the process.
 func has(process string, variables []string) bool {
 	environ, err := os.ReadFile(filepath.Join(process, "environ"))
 	if err != nil {

@@ -2,8 +2,8 @@
 
 package process
 
-// End ends nothing where it cannot be told whose processes are.
+// End does nothing: the system does not tell which processes to end.
 func End(string, ...string) {}
 
-// EndLeft ends nothing there.
+// EndLeft does nothing.
 func EndLeft(string) {}

@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// Attributes has a program begin a group.
+// Attributes returns attributes for a child that starts a process group.
 func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// AwaitExit does not wait where a child cannot be left to be waited for.
+// AwaitExit returns false: it cannot wait without reaping.
 func AwaitExit(int) bool { return false }

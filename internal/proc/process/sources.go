@@ -10,6 +10,6 @@ import (
 var files embed.FS
 
 var _ = source.Register(files, source.Options{Pure: []string{
-	// Whom it ends changes no result.
+	// The ended processes do not affect results.
 	"os", "path/filepath", "syscall",
 }})

@@ -9,14 +9,14 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Tail keeps the end of what is written to it. Its zero value is ready.
+// A Tail holds the last bytes written to it. Its zero value is ready to use.
 type Tail struct{ b []byte }
 
 const (
 	maxBytes = 2000
 	maxLines = 30
 
-	shownBytes = 60 // shown of what is no text
+	shownBytes = 60 // shown of binary data
 )
 
 var _ io.Writer = (*Tail)(nil)
@@ -30,7 +30,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the end, to be put behind a sentence.
+// String returns the last lines as the continuation of an error message.
 func (t *Tail) String() string {
 	text := bytes.TrimSpace(t.b[max(0, len(t.b)-maxBytes):])
 	if len(text) == 0 {

@@ -10,35 +10,34 @@ import (
 	"unsafe"
 )
 
-// A Call is a call under way, as those see it who wait for each other.
+// A Call describes a running call to its waiters.
 type Call struct {
 	Name  string
-	Key   any       // the first, of several
+	Key   any       // the first, if there are several
 	Scope any       // of its group
-	Since time.Time // when it was begun
+	Since time.Time // when it began
 
-	others func() map[any]bool // keys, of a call for several; made when somebody asks, as few do
+	others func() map[any]bool // keys of a call for several; computed on demand
 
 	// guarded by the graph's mutex
-	from   *Call          // for which it was begun, or nil
+	from   *Call          // call for which it was begun, or nil
 	labels unsafe.Pointer // of its goroutines
 	number uint64
-	waits  map[*Call]int // calls that its goroutines wait for, and how many
+	waits  map[*Call]int // number of its goroutines that wait for a call
 	ended  bool
 }
 
-// graph guards what calls say of each other. Those under way are found by the
-// labels that the profiler puts on goroutines, which are handed on to each
-// goroutine that is started; and where a program has put other labels in their
-// place, by the goroutines themselves: see origin.
+// graph has the relations between running calls. It finds a call by the profiler labels
+// of a goroutine, which each goroutine inherits from the one that starts it. If a
+// program has replaced the labels, it finds the call by the goroutine: see origin.
 var graph = struct {
 	sync.Mutex
 	calls    map[unsafe.Pointer]*Call // by the labels of their goroutines
 	numbered map[uint64]*Call
-	last     uint64 // number
+	last     uint64 // last number
 }{calls: map[unsafe.Pointer]*Call{}, numbered: map[uint64]*Call{}}
 
-// A CycleError is returned to those who ask, on behalf of a call, for one that
+// A CycleError is returned to a caller that works for a call and requests a call that
 // waits for it.
 type CycleError struct {
 	Path []string // names of calls, each waiting for the next, from one to itself
@@ -48,7 +47,7 @@ func (e *CycleError) Error() string {
 	return "calls wait for each other: " + strings.Join(e.Path, " -> ")
 }
 
-// ContextKey is the key under which a context has its [Call].
+// ContextKey is the key of a context's [Call].
 type ContextKey struct{}
 
 // begin marks the context and the goroutine of a call.
@@ -86,8 +85,8 @@ func current(ctx context.Context) *Call {
 	return c
 }
 
-// Around returns the call under way that ctx is of, and those that wait for it,
-// directly or not: one for each key.
+// Around returns the running call of ctx, and those that wait for it, directly or not:
+// one for each key.
 func Around(ctx context.Context) []Call {
 	of := current(ctx)
 	if of == nil {
@@ -106,7 +105,6 @@ func Around(ctx context.Context) []Call {
 	return all
 }
 
-// keys yields the keys that it is for.
 func (c *Call) keys(yield func(any) bool) {
 	if !yield(c.Key) {
 		return
@@ -139,7 +137,7 @@ func (c *Call) within(scope, k any, name string) error {
 	return nil
 }
 
-// through lists the names of the calls from one for which c was begun up to c, and one more.
+// through lists the names of the calls between from and c, and one more.
 func (c *Call) through(from *Call, name string) []string {
 	path := []string{name}
 	for ; c != from; c = c.from {
@@ -150,7 +148,7 @@ func (c *Call) through(from *Call, name string) []string {
 	return path
 }
 
-// wait notes that a goroutine of c waits for another call, until waited.
+// wait records that a goroutine of c waits for another call, until waited is called.
 func (c *Call) wait(other *Call) error {
 	if c == nil {
 		return nil
@@ -167,7 +165,6 @@ func (c *Call) wait(other *Call) error {
 	return nil
 }
 
-// began notes that c began another call.
 func (c *Call) began(other *Call) {
 	graph.Lock()
 	defer graph.Unlock()
@@ -187,8 +184,8 @@ func (c *Call) waited(other *Call) {
 	}
 }
 
-// path returns the names of calls that wait for each other, from c to another
-// one, or nil.
+// path returns the names of the calls from c to another one that wait for each other,
+// or nil.
 func (c *Call) path(to *Call) []string {
 	type step struct {
 		call *Call
@@ -215,10 +212,9 @@ func (c *Call) path(to *Call) []string {
 	return nil
 }
 
-// goroutineLabels returns what tells apart the goroutines of calls: the labels
-// that the profiler keeps of each. That every goroutine has those of the one
-// that started it is what package runtime/pprof documents; only reading them
-// back has no function of its own there.
+// goroutineLabels returns the profiler labels of the goroutine, which identify the
+// goroutines of a call. Package runtime/pprof documents that a goroutine inherits the
+// labels of the one that started it. It has no function that returns them.
 //
 //go:linkname goroutineLabels runtime/pprof.runtime_getProfLabel
 func goroutineLabels() unsafe.Pointer

@@ -1,5 +1,5 @@
-// Package singleflight runs one call at a time for a key, and gives every waiter its
-// own way out. Calls that wait for each other are an error, not silence.
+// Package singleflight provides calls that run at most once at a time per key, with
+// cancellation for each waiter. Calls that wait for each other return an error.
 package singleflight
 
 import (
@@ -12,56 +12,53 @@ import (
 	"time"
 )
 
-// A Group is a set of calls under way. Its zero value is ready. It may be used
-// by many goroutines.
+// A Group is a set of running calls. Its zero value is ready to use. It is safe for
+// concurrent use.
 type Group[K comparable, V any] struct {
-	// Scope, which is not changed, says what keys are of: a call within a call
-	// for the same key is a cycle if their groups have one Scope. Nil stands
-	// for the group itself.
+	// Scope says what keys belong to. A call within a call for the same key is a cycle
+	// if their groups have one Scope. Nil means the group itself. It must not change.
 	Scope any
-	// Long, if not nil, is told once by each who has waited for a minute for
-	// what. It is not changed.
+	// Long, if not nil, is called once by each waiter that has waited for a minute. It
+	// must not change.
 	Long func(Call)
 
 	mu    sync.Mutex
 	calls map[K]*call[K, V]
 }
 
-// execution is one run of a function, for one key or several, and those who
-// wait for it.
+// execution is one run of a function for one or several keys, with its waiters.
 type execution[K comparable] struct {
 	*Call
 	keys    []K
-	waiters int // guarded by the group's mutex; at 0 it is given up
+	waiters int // guarded by the group's mutex; at 0 the execution is cancelled
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when the values of all keys are set
 }
 
-// call is what comes out of an execution for one of its keys.
+// call is the result of an execution for one of its keys.
 type call[K comparable, V any] struct {
 	*execution[K]
 	Made[V]
 }
 
-// Made is what came out for a key.
+// Made is the result for a key.
 type Made[V any] struct {
 	Value V
 	Err   error
 }
 
-// Do returns what fn returns, running it unless a call for k is under way, in
-// which case it waits for that one and joined is true. The name is for people.
+// Do returns the result of fn. If a call for k is running, Do waits for it instead, and
+// joined is true. The name is for messages.
 //
-// fn runs in a goroutine of its own, with a context that has the values of the
-// first caller's. That context is cancelled only when no caller waits any
-// more. A caller whose own context ends gets its cause at once, while fn goes
-// on for the others; one that comes after all have left starts a new call. A
-// panic in fn is a *PanicError.
+// fn runs in its own goroutine, with a context that has the values of the first
+// caller's. That context is cancelled only when no caller waits any longer. A caller
+// whose own context ends gets its cause immediately, while fn continues for the others.
+// A caller that arrives after all have left starts a new call. A panic in fn becomes a
+// *PanicError.
 //
-// A caller that works for a call which this one waits for gets a *CycleError. Who
-// works for a call is told by the context, or by being its goroutine or started
-// by it, however far down: at once, or within seconds where that goroutine has
-// been given other labels for the profiler.
+// A caller gets a *CycleError if it works for a call that this one waits for. Do finds
+// this call by the context, or by the goroutine and its ancestors. It finds it
+// immediately, or within seconds if the goroutine's profiler labels were replaced.
 func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx context.Context) (V, error)) (v V, joined bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, false, err
@@ -77,14 +74,14 @@ func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx cont
 	return c.Value, joined, c.Err
 }
 
-// DoMany runs fn once for those of the keys, which are all different, for which
-// no call is under way: claimed says which, in ascending order, and made what fn
-// returned, one for each of these. The others are left to whoever makes them: the
-// caller asks for them with Do once it has what it claimed. So those who claim
-// many keys at once do not wait for each other.
+// DoMany runs fn once for those of the distinct keys that have no running call. claimed
+// has the indices of these keys in ascending order, and made has the results of fn in
+// the same order. Other callers compute the remaining keys: the caller requests them
+// with Do after DoMany returns. So callers that claim overlapping sets of keys do not
+// wait for each other.
 //
-// Whoever asks for one of the keys meanwhile waits until fn has returned. All else
-// is as in Do.
+// A caller that requests one of the claimed keys waits until fn has returned. Otherwise
+// DoMany behaves as Do.
 func (g *Group[K, V]) DoMany(ctx context.Context, keys []K, name string, fn func(ctx context.Context, claimed []int) []Made[V]) (made []Made[V], claimed []int, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
@@ -131,7 +128,7 @@ func (g *Group[K, V]) scope() any {
 	return g
 }
 
-// join adds a waiter to the call for k, starting it if there is none.
+// join adds a waiter to the call for k, and starts the call if there is none.
 func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn func(ctx context.Context) (V, error)) (c *call[K, V], joined bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,7 +145,7 @@ func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn
 	return c, false
 }
 
-// claim starts a call for those of the keys for which there is none.
+// claim starts a call for the keys that have none.
 func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name string, fn func(ctx context.Context, claimed []int) []Made[V]) (calls []*call[K, V], claimed []int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -171,7 +168,7 @@ func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name stri
 	return calls, claimed
 }
 
-// begin makes an execution, with the one who began it as its first waiter.
+// begin creates an execution with its first waiter.
 func (g *Group[K, V]) begin(ctx context.Context, from *Call, name string, keys []K) (*execution[K], context.Context) {
 	c := &Call{Name: name, Key: keys[0], Scope: g.scope(), Since: time.Now(), from: from}
 	if len(keys) > 1 {
@@ -187,7 +184,7 @@ func (g *Group[K, V]) begin(ctx context.Context, from *Call, name string, keys [
 	return &execution[K]{Call: c, keys: keys, waiters: 1, cancel: cancel, done: make(chan struct{})}, ctx
 }
 
-// add puts c into the place of k.
+// add registers c as the call for k.
 func (g *Group[K, V]) add(c *call[K, V], e *execution[K], k K) *call[K, V] {
 	c.execution = e
 	if g.calls == nil {
@@ -217,9 +214,8 @@ func (g *Group[K, V]) run(ctx context.Context, e *execution[K], calls []*call[K,
 	})
 }
 
-// growStack makes a young goroutine's stack large at once, while there is little
-// on it to copy: grown step by step it was a tenth of the cost of a small
-// call.
+// growStack grows the stack of a new goroutine in one step while there is little to
+// copy. Gradual growth was a tenth of the cost of a small call.
 //
 //go:noinline
 func growStack() {
@@ -233,8 +229,8 @@ func keep(*[8 << 10]byte) {}
 // errGoexit is the error of a call whose function ended its own goroutine.
 var errGoexit = errors.New("flight: the function called runtime.Goexit")
 
-// leave takes a waiter away. An execution that nobody waits for is cancelled, and
-// whoever comes next does not join it.
+// leave removes a waiter. It cancels an execution without waiters, which later callers
+// do not join.
 func (g *Group[K, V]) leave(e *execution[K]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -251,7 +247,7 @@ func (g *Group[K, V]) forget(e *execution[K]) {
 	g.remove(e)
 }
 
-// remove ends the place of an execution in the group, unless others have it.
+// remove removes an execution from the group, unless another has replaced it.
 func (g *Group[K, V]) remove(e *execution[K]) {
 	for _, k := range e.keys {
 		if c := g.calls[k]; c != nil && c.execution == e {
@@ -260,9 +256,9 @@ func (g *Group[K, V]) remove(e *execution[K]) {
 	}
 }
 
-// A PanicError is a panic of a function that somebody waited for.
+// A PanicError is a panic of a function that had waiters.
 type PanicError struct {
-	Value any    // what was passed to panic
+	Value any    // argument of panic
 	Stack []byte // of the goroutine that panicked
 }
 
@@ -274,8 +270,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Protect calls fn and turns a panic into a *PanicError, also one of the methods
-// of an error that it returns, which would come when somebody asks what it is.
+// Protect calls fn and turns a panic into a *PanicError. It also covers panics in the
+// methods of an error that fn returns, which would occur later.
 func Protect[V any](fn func() (V, error)) (v V, err error) {
 	defer func() {
 		if r := recover(); r != nil {

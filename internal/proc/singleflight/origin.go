@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// Where a goroutine comes from is told by what the runtime prints of it: its
-// number, which is not used again, the functions it is in, with their arguments,
-// and the number of the goroutine that started it.
+// The stack trace of a goroutine shows its origin: its number, which is not reused, its
+// functions with their arguments, and the number of the goroutine that started it.
 
-// marked calls f in a way that shows a number to those who look at the stack.
+// marked calls f so that the stack trace shows n.
 //
 //go:noinline
 func marked(n uint64, f func()) {
 	f()
-	runtime.KeepAlive(n) // so that it is still there meanwhile
+	runtime.KeepAlive(n) // keep it alive during f
 }
 
-// mark is how it shows.
+// mark precedes n in the stack trace.
 var mark = []byte("/internal/flight.marked(0x")
 
-// kin is what is printed of a goroutine.
+// kin is the information in a goroutine's stack trace.
 type kin struct {
 	id     uint64
-	parent uint64 // that started it, or 0
-	call   uint64 // the number of the call whose goroutine it is, or 0
+	parent uint64 // goroutine that started it, or 0
+	call   uint64 // number of the call whose goroutine it is, or 0
 }
 
-// family has the goroutines that were alive at the last look.
+// family has the goroutines that were alive at the last dump.
 var family = struct {
 	sync.Mutex
 	all    map[uint64]kin
@@ -38,16 +37,15 @@ var family = struct {
 	took   time.Duration
 }{}
 
-// rest is how many times as long as it took a look at all goroutines, which
-// stops them, is not taken again.
+// rest bounds the cost of dumps, which stop all goroutines: the time between two is
+// rest times the duration of one.
 const rest = 50
 
-// maxDump bounds what is printed of all goroutines: some 50,000.
+// maxDump bounds a dump of all goroutines: some 50,000.
 const maxDump = 64 << 20
 
-// origin returns the call whose goroutine is the caller's, or started it, however
-// far up: nil if there is none. It is not known where too many have asked of
-// late.
+// origin returns the call that the current goroutine, or one of its ancestors, belongs
+// to, or nil. known is false if too many dumps were made recently.
 func origin() (c *Call, known bool) {
 	text := make([]byte, 64<<10)
 	own := read(text[:runtime.Stack(text, false)])
@@ -57,14 +55,13 @@ func origin() (c *Call, known bool) {
 	return ancestor(own.id)
 }
 
-// callOf returns the call under way that has the goroutine, or nil.
 func callOf(k kin) *Call {
 	graph.Lock()
 	defer graph.Unlock()
 	return graph.numbered[k.call]
 }
 
-// ancestor looks through all goroutines.
+// ancestor searches all goroutines.
 func ancestor(id uint64) (c *Call, known bool) {
 	family.Lock()
 	defer family.Unlock()
@@ -80,7 +77,7 @@ func ancestor(id uint64) (c *Call, known bool) {
 		}
 		family.looked, family.took = start, time.Since(start)
 	}
-	for range family.all { // no way is longer
+	for range family.all { // longer than any chain
 		k, ok := family.all[id]
 		if c := callOf(k); c != nil || !ok {
 			return c, true
@@ -90,7 +87,6 @@ func ancestor(id uint64) (c *Call, known bool) {
 	return nil, true
 }
 
-// dump returns what the runtime prints of all goroutines.
 func dump() []byte {
 	for size := 1 << 20; ; size *= 4 {
 		text := make([]byte, size)
@@ -100,8 +96,8 @@ func dump() []byte {
 	}
 }
 
-// read reads what is printed of a goroutine, from "goroutine 7 [running]:" to
-// "created by main.main in goroutine 1".
+// read parses a stack trace, from "goroutine 7 [running]:" to "created by main.main in
+// goroutine 1".
 func read(text []byte) kin {
 	id, _ := bytes.CutPrefix(text, []byte("goroutine "))
 	k := kin{id: number(id, 10), parent: creator(text)}
@@ -121,7 +117,7 @@ func creator(text []byte) uint64 {
 	return number(id, 10)
 }
 
-// number reads the digits that text begins with.
+// number parses the digits at the start of text.
 func number(text []byte, base int) uint64 {
 	end := bytes.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
 	if end < 0 {

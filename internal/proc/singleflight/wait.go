@@ -2,18 +2,18 @@ package singleflight
 
 import "time"
 
-// patience is how long a call is waited for before a closer look is taken at who
-// waits, and then the time between two looks.
+// patience is the time before a waiter is checked for a cycle, and then the time
+// between checks.
 const patience = 2 * time.Second
 
-// long is how long a wait is before it is told.
+// long is the duration of a wait before it is reported.
 const long = time.Minute
 
 // A waiter waits for a call.
 type waiter struct {
-	from  *Call // that it works for; nil if it works for none, or that is not known yet
-	known bool  // nobody will know better
-	call  *Call // that it waits for
+	from  *Call // call that it works for; nil if none or not known yet
+	known bool  // from is final
+	call  *Call // call that it waits for
 	begun bool  // it began that call
 	long  func(Call)
 	start time.Time
@@ -22,7 +22,7 @@ type waiter struct {
 
 func (w *waiter) begin() error {
 	if err := w.from.wait(w.call); err != nil {
-		w.from = nil // which does not wait
+		w.from = nil // it does not wait
 		return err
 	}
 	w.timer = time.NewTimer(patience)
@@ -37,8 +37,7 @@ func (w *waiter) end() {
 	}
 }
 
-// look returns an error if the call waits for itself, as far as that can be told
-// by now.
+// look returns an error if the call waits for itself, as far as is known now.
 func (w *waiter) look() error {
 	w.timer.Reset(patience)
 	if w.long != nil && time.Since(w.start) >= long {

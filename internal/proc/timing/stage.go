@@ -1,5 +1,5 @@
-// Package timing measures where the time of work goes: of each stage its own, without
-// that of the stages within it.
+// Package timing measures the time of each stage of the work, without the stages within
+// it.
 package timing
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Stage is a kind of work, and what it is done on: "decode", "jpeg".
+// A Stage is a kind of work and its object: "decode", "jpeg".
 type Stage struct{ Kind, Of string }
 
 // Kinds of stages.
@@ -22,23 +22,23 @@ const (
 	Decode  = "decode"  // a format
 	Key     = "key"     // results of a node
 	Map     = "map"     // by the mapper of a node
-	Keep    = "look up" // and keep results of a node
+	Keep    = "look up" // and store results of a node
 	Collate = "collate"
 )
 
-// String names the stage for people.
+// String returns the human-readable name of the stage.
 func (s Stage) String() string { return strings.TrimSpace(s.Kind + " " + s.Of) }
 
-// A Time is what a stage took.
+// A Time is the time of a stage.
 type Time struct {
 	Stage
-	Spent time.Duration // its own, of all goroutines together
-	Count int64         // how often it was entered
+	Spent time.Duration // without inner stages, over all goroutines
+	Count int64         // number of calls of Enter
 }
 
-// A Meter adds up what stages take. It may be used by many goroutines.
+// A Meter sums the times of stages. It is safe for concurrent use.
 type Meter struct {
-	stages sync.Map // of *counter by Stage
+	stages sync.Map // *counter by Stage
 }
 
 type counter struct{ spent, count atomic.Int64 }
@@ -51,7 +51,7 @@ func (m *Meter) of(s Stage) *counter {
 	return c.(*counter)
 }
 
-// Times returns what each stage took, the longest first.
+// Times returns the time of each stage, the longest first.
 func (m *Meter) Times() []Time {
 	var all []Time
 	m.stages.Range(func(s, c any) bool {
@@ -65,10 +65,10 @@ func (m *Meter) Times() []Time {
 	return all
 }
 
-// A span is one pass through a stage.
+// A span is one run of a stage.
 type span struct {
 	meter  *Meter
-	within atomic.Int64 // nanoseconds of the spans in it
+	within atomic.Int64 // nanoseconds of the inner spans
 }
 
 type spanKey struct{}
@@ -78,9 +78,9 @@ func With(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, spanKey{}, &span{meter: m})
 }
 
-// Enter begins a stage, if what is done with ctx is measured: it returns the context of
-// the work in it, and what ends it. Stages in it that are entered by goroutines beside
-// each other are taken off it one after another, down to 0.
+// Enter begins a stage if ctx is measured. It returns the context of the stage's work,
+// and a function that ends the stage. The times of concurrent inner stages are all
+// subtracted from it, down to 0.
 func Enter(ctx context.Context, kind, of string) (in context.Context, leave func()) {
 	outer, ok := ctx.Value(spanKey{}).(*span)
 	if !ok {

@@ -8,24 +8,23 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// magic begins and ends a file.
 const magic = "ARROW1"
 
-// NewFileWriter returns a writer of a file, which ends with where its batches lie. Nothing is
-// written yet.
+// NewFileWriter returns a writer of a file, which ends with the positions of its
+// batches. It writes nothing yet.
 func NewFileWriter(to io.Writer) *Writer { return &Writer{to: to, file: &file{}} }
 
-// A file is what its footer says.
+// A file is the content of the footer.
 type file struct {
 	columns []*Column
 	at      int64
 	blocks  []block
 }
 
-// A block is where a message lies.
+// A block is the position of a message.
 type block struct {
 	at   int64
-	head int // bytes, to its body
+	head int // bytes up to its body
 	body int
 }
 
@@ -37,13 +36,11 @@ func (f *file) begin(columns []*Column, schema []byte) []byte {
 	return start
 }
 
-// add notes a batch.
 func (f *file) add(head, body int) {
 	f.blocks = append(f.blocks, block{f.at, head, body})
 	f.at += int64(head) + int64(body)
 }
 
-// footer returns the end of a file.
 func (f *file) footer() []byte {
 	b := flatbuffers.NewBuilder(1024)
 	schema := schemaOf(b, f.columns)

@@ -10,22 +10,22 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// A Writer writes a stream: the schema of the first batch, then batches of that schema.
-// One goroutine at a time uses it.
+// A Writer writes a stream: the schema of the first batch, then batches with that
+// schema. It is not safe for concurrent use.
 type Writer struct {
 	to     io.Writer
 	schema []string // name and type of each column
 	begun  bool
-	file   *file // of a file, nil of a stream
+	file   *file // nil for a stream
 }
 
-// NewWriter returns a writer of a stream. Nothing is written yet.
+// NewWriter returns a writer of a stream. It writes nothing yet.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// A Pair is a name and what it stands for, of metadata.
+// A Pair is an entry of metadata.
 type Pair struct{ Key, Value string }
 
-// ErrSchema is the error of a batch that is not as the first one was.
+// ErrSchema is the error of a batch whose schema differs from that of the first.
 var ErrSchema = errors.New("all batches of a stream of Arrow have columns of the same types")
 
 // Write writes a record batch.
@@ -58,7 +58,7 @@ func (w *Writer) Write(columns []*Column, rows int, metadata []Pair) error {
 	return nil
 }
 
-// Close writes the end. It does not close what is written to.
+// Close writes the end. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if err := w.Begin(nil); err != nil && !errors.Is(err, ErrSchema) {
 		return err
@@ -71,8 +71,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Begin writes the schema, if nothing was written yet, and holds columns to it. The first batch
-// does that, too.
+// Begin writes the schema if nothing was written yet, and else compares columns with
+// it. Write calls it.
 func (w *Writer) Begin(columns []*Column) error {
 	schema := make([]string, len(columns))
 	for i, c := range columns {
@@ -112,14 +112,14 @@ func (w *Writer) compare(schema []string) error {
 	return nil
 }
 
-// alignment is what the places of buffers are multiples of.
+// alignment of the positions of buffers.
 const alignment = 64
 
 var zeros [alignment]byte
 
 func padded(n int) int { return (n + alignment - 1) / alignment * alignment }
 
-// The kinds of messages, as in the union MessageHeader of Message.fbs.
+// Kinds of messages, as in the union MessageHeader of Message.fbs.
 const (
 	headerSchema byte = 1
 	headerRecord byte = 3
@@ -128,7 +128,7 @@ const (
 // version5 is the format's version since 1.0.
 const version5 = 4
 
-// message returns a message up to its body of so many bytes.
+// message returns a message without its body, which has the given number of bytes.
 func message(kind byte, body int, metadata []Pair, header func(b *flatbuffers.Builder) flatbuffers.UOffsetT) []byte {
 	b := flatbuffers.NewBuilder(1024)
 	of := header(b)
@@ -151,7 +151,6 @@ func message(kind byte, body int, metadata []Pair, header func(b *flatbuffers.Bu
 	return all
 }
 
-// vector writes a list of tables.
 func vector[T any](b *flatbuffers.Builder, all []T, write func(*flatbuffers.Builder, T) flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	offsets := make([]flatbuffers.UOffsetT, len(all))
 	for i, v := range all {
@@ -212,13 +211,13 @@ func kind(b *flatbuffers.Builder, c *Column) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// A record is a record batch on its way.
+// A record is a record batch to be written.
 type record struct {
-	nodes   [][2]int // how many values each column has, and lacks, parents before children
+	nodes   [][2]int // number of values and of missing values of each column, parents before children
 	buffers [][]byte // in the order of the columns
 }
 
-// add adds a column. Where no value is missing, the bits that say which are there are left out.
+// add adds a column. It omits the validity bits if no value is missing.
 func (r *record) add(c *Column) {
 	r.nodes = append(r.nodes, [2]int{c.Rows, c.Missing})
 	if c.Kind != Null {
@@ -229,7 +228,7 @@ func (r *record) add(c *Column) {
 	}
 }
 
-// message returns the message, and how long its body is: the buffers, each padded.
+// message returns the message, and the length of its body: the buffers, each padded.
 func (r *record) message(rows int, metadata []Pair) ([]byte, int) {
 	at, places := 0, make([][2]int, len(r.buffers))
 	for i, b := range r.buffers {
@@ -246,7 +245,6 @@ func (r *record) message(rows int, metadata []Pair) ([]byte, int) {
 	}), at
 }
 
-// numbers writes a list of structs of two numbers.
 func numbers(b *flatbuffers.Builder, all [][2]int) flatbuffers.UOffsetT {
 	b.StartVector(16, len(all), 8)
 	for _, pair := range slices.Backward(all) {

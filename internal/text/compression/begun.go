@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// begins has what files begin with.
 var begins = map[Packing][]string{
 	Gzip: {"\x1f\x8b\x08"}, Zstd: {"\x28\xb5\x2f\xfd"}, XZ: {"\xfd7zXZ\x00"},
-	Bzip2: {"BZh?1AY&SY", "BZh?\x17rE8P\x90"}, // the second one of nothing
+	Bzip2: {"BZh?1AY&SY", "BZh?\x17rE8P\x90"}, // the second one is for empty content
 }
 
-// HeadBytes is how much of a file tells [ByHead] how it is compressed.
+// HeadBytes is the number of bytes that [ByHead] needs.
 const HeadBytes = 32
 
-// ByHead returns how a file is compressed that begins with head. Text in UTF-8 is not.
+// ByHead returns the format of a file that begins with head. UTF-8 text is Plain.
 func ByHead(head []byte) Packing {
 	if utf8.Valid(head) {
-		return Plain // also of what tells how bzip2 begins
+		return Plain // also text that describes the head of bzip2
 	}
 	for p, all := range begins {
 		for _, begin := range all {
@@ -31,7 +30,7 @@ func ByHead(head []byte) Packing {
 	return Plain
 }
 
-// agree compares as much as both have. A question mark stands for any byte.
+// agree compares the common length. A question mark matches any byte.
 func agree(head []byte, begin string) bool {
 	for i := range min(len(head), len(begin)) {
 		if begin[i] != '?' && head[i] != begin[i] {
@@ -41,8 +40,8 @@ func agree(head []byte, begin string) bool {
 	return true
 }
 
-// Begun returns how what r reads is compressed, as its beginning says, and a reader of all of it.
-// It waits for no more than tells.
+// Begun returns the format of the input of r, and a reader of the whole input. It reads
+// no more than it needs.
 func Begun(r io.Reader) (Packing, io.Reader, error) {
 	head := make([]byte, 0, HeadBytes)
 	for len(head) < HeadBytes && undecided(head) {

@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A gzipReader reads members one after another, with zeros behind them: tapes and devices fill
-// their last block with such, and gzip and tar pass over them.
+// A gzipReader reads consecutive members and the zeros after them. Tapes and devices
+// pad their last block with zeros; gzip and tar skip them.
 type gzipReader struct {
 	*gzip.Reader
 	from *bufio.Reader
@@ -38,7 +38,7 @@ func (r *gzipReader) Read(b []byte) (int, error) {
 	}
 }
 
-// next begins the next member. It is io.EOF where there is none.
+// next begins the next member. It returns io.EOF if there is none.
 func (r *gzipReader) next() error {
 	for {
 		c, err := r.from.ReadByte()
@@ -54,7 +54,7 @@ func (r *gzipReader) next() error {
 	}
 	err := r.Reset(r.from)
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // of a header that was begun
+		err = io.ErrUnexpectedEOF // of an incomplete header
 	}
 	r.Multistream(false)
 	return err

@@ -1,6 +1,6 @@
-// Package compression is about files that are compressed: by which of some ways, as their names or
-// first bytes say, and how they are read and written. What is read is not trusted: memory is bounded, and
-// what was cut off is an error.
+// Package compression reads and writes compressed files, whose format it finds by their
+// names or first bytes. It does not trust what it reads: memory is bounded, and
+// truncated input is an error.
 package compression
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// Packing is how a file is compressed.
+// Packing is a compression format.
 type Packing string
 
-// The ways.
+// Compression formats.
 const (
 	Plain Packing = "none"
 	Gzip  Packing = "gzip"
 	Zstd  Packing = "zstd"
 	XZ    Packing = "xz"
-	Bzip2 Packing = "bzip2" // is read, and not written
+	Bzip2 Packing = "bzip2" // for reading only
 )
 
-// extensions of files by how they are compressed, the usual one first. Those of archives
-// stand for two: .tgz is .tar.gz.
+// extensions of files by their format, the usual one first. Those of archives stand for
+// two: .tgz is .tar.gz.
 var extensions = map[Packing][]string{
 	Gzip: {".gz", ".tgz"}, Zstd: {".zst", ".zstd", ".tzst"}, XZ: {".xz", ".txz"}, Bzip2: {".bz2", ".tbz2"},
 }
 
-// Ext returns the extension of files that are written.
+// Ext returns the extension of written files.
 func (p Packing) Ext() string {
 	if p == "" || p == Plain {
 		return ""
@@ -46,7 +46,7 @@ func (p Packing) Ext() string {
 	return extensions[p][0]
 }
 
-// Of returns how a file of that name is compressed.
+// Of returns the format for the name of a file.
 func Of(path string) Packing {
 	ext := strings.ToLower(filepath.Ext(path))
 	for p, exts := range extensions {
@@ -57,7 +57,7 @@ func Of(path string) Packing {
 	return Plain
 }
 
-// Unpacked returns the name of a file without the extension of what it is compressed by.
+// Unpacked returns the name of a file without its compression extension.
 func Unpacked(path string) string {
 	if Of(path) == Plain {
 		return path
@@ -65,8 +65,7 @@ func Unpacked(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path))
 }
 
-// Packed returns the endings of files with others that are compressed in any way, those that
-// are not among them.
+// Packed returns endings, and each of them with each compression extension.
 func Packed(endings ...string) []string {
 	all := slices.Clone(endings)
 	for _, p := range []Packing{Gzip, Zstd, XZ, Bzip2} {
@@ -77,15 +76,15 @@ func Packed(endings ...string) []string {
 	return all
 }
 
-// maxWindow bounds the memory of an unpacker: as much as zstd takes without being told, and
-// twice what xz -9 needs.
+// maxWindow bounds the memory of a decompressor: the default of zstd, and twice the
+// need of xz -9.
 const maxWindow = 128 << 20
 
 // errWindow is wrapped by errors about files that need more memory than [maxWindow].
 var errWindow = fmt.Errorf("it needs more memory to be unpacked than the %d MiB that are given; compress it with a smaller window or dictionary (zstd without --ultra and --long, xz -9 or less)", maxWindow>>20)
 
-// Reader reads what was packed in a file, as its first bytes say, or else its name. It is to be
-// closed. What goes wrong as packed is read is told as it is.
+// Reader returns a decompressing reader. The first bytes determine the format, or else
+// the name. The caller closes the reader. It returns errors of packed unchanged.
 func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
 	how, packed, err := Begun(packed)
 	if err != nil {
@@ -108,7 +107,7 @@ func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
 			u.r, u.close = r, func() error { r.Close(); return nil }
 		}
 	case XZ:
-		u.r, err = xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(newXZGuard(in)) // or what the file asks for
+		u.r, err = xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(newXZGuard(in)) // or as much as the file requests
 	case Bzip2:
 		u.r = bzip2.NewReader(bufio.NewReader(in))
 	default:
@@ -120,10 +119,11 @@ func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
 	return u, nil
 }
 
-// input keeps the error of what is unpacked, which unpackers do not always hand on.
+// input stores the error of the compressed input, which decompressors do not always
+// return.
 type input struct {
 	r    io.Reader
-	read bool // something
+	read bool // any bytes were read
 	err  error
 }
 
@@ -136,8 +136,8 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unpacker says of which file something is wrong: the end of a file that was cut off is
-// not the end of what is in it.
+// unpacker adds the path to errors. It reports a truncated file as such, and not as the
+// end of its content.
 type unpacker struct {
 	path  string
 	how   Packing
@@ -149,7 +149,7 @@ type unpacker struct {
 func (u *unpacker) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if errors.Is(err, io.EOF) && !u.in.read {
-		err = io.ErrUnexpectedEOF // what is empty is not what nothing was packed to
+		err = io.ErrUnexpectedEOF // an empty file is not a compressed empty file
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = u.failed(err)
@@ -176,8 +176,8 @@ func damaged(path string, how Packing, err error) error {
 	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s; rename it if it is not compressed", path, how)
 }
 
-// Writer returns what packs what is written to it: the same bytes from the same text. done
-// must be called at the end.
+// Writer returns a compressing writer with deterministic output. The caller must call
+// done at the end.
 func Writer(how Packing, to io.Writer) (w io.Writer, done func() error, err error) {
 	switch how {
 	case Gzip:
@@ -200,18 +200,18 @@ func Writer(how Packing, to io.Writer) (w io.Writer, done func() error, err erro
 	}
 }
 
-// Packs reports whether a sink compresses what it writes to a path.
+// Packs reports whether a sink compresses the file at a path.
 func (p Packing) Packs(path string) bool {
 	return cmp.Or(p, Plain) != Plain || Of(path) != Plain
 }
 
-// Check refuses the path of a file that says another way than p.
+// Check returns an error if the name of a file indicates another format than p.
 func (p Packing) Check(path string) error {
 	_, err := p.For(path)
 	return err
 }
 
-// For returns how a file is compressed, and an error if its name says otherwise.
+// For returns the format of a file, and an error if its name indicates another one.
 func (p Packing) For(path string) (Packing, error) {
 	named := Of(path)
 	if named == Bzip2 {

@@ -8,22 +8,22 @@ import (
 	"io"
 )
 
-// An xzGuard hands on the bytes of a file of xz, and looks at its structure
-// (https://tukaani.org/xz/xz-file-format.txt, version 1.2.1) before a decoder does. The decoder
-// takes memory for whatever dictionary a block asks for, and remembers all blocks; and it takes
-// a file that ends where a block would begin for one that is complete. What is wrong otherwise
-// is left to it.
+// An xzGuard passes on the bytes of an xz file, and checks its structure
+// (https://tukaani.org/xz/xz-file-format.txt, version 1.2.1) before a decoder sees it.
+// The decoder allocates any dictionary that a block requests, and remembers all blocks.
+// It accepts a file that ends where a block would begin. The guard leaves other errors
+// to the decoder.
 type xzGuard struct {
 	from   *bufio.Reader
-	pass   int          // bytes to hand on before the structure goes on
-	next   func() error // says what comes then
+	pass   int          // bytes to pass before the structure continues
+	next   func() error // parses what follows
 	check  int64        // bytes of the checksum after each block
-	block  int64        // bytes of the block that were seen, its header not counted
+	block  int64        // bytes of the block so far, without its header
 	blocks int          // of the stream
-	seen   error        // what the file ended with
+	seen   error        // error at the end of the file
 }
 
-// mostBlocks bounds the blocks of a stream: xz makes them of a MiB at least.
+// mostBlocks bounds the blocks of a stream: those of xz have at least a MiB.
 const mostBlocks = 1 << 20
 
 var errFilter = errors.New("it went through a filter beside LZMA2, which is not read; compress it without one (xz -6)")
@@ -47,7 +47,7 @@ func (g *xzGuard) Read(b []byte) (int, error) {
 	return n, inside(err)
 }
 
-// inside says that a file must not end here.
+// inside converts the end of the file to an error.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -55,7 +55,7 @@ func inside(err error) error {
 	return err
 }
 
-// peek returns the next bytes, which are not handed on by that.
+// peek returns the next bytes without consuming them.
 func (g *xzGuard) peek(n int) ([]byte, error) {
 	b, err := g.from.Peek(n)
 	return b, inside(err)
@@ -63,10 +63,10 @@ func (g *xzGuard) peek(n int) ([]byte, error) {
 
 const (
 	xzHeader = 12 // bytes of the header of a stream, and of its footer
-	xzCheck  = 7  // where the header says which checksum there is
+	xzCheck  = 7  // offset of the checksum type in the header
 )
 
-// stream is at the header of a stream, at padding between two, or at the end.
+// stream parses the header of a stream, padding between streams, or the end.
 func (g *xzGuard) stream() error {
 	if _, err := g.from.Peek(1); err != nil {
 		return err // io.EOF is the end
@@ -90,7 +90,7 @@ func (g *xzGuard) stream() error {
 	return nil
 }
 
-// header is at the header of a block, or at the index.
+// header parses the header of a block, or finds the index.
 func (g *xzGuard) header() error {
 	b, err := g.peek(1)
 	if err != nil {
@@ -110,11 +110,11 @@ func (g *xzGuard) header() error {
 	return dictionary(b)
 }
 
-// dictionary refuses the header of a block that asks for a large one.
+// dictionary refuses a block header that requests a large dictionary.
 func dictionary(header []byte) error {
 	end := len(header) - 4
 	if crc32.ChecksumIEEE(header[:end]) != binary.LittleEndian.Uint32(header[end:]) {
-		return nil // it is damaged, as the decoder says
+		return nil // the decoder reports the damage
 	}
 	flags, b := header[1], header[2:]
 	for _, present := range []byte{0x40, 0x80} { // sizes
@@ -133,7 +133,7 @@ func dictionary(header []byte) error {
 	return nil
 }
 
-// chunk is at a chunk of LZMA2, or behind the last one.
+// chunk parses a chunk of LZMA2, or the end of the block.
 func (g *xzGuard) chunk() error {
 	b, err := g.peek(1)
 	if err != nil {
@@ -159,7 +159,7 @@ func (g *xzGuard) chunk() error {
 	return err
 }
 
-// index is at the index of the blocks, after which the stream ends.
+// index parses the index of the blocks, after which the stream ends.
 func (g *xzGuard) index() error {
 	numbers := 1 + 2*g.blocks
 	read := 0
@@ -176,7 +176,7 @@ func (g *xzGuard) index() error {
 		read++
 		return err
 	}
-	g.pass = 1 // what says that this is the index
+	g.pass = 1 // the index indicator
 	read = 1
 	return nil
 }

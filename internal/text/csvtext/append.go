@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// byteOrderMark at the start of a file is no part of its first field.
+// byteOrderMark at the start of a file is not part of its first field.
 const byteOrderMark = "\ufeff"
 
-// Append appends a row that a [Reader] reads back to the same fields.
+// Append appends a row, which a [Reader] reads back as the same fields.
 func Append(dst []byte, row []string, comma rune) []byte {
 	for i, field := range row {
 		if i > 0 {
 			dst = utf8.AppendRune(dst, comma)
 		}
-		if !needsQuotes(field, comma) && (field != "" || len(row) > 1) { // an empty line may be passed over
+		if !needsQuotes(field, comma) && (field != "" || len(row) > 1) { // an empty line may be skipped
 			dst = append(dst, field...)
 			continue
 		}
@@ -26,9 +26,8 @@ func Append(dst []byte, row []string, comma rune) []byte {
 	return append(dst, '\n')
 }
 
-// needsQuotes reports whether a field is put between quotes: what would not
-// come back without, and what other software takes for something else, such as
-// blanks that it trims.
+// needsQuotes reports whether to quote a field: because it would not be read back
+// otherwise, or because other software would change it, such as blanks that it trims.
 func needsQuotes(field string, comma rune) bool {
 	if field == "" {
 		return false

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// A FieldsError is a row with more or fewer fields than there are columns.
+// A FieldsError is the error of a row with more or fewer fields than columns.
 type FieldsError struct{ Has, Needs int }
 
 func (e FieldsError) Error() string {
 	return fmt.Sprintf("this row has %d of the %d fields: put quotes around a field that has a delimiter or a line break in it", e.Has, e.Needs)
 }
 
-// Is reports that it is what encoding/csv calls so.
+// Is reports whether target is csv.ErrFieldCount.
 func (e FieldsError) Is(target error) bool { return target == csv.ErrFieldCount }
 
-// Explain says for people what is wrong with a row: the reason of a [*csv.ParseError].
+// Explain returns a human-readable reason of a [*csv.ParseError].
 func Explain(reason error) string {
 	switch {
 	case errors.Is(reason, csv.ErrBareQuote):

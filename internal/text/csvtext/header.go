@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Header returns the names of columns that a first row gives. A column without a name, as
-// pandas writes an index and as a comma at the end makes, is called by its place, such as
-// column_1, with underscores behind it while another column is called that.
+// Header returns the names of columns in a first row. A column without a name gets one
+// from its position, such as column_1. Underscores follow it if another column has that
+// name. pandas writes an index without a name, and a comma at the end of a row also
+// gives such a column.
 func Header(row []string) []string {
 	if !slices.Contains(row, "") {
 		return row

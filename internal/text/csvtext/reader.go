@@ -1,12 +1,12 @@
-// Package csvtext reads and writes rows of comma separated values (RFC 4180)
-// so that a field keeps its bytes: a line break within quotes is what it was,
-// which encoding/csv makes a line feed.
+// Package csvtext reads and writes rows of comma separated values (RFC 4180) without
+// changing the bytes of fields: a line break within quotes stays as it is. encoding/csv
+// converts it to a line feed.
 //
-// A row ends with a line feed, or with a carriage return and a line feed. Empty
-// lines are passed over, but in a table of one column each is a row with an
-// empty field. A carriage return by itself outside of quotes is an
-// error: some software ends lines with it and some writes it as a part of a
-// field, and nothing in a file says which.
+// A row ends with a line feed, or with a carriage return and a line feed. Empty lines
+// are skipped, but in a table of one column each is a row with an empty field. A
+// carriage return without line feed outside of quotes is an error: some software ends
+// lines with it, other software writes it as part of a field, and the file does not say
+// which.
 package csvtext
 
 import (
@@ -18,20 +18,20 @@ import (
 	"unicode/utf8"
 )
 
-// ErrReturn is the error of a carriage return that ends no line.
+// ErrReturn is the error of a carriage return that does not end a line.
 var ErrReturn = errors.New("a carriage return without a line feed, outside of quotes: end lines with a line feed, and put quotes around fields that hold carriage returns")
 
-// A Reader reads rows. Errors of what is written wrongly are
-// [*csv.ParseError]s; others are those of what it reads from.
+// A Reader reads rows. Syntax errors are [*csv.ParseError]s; others are those of the
+// underlying reader.
 type Reader struct {
 	Comma  rune // between fields
-	Fields int  // of each row; 0 for as many as the first row has
+	Fields int  // per row; 0 for as many as the first row has
 
 	in     *bufio.Reader
-	line   []byte // the one being read, with its end
+	line   []byte // current line, with its end
 	number int    // of that line, from 1
-	offset int64  // behind that line
-	text   []byte // the fields of the row, one after the other
+	offset int64  // of the end of that line
+	text   []byte // the fields of the row, concatenated
 	ends   []int
 	places []place
 }
@@ -39,10 +39,10 @@ type Reader struct {
 // A place is a line and a column, from 1. Columns count bytes.
 type place struct{ line, column int }
 
-// NewReader returns a reader of fields with commas between them.
+// NewReader returns a reader of fields separated by commas.
 func NewReader(r io.Reader) *Reader { return &Reader{Comma: ',', in: bufio.NewReader(r)} }
 
-// Read returns the fields of the next row. The error is io.EOF if there is none.
+// Read returns the fields of the next row. It returns io.EOF if there is none.
 func (r *Reader) Read() ([]string, error) {
 	for {
 		if err := r.next(); err != nil {
@@ -80,7 +80,7 @@ func (r *Reader) Read() ([]string, error) {
 	return r.fields(), nil
 }
 
-// fields cuts a text of its own for the row.
+// fields returns the fields as parts of a new string.
 func (r *Reader) fields() []string {
 	text, fields, from := string(r.text), make([]string, len(r.ends)), 0
 	for i, end := range r.ends {
@@ -89,14 +89,13 @@ func (r *Reader) fields() []string {
 	return fields
 }
 
-// InputOffset returns how many bytes the rows so far took.
+// InputOffset returns the number of bytes of the rows so far.
 func (r *Reader) InputOffset() int64 { return r.offset }
 
-// FieldPos returns the line and the column, from 1, at which a field of the last
-// row begins.
+// FieldPos returns the line and the column, from 1, at which a field of the last row
+// begins.
 func (r *Reader) FieldPos(i int) (line, column int) { return r.places[i].line, r.places[i].column }
 
-// next reads a line.
 func (r *Reader) next() error {
 	line, err := r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -116,14 +115,13 @@ func (r *Reader) next() error {
 	return nil
 }
 
-// column returns where the rest of a line begins.
+// column returns the column at which the rest of the line begins.
 func (r *Reader) column(rest []byte) int { return len(r.line) - len(rest) + 1 }
 
 func (r *Reader) fail(rest []byte, err error) error {
 	return &csv.ParseError{Line: r.number, Column: r.column(rest), Err: err}
 }
 
-// ending returns the end of a line.
 func ending(line []byte) []byte {
 	switch {
 	case bytes.HasSuffix(line, []byte("\r\n")):
@@ -134,7 +132,6 @@ func ending(line []byte) []byte {
 	return nil
 }
 
-// bare reads a field without quotes.
 func (r *Reader) bare(rest, comma []byte) (after []byte, more bool, err error) {
 	field, after, more := bytes.Cut(rest, comma)
 	if !more {
@@ -151,7 +148,7 @@ func (r *Reader) bare(rest, comma []byte) (after []byte, more bool, err error) {
 	return after, more, nil
 }
 
-// quoted reads a field behind its first quote.
+// quoted reads a field after its first quote.
 func (r *Reader) quoted(rest, comma []byte) (after []byte, more bool, err error) {
 	for {
 		i := bytes.IndexByte(rest, '"')

@@ -1,4 +1,4 @@
-// Package display says what values are called in messages for people.
+// Package display returns the names of values and errors in messages for users.
 package display
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// Value returns what a value is called in messages for people: "a text", "an image",
-// "a list". Types of a program's own are called by their names.
+// Value returns the kind of a value in messages: "a text", "an image", "a list". For
+// types of the user's program it returns the type's name.
 func Value(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Error is the text of an error for people: where a call of the system failed, with
-// what is wrong with the file in place of the call's name.
+// Error returns the human-readable text of an error. For a failed system call it names
+// the problem of the file instead of the call.
 func Error(err error) string {
 	text := err.Error()
 	for _, e := range ofFiles(err) {
@@ -20,7 +20,7 @@ func Error(err error) string {
 	return Printable(text)
 }
 
-// ofFiles are the errors in an error that calls of the system on files gave.
+// ofFiles returns the errors within err that come from system calls on files.
 func ofFiles(err error) []error {
 	switch e := err.(type) { //nolint:errorlint // all of the tree are looked at, one by one
 	case nil:
@@ -49,7 +49,7 @@ func ofFile(err error) (text string) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && !isFolder(filepath.Dir(path)) {
-		return "there is no folder " + Name(filepath.Dir(path)) // of a file that is to be made, too
+		return "there is no folder " + Name(filepath.Dir(path)) // also for a file to be created
 	}
 	if errors.Is(err, fs.ErrNotExist) && op == "mkdir" {
 		return Name(path) + " cannot be made there"
@@ -60,7 +60,7 @@ func ofFile(err error) (text string) {
 	return why(Name(path), err)
 }
 
-// temporary is the name of a file that takes the name of another when it is complete.
+// temporary matches the temporary name of a file that is renamed when complete.
 var temporary = regexp.MustCompile(`\.([^/\\]+)\.larder-\d+`)
 
 func isFolder(path string) bool {
@@ -68,7 +68,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// why says what is wrong with a path.
 func why(path string, err error) string {
 	for _, c := range causes {
 		if errors.Is(err, c.err) {

@@ -2,8 +2,8 @@ package display
 
 import "regexp"
 
-// WithoutPackages is a message for people without the names of Larder's packages, with
-// which its errors begin.
+// WithoutPackages returns a message without the names of Larder's packages, with which
+// its errors begin.
 func WithoutPackages(message string) string {
 	return packages.ReplaceAllString(message, "$1")
 }

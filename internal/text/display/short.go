@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxShort is how many characters of a text a message shows.
 const maxShort = 200
 
-// Short returns a text for a message: about 200 characters of it, and what no terminal
-// shows as a character (controls, bytes that are not UTF-8) as an escape.
+// Short shortens a string for a message to about 200 characters. It escapes controls
+// and bytes that are not UTF-8, because they have no printable form.
 func Short(text string) string { return escaped(text, maxShort) }
 
-// Name returns a name, of a file, an item or whatever others may choose, for a message: as
-// it stands if it is plain, and else in quotes, on one line, with escapes for all that is
-// no character. It is as long as [Short] allows.
+// Name returns the name of a file, an item or the like for a message. A plain name is
+// unchanged; others are quoted, on one line, with unprintable characters escaped. It is
+// as long as [Short] allows.
 func Name(name string) string {
 	plain := name != "" && !strings.HasPrefix(name, `"`)
 	shown, n := len(name), 0
@@ -39,8 +38,8 @@ func Name(name string) string {
 	return text
 }
 
-// Printable returns a text for a terminal, all of it, with what is no character as
-// [Short] has it: a name of a file may hold what moves the cursor.
+// Printable returns a whole string for a terminal, with the escapes of [Short]: the
+// name of a file may contain control sequences.
 func Printable(text string) string { return escaped(text, math.MaxInt) }
 
 func escaped(text string, most int) string {
@@ -59,7 +58,7 @@ func escaped(text string, most int) string {
 	return b.String()
 }
 
-// character is how a message shows a character.
+// character returns the form of a character in a message.
 func character(r rune, bytes string) string {
 	switch {
 	case r == utf8.RuneError && len(bytes) == 1:

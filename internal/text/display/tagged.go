@@ -2,8 +2,8 @@ package display
 
 import "fmt"
 
-// Tagged returns what a value of YAML is called by its tag, without !!, and with the
-// text of a scalar.
+// Tagged returns the name of a YAML value in messages, from its tag, without !!, and
+// the text of a scalar.
 func Tagged(tag, text string) string {
 	switch tag {
 	case "seq":

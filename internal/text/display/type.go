@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Type returns what values of a type are called that is named as Go names it, such as
-// "map[string]interface {}", for messages of libraries that name types so. It is "" for
-// other names.
+// Type returns the name of a Go type in messages, for errors of libraries that use
+// names such as "map[string]interface {}". It returns "" for other names.
 func Type(name string) string {
 	name = strings.TrimSpace(name)
 	for _, t := range types {

@@ -1,8 +1,6 @@
-// Package jsontext finds its way in texts of JSON (RFC 8259) without decoding them:
-// what is a text, where the members of an object lie, how the text is without
-// blanks. It goes through a text once, and agrees with encoding/json about what is
-// one: also where that is generous, with bytes that are not UTF-8 and with halves of
-// characters.
+// Package jsontext scans JSON (RFC 8259) without decoding it: validity, the members of
+// an object, and the text without blanks. It scans the input once and accepts the same
+// input as encoding/json, including bytes that are not UTF-8 and unpaired surrogates.
 package jsontext
 
 import (
@@ -10,20 +8,20 @@ import (
 	"math/bits"
 )
 
-// Valid reports whether b is a value with nothing but blanks around it.
+// Valid reports whether b is a JSON value, with optional blanks around it.
 func Valid(b []byte) bool {
 	s := scanner{b: b}
 	return s.value(0) && s.end()
 }
 
-// A Member is a part of an object, as it is written.
+// A Member is a member of an object, as written.
 type Member struct {
 	Name  []byte // in quotes
 	Value []byte // without blanks around it
 }
 
-// AppendMembers appends the members of the object that b is. They refer to b. ok is
-// false if b is anything else.
+// AppendMembers appends the members of the object b. They refer to b. ok is false if b
+// is anything else.
 func AppendMembers(to []Member, b []byte) (all []Member, ok bool) {
 	s := scanner{b: b}
 	if s.next() != '{' {
@@ -52,8 +50,8 @@ func AppendMembers(to []Member, b []byte) (all []Member, ok bool) {
 	}
 }
 
-// AppendCompact appends the text b without its blanks, all else as it is. If b is
-// no text, ok is false and to is returned as it was.
+// AppendCompact appends the JSON text b without its blanks and otherwise unchanged. If
+// b is invalid, ok is false and to is returned unchanged.
 func AppendCompact(to, b []byte) (all []byte, ok bool) {
 	s := scanner{b: b, compact: true, out: to}
 	if !s.value(0) || !s.end() {
@@ -62,10 +60,10 @@ func AppendCompact(to, b []byte) (all []byte, ok bool) {
 	return append(s.out, b[s.kept:]...), true
 }
 
-// maxDepth is how deep encoding/json goes.
+// maxDepth is the depth limit of encoding/json.
 const maxDepth = 10000
 
-// scanner reads a text. What its methods read they read as far as it is right.
+// scanner scans JSON. Its methods read as far as the input is valid.
 type scanner struct {
 	b  []byte
 	at int
@@ -75,7 +73,7 @@ type scanner struct {
 	kept    int
 }
 
-// next passes over blanks and returns the byte after them, 0 at the end.
+// next skips blanks and returns the byte after them, 0 at the end.
 func (s *scanner) next() byte {
 	if s.at < len(s.b) && s.b[s.at] > ' ' {
 		return s.b[s.at]
@@ -103,7 +101,6 @@ func (s *scanner) end() bool {
 	return s.at == len(s.b)
 }
 
-// value reads a value that is within so many others.
 func (s *scanner) value(depth int) bool {
 	switch c := s.next(); c {
 	case '"':
@@ -173,7 +170,7 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
-// more reads a comma, or the end of what has parts.
+// more reads a comma, or the end of an array or object.
 func (s *scanner) more(end byte) (more, ok bool) {
 	c := s.next()
 	if c != ',' && c != end || s.at == len(s.b) {
@@ -183,7 +180,6 @@ func (s *scanner) more(end byte) (more, ok bool) {
 	return c == ',', true
 }
 
-// member reads a member of the outermost object.
 func (s *scanner) member() (m Member, ok bool) {
 	if s.next() != '"' {
 		return m, false
@@ -204,7 +200,7 @@ func (s *scanner) member() (m Member, ok bool) {
 	return m, ok
 }
 
-// text reads what is in quotes, with them.
+// text reads a string with its quotes.
 func (s *scanner) text() bool {
 	s.at++
 	for {
@@ -231,8 +227,8 @@ const (
 	high = 0x80 * each
 )
 
-// plain passes over bytes that stand for themselves, eight at a time: of those in
-// which one may not, the lowest high bit is of the first that does not.
+// plain skips bytes that represent themselves, eight at a time. If one may not, the
+// lowest high bit marks the first.
 func (s *scanner) plain() {
 	for ; len(s.b)-s.at >= 8; s.at += 8 {
 		w := binary.LittleEndian.Uint64(s.b[s.at:])
@@ -301,7 +297,6 @@ func (s *scanner) number() bool {
 
 func (s *scanner) is(c byte) bool { return s.at < len(s.b) && s.b[s.at] == c }
 
-// digits reads one or more.
 func (s *scanner) digits() bool {
 	from := s.at
 	for s.at < len(s.b) && isDigit(s.b[s.at]) {

@@ -1,4 +1,4 @@
-// Package urlpath tells URLs from names of files, and what of a URL may be shown.
+// Package urlpath distinguishes URLs from file names and hides their secrets.
 package urlpath
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Is reports whether a path is a URL: a scheme of two letters or more, which a drive of
-// Windows has not, and "://".
+// Is reports whether a path is a URL: a scheme of two letters or more, unlike a Windows
+// drive, and "://".
 func Is(path string) bool {
 	scheme, _, ok := strings.Cut(path, "://")
 	if !ok || len(scheme) < 2 {
@@ -24,8 +24,8 @@ func Is(path string) bool {
 	return true
 }
 
-// Escaped returns a URL in which # stands for itself if it names an object of a store: it has no
-// fragments, and an object of the name before # would be another one.
+// Escaped returns a URL with # escaped if it names an object of a store. Such URLs have
+// no fragments, and the name before # would be another object.
 func Escaped(path string) string {
 	if !Is(path) || isWeb(path) {
 		return path
@@ -33,21 +33,21 @@ func Escaped(path string) string {
 	return strings.ReplaceAll(path, "#", "%23")
 }
 
-// isWeb reports whether a URL has a fragment, which no server sees.
+// isWeb reports whether a URL has a fragment, which no server receives.
 func isWeb(path string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(path), "://")
 	return scheme == "http" || scheme == "https"
 }
 
-// Name returns a URL as it may be shown: without user information, query and fragment, of
-// which any may let others in. Other paths are returned as they are.
+// Name returns a URL without user information, query and fragment, all of which may
+// grant access. It returns other paths unchanged.
 func Name(path string) string {
 	if !Is(path) {
 		return path
 	}
 	scheme, rest, _ := strings.Cut(path, "://")
 	if end := strings.LastIndexByte(rest, '@'); end >= 0 && isUser(rest) {
-		rest = rest[end:] // the password has a / or ? in it, and nobody can read the URL
+		rest = rest[end:] // the password has a / or ? in it, and the URL cannot be parsed
 	}
 	ends := "?"
 	if isWeb(path) {
@@ -60,8 +60,8 @@ func Name(path string) string {
 	return strings.ToLower(scheme) + "://" + withoutPassword(host[strings.LastIndexByte(host, '@')+1:]) + "/" + file
 }
 
-// withoutPassword returns a host without what stands where its port should, and is no number: the
-// password of a user whose host was left out.
+// withoutPassword returns a host without a port that is not a number: it is the
+// password of a user whose host was omitted.
 func withoutPassword(host string) string {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.Contains(host[i:], "]") || strings.Trim(host[i+1:], "0123456789") == "" {
@@ -70,9 +70,9 @@ func withoutPassword(host string) string {
 	return host[:i]
 }
 
-// Query returns what stands for the parameters of a URL that say which file it is, "" if
-// there are none: a digest, so that one that is a secret all the same is not written
-// anywhere. Those that only let somebody in are left out, as they change from day to day.
+// Query returns a digest of the parameters of a URL that identify the file, or "" if
+// there are none. A digest exposes no parameter that is secret after all. It omits
+// parameters that only grant access, because they change from day to day.
 func Query(u *url.URL) string {
 	q := u.Query()
 	for name := range q {
@@ -87,15 +87,15 @@ func Query(u *url.URL) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// admitting are parameters of signed URLs: CloudFront and old S3, Azure, and what services
-// of their own call theirs.
+// admitting are parameters of signed URLs: of CloudFront and old S3, of Azure, and
+// common names in other services.
 var admitting = []string{
 	"awsaccesskeyid", "signature", "expires", "policy", "key-pair-id", "googleaccessid",
 	"sig", "se", "st", "sp", "sv", "sr", "spr", "sip", "srt", "ss", "ske", "skt", "sks", "skv", "skoid", "sktid",
 	"auth", "authorization", "apikey", "api_key", "api-key", "password", "passwd", "pwd",
 }
 
-// Admits reports whether a parameter lets somebody in, rather than saying which file.
+// Admits reports whether a parameter grants access instead of identifying the file.
 func Admits(name string) bool {
 	name = strings.ToLower(name)
 	if slices.Contains(admitting, name) || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {

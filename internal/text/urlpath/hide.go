@@ -6,15 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// begins finds where a URL begins, or what was meant as one: a scheme, and one slash or more.
+// begins matches the start of a URL, also of a mistyped one: a scheme, and one slash or
+// more.
 var begins = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]+:/+|://`)
 
-// parameter finds the value of a parameter, also outside of a URL.
+// parameter matches a parameter, also outside of a URL.
 var parameter = regexp.MustCompile(`[?&]([A-Za-z0-9_-]+)=([^&\s"']+)`)
 
-// Hide returns a text of which the user information and the queries of URLs, and parameters that
-// let somebody in, are stars, as many as they had characters: so what points at a place in it
-// still does. What may be a URL that was mistyped is taken for one.
+// Hide replaces secrets in a string with stars: the user information and the queries of
+// URLs, and parameters that grant access. The number of stars is that of the
+// characters, so positions in the string stay valid. It also treats likely mistyped
+// URLs as URLs.
 func Hide(text string) string {
 	var b strings.Builder
 	for {
@@ -26,17 +28,18 @@ func Hide(text string) string {
 		b.WriteString(text[:at[1]])
 		text = text[at[1]:]
 		end := urlEnd(text)
-		end = len(strings.TrimRight(text[:end], ":;,)")) // of the sentence around it
+		end = len(strings.TrimRight(text[:end], ":;,)")) // end of the surrounding sentence
 		hide(&b, text[:end])
 		text = text[end:]
 	}
 }
 
-// blanks end a URL, and quotes.
+// blanks end a URL, and so do quotes.
 const blanks = " \t\r\n\"'"
 
-// urlEnd is where a URL ends that goes on after its scheme. A password may have a blank or a
-// quote in it where a URL was not escaped: then it goes on after the user.
+// urlEnd returns the end of a URL whose text after the scheme is given. In a URL that
+// is not escaped, a password may contain a blank or a quote; the URL then continues
+// after the user information.
 func urlEnd(text string) int {
 	end := strings.IndexAny(text, blanks)
 	if end < 0 {
@@ -56,8 +59,9 @@ func urlEnd(text string) int {
 	return len(line)
 }
 
-// isUser reports whether what comes first after a scheme has a colon and no port after it, as
-// no host has: it is a user, and the @ after the password comes later.
+// isUser reports whether the text after a scheme begins with a user name. It does if a
+// colon follows without a port, which no host has. The @ after the password comes
+// later.
 func isUser(rest string) bool {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
@@ -69,10 +73,10 @@ func isUser(rest string) bool {
 	return ok && strings.Trim(port, "0123456789") != ""
 }
 
-// example is what messages say of how a user is written.
+// example is the placeholder for user information in messages.
 const example = "USER:PASSWORD@HOST"
 
-// hide writes what comes after the scheme of a URL.
+// hide writes the part of a URL after the scheme.
 func hide(b *strings.Builder, url string) {
 	if strings.HasPrefix(url, example) {
 		b.WriteString(example)
@@ -84,9 +88,9 @@ func hide(b *strings.Builder, url string) {
 	}
 	user := strings.LastIndexByte(url[:host], '@')
 	if last := strings.LastIndexByte(url, '@'); user < 0 && strings.Contains(url[:host], ":") && !strings.HasPrefix(url, "[") {
-		user = last // of a password that has / or ? in it
+		user = last // the password has / or ? in it
 	}
-	if user < 0 && isUser(url) { // whose @ is missing
+	if user < 0 && isUser(url) { // the @ is missing
 		user = host
 	}
 	stars(b, url[:max(0, user)])
@@ -99,7 +103,6 @@ func hide(b *strings.Builder, url string) {
 	stars(b, url[min(len(url), query+1):])
 }
 
-// hideParameters hides the values of parameters that let somebody in.
 func hideParameters(text string) string {
 	var b strings.Builder
 	from := 0

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Spelled returns a URL in one of the ways in which it may be written, the same for all that may
-// name one file or folder: without what lets somebody in, without parameters, escapes, default
-// ports and a slash at the end. A file of a service that is named by an address of that is the
-// one that its own scheme names. URLs of two files may be spelled alike, as where one has two
-// slashes in place of one; those of one file are not spelled in two ways.
+// Spelled returns the normal form of a URL: without secrets, parameters, escapes,
+// default ports and a slash at the end. A service address of an object becomes a URL
+// with the service's own scheme. All URLs of one file have one form. URLs of two files
+// may have the same form, as where one has two slashes in place of one.
 func Spelled(text string) string {
 	u, err := url.Parse(Escaped(text))
 	if err != nil {
@@ -35,8 +34,8 @@ func Spelled(text string) string {
 	return strings.TrimSuffix(scheme+"://"+host+file, "/")
 }
 
-// Within reports whether what is named by a URL is what another names, or lies in it, by how
-// [Spelled] has them.
+// Within reports whether a URL in the form of [Spelled] names the same file as another,
+// or one inside it.
 func Within(spelled, in string) bool {
 	rest, ok := strings.CutPrefix(spelled, in)
 	return ok && (rest == "" || rest[0] == '/')
@@ -44,8 +43,8 @@ func Within(spelled, in string) bool {
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// service returns what names a file at an address of a service otherwise; "" if it is none that
-// is known.
+// service returns the scheme, bucket and key for the address of an object at a known
+// service. scheme is "" for other addresses.
 func service(host, port, file string) (scheme, bucket, key string) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(file, "/"), "/")
 	rest = "/" + rest
@@ -79,7 +78,7 @@ func service(host, port, file string) (scheme, bucket, key string) {
 	return "", "", ""
 }
 
-// isPort reports whether a port, "" if it is the default one, is that of an address.
+// isPort reports whether a URL has the given port; "" is the default one.
 func isPort(u *url.URL, port string) bool {
 	own := u.Port()
 	if own == defaultPorts[u.Scheme] {

@@ -1,4 +1,4 @@
-// Package yamltext says what is wrong with the text of a YAML document, for people.
+// Package yamltext provides human-readable errors for YAML documents.
 package yamltext
 
 import (
@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// An Error is a place of a document and what is wrong there.
+// An Error is a problem and its position in a document.
 type Error struct {
-	Line, Column int // from 1; 0 if there is no place
+	Line, Column int // from 1; 0 if unknown
 	What         string
 }
 
@@ -26,8 +26,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// Explain puts an error of the YAML library on reading content into words that need no
-// knowledge of it.
+// Explain converts an error of the YAML library into words that need no knowledge of
+// the library.
 func Explain(content []byte, err error) *Error {
 	if at := invalid(content); at >= 0 {
 		line, column := place(content, at)
@@ -80,18 +80,18 @@ func Explain(content []byte, err error) *Error {
 var (
 	unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 	unfit         = regexp.MustCompile("^cannot construct !!(\\w+)(?: `(.*)`)? into (.*)$")
-	lineBefore    = regexp.MustCompile(`^line \d+: `) // of a type that reads itself
+	lineBefore    = regexp.MustCompile(`^line \d+: `) // of a type with its own unmarshaler
 	unknownField  = regexp.MustCompile(`field (.*) not found in type `)
 )
 
-// A saying is what is said in place of a message of the library, in a context.
+// A saying replaces a message of the library in a context.
 type saying struct {
 	message, context string
-	begins           bool // the place is where the context begins
+	begins           bool // report the start of the context
 	what             string
 }
 
-// other is a message that is of no place.
+// other returns a message without a position.
 func other(message string) string {
 	for _, s := range sayings {
 		if s.context == "" && strings.Contains(message, s.message) {
@@ -127,7 +127,6 @@ var sayings = []saying{
 	{"incompatible YAML document", "", false, "the version of YAML in the first line is not known: remove that line"},
 }
 
-// runeAt is the character at a place, in quotes.
 func runeAt(content []byte, line, column int) string {
 	lines := strings.SplitAfter(string(content), "\n")
 	if line < 1 || line > len(lines) {
@@ -140,8 +139,8 @@ func runeAt(content []byte, line, column int) string {
 	return fmt.Sprintf("%q", text[column-1])
 }
 
-// invalid is where the first byte is that is no UTF-8, or -1. What has the mark of
-// another encoding is not looked at.
+// invalid returns the offset of the first byte that is not UTF-8, or -1. It skips
+// content with the mark of another encoding.
 func invalid(content []byte) int {
 	if encoded(content) {
 		return -1
@@ -156,8 +155,8 @@ func invalid(content []byte) int {
 	return -1
 }
 
-// control is where the first control character is that YAML does not take, or -1. What
-// has the mark of another encoding is not looked at.
+// control returns the offset of the first control character that YAML forbids, or -1.
+// It skips content with the mark of another encoding.
 func control(content []byte) int {
 	if encoded(content) {
 		return -1
@@ -165,12 +164,11 @@ func control(content []byte) int {
 	return bytes.IndexFunc(content, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f })
 }
 
-// encoded reports whether a text has the mark of UTF-16.
+// encoded reports whether content has the byte order mark of UTF-16.
 func encoded(content []byte) bool {
 	return bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
 }
 
-// place is the line and column of a byte.
 func place(content []byte, at int) (line, column int) {
 	before := string(content[:at])
 	line = strings.Count(before, "\n") + 1

@@ -1,5 +1,5 @@
-// Package deepequal compares values all the way down, by what lies in memory:
-// unexported fields too, floats by their bits.
+// Package deepequal compares values deeply by their memory, including unexported
+// fields, and floats by their bits.
 package deepequal
 
 import (
@@ -16,24 +16,24 @@ import (
 	"github.com/larder-data/larder/internal/zone"
 )
 
-// maxDepth bounds what is compared; what is deeper counts as different.
+// maxDepth bounds the depth of comparisons; deeper values count as different.
 const maxDepth = 10_000
 
-// Values compares what two pointers of one type point to. If they differ, path
-// is the way to the first difference, such as ".User.name".
+// Values compares what two pointers of one type point to. If they differ, path leads to
+// the first difference, such as ".User.name".
 //
-// Two pointers are the same if they are equal or point to the same, and so are
-// slices and maps, but nil is not the same as empty; nor does it matter how
-// much room a slice has. Functions are the same only if they are nil. Times are
-// the same with the same instant and rules of the zone; of numbers of package
-// big, the number, precision, rounding mode and accuracy count.
+// Two pointers are the same if they are equal or point to the same values. The same
+// holds for slices and maps, but nil differs from empty, and the capacity of a slice
+// does not matter. Functions are the same only if they are nil. Times are the same if
+// the instant and the rules of the zone are. For numbers of package big, the number,
+// precision, rounding mode and accuracy count.
 func Values(a, b reflect.Value) (path string, same bool) {
 	c := comparison{seen: map[pair]bool{}}
 	same = c.same(a.Elem(), b.Elem())
 	return c.path, same
 }
 
-// A pair is being compared, or has been.
+// A pair is a comparison in progress or done.
 type pair struct {
 	a, b unsafe.Pointer
 	len  int
@@ -44,10 +44,10 @@ type comparison struct {
 	seen   map[pair]bool
 	shared *Sharing // may be nil
 	depth  int
-	path   string // of the difference, filled in on the way out
+	path   string // of the difference, built on return
 }
 
-// at notes, on the way out, that the difference is behind a step.
+// at prepends a step to the path of a difference.
 func (c *comparison) at(same bool, step string) bool {
 	if !same {
 		c.path = step + c.path
@@ -55,8 +55,8 @@ func (c *comparison) at(same bool, step string) bool {
 	return same
 }
 
-// met reports whether a pair is being compared already: if it is different, that
-// will be found where it was met first.
+// met reports whether a pair was already met. If it differs, the first comparison finds
+// that.
 func (c *comparison) met(a, b unsafe.Pointer, n int, t reflect.Type) bool {
 	p := pair{a, b, n, t}
 	met := a == b || c.seen[p]
@@ -64,14 +64,14 @@ func (c *comparison) met(a, b unsafe.Pointer, n int, t reflect.Type) bool {
 	return met
 }
 
-// note notes that two references correspond.
+// note records that two references correspond.
 func (c *comparison) note(a, b reflect.Value, size uintptr) {
 	if !a.IsNil() && !b.IsNil() {
 		c.shared.Note(a.UnsafePointer(), b.UnsafePointer(), size)
 	}
 }
 
-// special compares types whose fields do not say what they are.
+// special compares types whose fields do not determine their meaning.
 var special = map[reflect.Type]func(a, b any) bool{
 	reflect.TypeFor[time.Time](): func(a, b any) bool {
 		x, y := a.(*time.Time), b.(*time.Time)
@@ -86,7 +86,6 @@ var special = map[reflect.Type]func(a, b any) bool{
 	},
 }
 
-// same compares two addressable values of one type.
 func (c *comparison) same(a, b reflect.Value) bool {
 	t := a.Type()
 	if equal := special[t]; equal != nil {
@@ -128,7 +127,7 @@ func (c *comparison) same(a, b reflect.Value) bool {
 	case reflect.Map:
 		return c.maps(a, b)
 	}
-	// Numbers, bools, channels and addresses are what lies in memory.
+	// Numbers, bools, channels and addresses are compared as memory.
 	size := t.Size()
 	return bytes.Equal(unsafe.Slice((*byte)(a.Addr().UnsafePointer()), size), unsafe.Slice((*byte)(b.Addr().UnsafePointer()), size))
 }
@@ -159,7 +158,6 @@ func (c *comparison) elements(a, b reflect.Value) bool {
 	return true
 }
 
-// maps compares maps.
 func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() != b.IsNil() || a.Len() != b.Len() {
 		return false
@@ -168,7 +166,7 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() || c.met(a.UnsafePointer(), b.UnsafePointer(), 0, a.Type()) {
 		return true
 	}
-	var odd [][2]reflect.Value // entries of b with keys that are not equal to themselves
+	var odd [][2]reflect.Value // entries of b whose keys are not equal to themselves
 	keys := reflect.MakeMap(reflect.MapOf(a.Type().Key(), a.Type().Key()))
 	for it := b.MapRange(); it.Next(); {
 		keys.SetMapIndex(it.Key(), it.Key())
@@ -193,7 +191,7 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 	return true
 }
 
-// find returns which entry has the same key and value.
+// find returns the index of an entry with the same key and value.
 func (c *comparison) find(entries [][2]reflect.Value, k, v reflect.Value) int {
 	return slices.IndexFunc(entries, func(e [2]reflect.Value) bool {
 		try := comparison{seen: maps.Clone(c.seen), depth: c.depth}
@@ -201,7 +199,6 @@ func (c *comparison) find(entries [][2]reflect.Value, k, v reflect.Value) int {
 	})
 }
 
-// field returns a field, also one that is not exported.
 func field(v reflect.Value, i int) reflect.Value {
 	f := v.Field(i)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()

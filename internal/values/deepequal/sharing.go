@@ -7,15 +7,13 @@ import (
 	"unsafe"
 )
 
-// A Sharing notes of two values that are compared which memory of the one
-// corresponds to which of the other, and so whether they share memory within
-// themselves in the same way. Its zero value is ready.
+// A Sharing records which memory of two compared values corresponds, and so whether
+// they share memory within themselves in the same way. Its zero value is ready to use.
 type Sharing struct {
 	pairs   []shared
-	outside []span // of which there is no other
+	outside []span // memory without counterpart
 }
 
-// span is memory.
 type span struct{ at, size uintptr }
 
 type shared struct {
@@ -23,15 +21,15 @@ type shared struct {
 	size uintptr
 }
 
-// Compare is [Values], and notes what the two refer to, strings and zones of
-// times left out: they cannot be written to.
+// Compare is [Values], and records the memory of the two. It omits strings and zones of
+// times, which cannot be written to.
 func (s *Sharing) Compare(a, b reflect.Value) (path string, same bool) {
 	c := comparison{seen: map[pair]bool{}, shared: s}
 	same = c.same(a.Elem(), b.Elem())
 	return c.path, same
 }
 
-// Note notes memory of the two values that corresponds.
+// Note records memory of the two values that corresponds.
 func (s *Sharing) Note(a, b unsafe.Pointer, size uintptr) {
 	if s == nil || size == 0 {
 		return
@@ -42,27 +40,26 @@ func (s *Sharing) Note(a, b unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Outside notes memory that will not be shared with any other.
+// Outside records memory that must not overlap any other.
 func (s *Sharing) Outside(at, size uintptr) { s.outside = append(s.outside, span{at, size}) }
 
-// Add notes all that another has noted.
+// Add adds the records of another Sharing.
 func (s *Sharing) Add(other *Sharing) { s.pairs = append(s.pairs, other.pairs...) }
 
-// Any reports whether anything was noted but what is outside.
+// Any reports whether anything but Outside was recorded.
 func (s *Sharing) Any() bool { return len(s.pairs) > 0 }
 
-// Lost reports whether the two values do not share their memory alike.
+// Lost reports whether the two values share their memory in different ways.
 func (s *Sharing) Lost() bool {
 	ofA := func(p shared) uintptr { return uintptr(p.a) }
 	ofB := func(p shared) uintptr { return uintptr(p.b) }
 	return differ(s.pairs, ofB, ofA) || differ(s.pairs, ofA, ofB) || s.meets()
 }
 
-// differ reports whether what overlaps in the one memory does not in the other,
-// or otherwise.
+// differ reports whether memory overlaps in one value differently than in the other.
 func differ(pairs []shared, one, other func(shared) uintptr) bool {
 	slices.SortFunc(pairs, func(p, q shared) int { return cmp.Compare(one(p), one(q)) })
-	var last shared // that reaches farthest
+	var last shared // the one with the largest end
 	for i, p := range pairs {
 		if i > 0 && one(p) < one(last)+last.size && one(p)-one(last) != other(p)-other(last) {
 			return true
@@ -74,10 +71,9 @@ func differ(pairs []shared, one, other func(shared) uintptr) bool {
 	return false
 }
 
-// meets reports whether memory outside is among what is noted, which is sorted
-// by now.
+// meets reports whether outside memory overlaps the recorded memory, which is sorted.
 func (s *Sharing) meets() bool {
-	var ends []uintptr // up to where the memory noted so far reaches
+	var ends []uintptr // largest end so far
 	for i, p := range s.pairs {
 		end := uintptr(p.a) + p.size
 		if i > 0 {

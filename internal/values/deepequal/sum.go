@@ -13,21 +13,20 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// A Sum tells whether memory was written to.
+// A Sum detects writes to memory.
 type Sum [4]uint64
 
-// Sight is how far memory can be summed up.
+// Sight says how much of a value's memory a [Sum] covers.
 type Sight int
 
-// What was seen.
+// Values of Sight.
 const (
 	Seen   Sight = iota // all
-	Shared              // a lock, an atomic or a channel is inside: others may be writing, and are meant to
-	Hidden              // a function is inside that captures variables, or may: nobody can look at those
+	Shared              // a lock, an atomic or a channel is inside: others may write to it
+	Hidden              // a function is inside that captures variables, or may: they are not accessible
 )
 
-// SumOf sums up all memory that v refers to, as it lies there: unexported fields
-// too.
+// SumOf sums up all memory that v refers to, including unexported fields.
 func SumOf(v any) (Sum, Sight) {
 	s := summer{seen: map[region]bool{}}
 	if v == nil {
@@ -59,11 +58,11 @@ type summer struct {
 	sum    Sum
 	seen   map[region]bool
 	queue  []region
-	shared bool // what is meant to be written to by others was met
-	hidden bool // a function with variables was met
+	shared bool // found memory that others may write to
+	hidden bool // found a function with variables
 }
 
-// add adds what a piece of memory says to the sum, in whatever order.
+// add adds a piece of memory to the sum. The order of calls does not matter.
 func (s *summer) add(at unsafe.Pointer, parts ...[]byte) {
 	h := sha256.New()
 	var place [8]byte
@@ -108,7 +107,7 @@ func (s *summer) follow(r region) {
 	}
 }
 
-// refs follows what an addressable value refers to.
+// refs follows the references of an addressable value.
 func (s *summer) refs(v reflect.Value) {
 	t := v.Type()
 	if s.shared = s.shared || isShared(t); s.shared || !refers(t) {
@@ -120,7 +119,7 @@ func (s *summer) refs(v reflect.Value) {
 			s.follow(region{v.UnsafePointer(), 1, t.Elem()})
 		}
 	case reflect.Slice:
-		s.follow(region{v.UnsafePointer(), v.Cap(), t.Elem()}) // append writes behind the end
+		s.follow(region{v.UnsafePointer(), v.Cap(), t.Elem()}) // append writes beyond the length
 	case reflect.Map:
 		if !v.IsNil() {
 			s.follow(region{v.UnsafePointer(), 1, t})
@@ -129,7 +128,7 @@ func (s *summer) refs(v reflect.Value) {
 		static, _ := executable.Static(uintptr(*(*unsafe.Pointer)(v.Addr().UnsafePointer())))
 		s.hidden = s.hidden || !v.IsNil() && !static
 	case reflect.Interface:
-		if !v.IsNil() { // what it holds itself cannot be written to
+		if !v.IsNil() { // the value in an interface cannot be written to
 			s.refs(addressable(v.Elem()))
 		}
 	case reflect.Struct:
@@ -143,7 +142,6 @@ func (s *summer) refs(v reflect.Value) {
 	}
 }
 
-// traits remembers of types what can be told from them alone.
 var traits sync.Map // of reflect.Type
 
 type trait struct{ refers, shared bool }

@@ -12,13 +12,13 @@ import (
 // mapping is memory that is mapped from a file.
 type mapping struct {
 	from, to uintptr
-	path     string // as the system says it, with " (deleted)" behind one that is gone
+	path     string // from the system, with " (deleted)" after one that is gone
 	access   string // such as r-xp
 }
 
 func (m mapping) has(at uintptr) bool { return at >= m.from && at < m.to }
 
-// mappings lists what is mapped from files; nothing if the system does not tell.
+// mappings lists the mappings of files; none if the system does not report them.
 func mappings() (list []mapping) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -41,8 +41,8 @@ func mappings() (list []mapping) {
 	return list
 }
 
-// executable returns the ranges of memory that are read-only and mapped from a
-// file: what the linker laid out.
+// executable returns the read-only ranges of memory that are mapped from a file: the
+// linker's output.
 var executable = sync.OnceValues(func() (ranges [][2]uintptr, ok bool) {
 	for _, m := range mappings() {
 		if m.access[1] != 'w' || m.access[0] == 'r' {
@@ -52,7 +52,7 @@ var executable = sync.OnceValues(func() (ranges [][2]uintptr, ok bool) {
 	return ranges, len(ranges) > 0
 })
 
-// own is what is mapped from the file that this code is in.
+// own returns the mappings of the file that contains this code.
 var own = sync.OnceValue(func() (list []mapping) {
 	here := reflect.ValueOf(mappings).Pointer()
 	all := mappings()
@@ -69,9 +69,9 @@ var own = sync.OnceValue(func() (list []mapping) {
 	return list
 })
 
-// File returns the path of the file that this code was loaded from: the executable,
-// but for a library in another program, and for one that the system's loader started.
-// It is "" where the system does not tell, and for the executable itself.
+// File returns the path of the file that this code was loaded from, if that is not the
+// executable: a library in another program, or a program started by the system's
+// loader. It returns "" for the executable, and where the system does not report it.
 func File() string {
 	exe, err := os.Readlink("/proc/self/exe")
 	if len(own()) == 0 || err == nil && exe == own()[0].path {

@@ -2,11 +2,11 @@
 
 package executable
 
-// executable is not known on this system.
+// executable returns false: the ranges are unknown on this system.
 func executable() (ranges [][2]uintptr, ok bool) { return nil, false }
 
-// File returns "": the system does not tell which file this code was loaded from.
+// File returns "": the file is unknown on this system.
 func File() string { return "" }
 
-// Elsewhere returns false: the system does not tell.
+// Elsewhere returns false: the file is unknown on this system.
 func Elsewhere(uintptr) bool { return false }

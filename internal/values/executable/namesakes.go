@@ -2,16 +2,15 @@ package executable
 
 import "sync/atomic"
 
-// namesakes is what [TellNamesakes] was given.
 var namesakes atomic.Pointer[func(pkg, name string) bool]
 
-// TellNamesakes says who knows of types that have their names in common with others: the
-// executable does not tell a type that is declared in a function from another one of
-// that name and package.
+// TellNamesakes sets a function that knows types which share their names with others.
+// The executable does not distinguish a type that is declared in a function from
+// another one of that name and package.
 func TellNamesakes(f func(pkg, name string) bool) { namesakes.Store(&f) }
 
-// HasNamesake reports whether a package, by its path in the executable, is known to declare
-// several types of a name.
+// HasNamesake reports whether a package, by its path in the executable, is known to
+// declare several types of a name.
 func HasNamesake(pkg, name string) bool {
 	f := namesakes.Load()
 	return f != nil && (*f)(pkg, name)

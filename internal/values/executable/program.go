@@ -1,6 +1,6 @@
-// Package executable knows the running program: its packages (as all main packages
-// go by one name in an executable, those are named by the path that they are
-// built from), and its memory.
+// Package executable provides facts about the running program: its packages and its
+// memory. All main packages have one name in an executable, so they are identified by
+// the path that they are built from.
 package executable
 
 import (
@@ -11,7 +11,6 @@ import (
 	"sync"
 )
 
-// info is what the executable says of its build.
 var info = sync.OnceValue(func() *debug.BuildInfo {
 	i, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -23,10 +22,10 @@ var info = sync.OnceValue(func() *debug.BuildInfo {
 // adHoc is the path that the Go command gives to a list of files.
 const adHoc = "command-line-arguments"
 
-// Package returns the import path of the package of a function, given by the
-// name that the executable knows it by and the file it is in, and the rest of
-// that name. For a main package it is the path that was built; for one that was
-// built from a list of files, which has none, it has their folder in it.
+// Package returns the import path of a function's package, and the rest of the
+// function's name. symbol is the name in the executable, file its file. For a main
+// package it returns the path that was built. A main package built from a list of files
+// has no path; the result then contains their directory.
 func Package(symbol, file string) (pkg, name string) {
 	pkg, name = Split(symbol)
 	if pkg != "main" {
@@ -45,8 +44,8 @@ func Package(symbol, file string) (pkg, name string) {
 // IsFiles reports whether a path is that of a main package built from a list of files.
 func IsFiles(path string) bool { return path == adHoc || strings.HasPrefix(path, adHoc+" in ") }
 
-// Split splits the name of a function in the executable into the import path of
-// its package and the rest: "example.com/m/calc" and "(*T).Area".
+// Split splits the name of a function in the executable into the import path of its
+// package and the rest: "example.com/m/calc" and "(*T).Area".
 func Split(symbol string) (path, name string) {
 	slash := strings.LastIndexByte(symbol, '/') + 1
 	dot := strings.IndexByte(symbol[slash:], '.')
@@ -56,8 +55,8 @@ func Split(symbol string) (path, name string) {
 	return unescape(symbol[:slash+dot]), symbol[slash+dot+1:]
 }
 
-// unescape undoes the linker's spelling of import paths: %2e is a dot in the
-// last element.
+// unescape reverts the linker's escapes in import paths: %2e is a dot in the last
+// element.
 func unescape(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -65,11 +64,11 @@ func unescape(path string) string {
 	return strings.NewReplacer("%2e", ".", "%22", `"`, "%25", "%").Replace(path)
 }
 
-// callers remembers the packages of places in the program.
+// callers caches import paths by program counter.
 var callers sync.Map // of strings, by program counter
 
-// Caller returns the import path of the package of the function that called
-// the one which calls Caller, skipping as many as skip says.
+// Caller returns the import path of the package of the function that called the caller
+// of Caller. skip skips further callers.
 func Caller(skip int) string {
 	var pcs [1]uintptr
 	if runtime.Callers(skip+3, pcs[:]) == 0 {

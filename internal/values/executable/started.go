@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// started is set once the program is seen to have started.
+// started is set once the program is known to have started.
 var started atomic.Bool
 
-// Started reports whether all init functions have run and all package variables have
-// their first values.
+// Started reports whether all init functions have run and all package variables are
+// initialized.
 func Started() bool {
 	if !started.Load() && !initializing() {
 		started.Store(true)
@@ -19,12 +19,12 @@ func Started() bool {
 	return started.Load()
 }
 
-// initFrame is what a stack trace has for an init function, or for what gives package
-// variables their values.
+// initFrame matches the stack frame of an init function, or of the initialization of
+// package variables.
 var initFrame = regexp.MustCompile(`(?m)^(?:[^\s(]*/)?[^\s./()]+\.init(?:\.\d+)?\(`)
 
-// initializing reports whether the main goroutine is in an init function. No package
-// tells, but stack traces do: they have the outermost functions, however deep they are.
+// initializing reports whether the main goroutine is in an init function. It reads the
+// stack trace, which contains the outermost functions at any depth.
 func initializing() bool {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]

@@ -1,8 +1,8 @@
 package executable
 
-// Static reports whether what lies at an address is part of the executable: of
-// function values those that carry nothing are, and those that capture variables
-// are made at run time. It is not told on every system.
+// Static reports whether an address is in the executable. Function values without
+// captured variables are; those with captured variables are allocated at run time. told
+// is false where the system does not report it.
 func Static(at uintptr) (static, told bool) {
 	ranges, told := executable()
 	for _, r := range ranges {

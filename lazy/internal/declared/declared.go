@@ -1,5 +1,5 @@
-// Package declared is a package that registers its sources and declares inputs,
-// for tests.
+// Package declared provides a package with registered sources and declared inputs, for
+// tests.
 package declared
 
 import (
@@ -18,22 +18,23 @@ var files embed.FS
 
 var _ = source.Register(files, source.Options{Inputs: []any{&Rate, &Table, &home, &Current}})
 
-// Variables that change while the program runs, and one of the environment.
+// Variables that change while the program runs, and one that depends on the
+// environment.
 var (
 	Rate  = 2
 	Table = map[string][]int{"a": {1}}
 	home  = os.Getenv("HOME")
-	// Current is the shape of the day.
+	// Current is the shape that Drawn uses.
 	Current Shape = Square{Side: 2}
 )
 
-// Meanwhile is called while Slow runs.
+// meanwhile is called while Slow runs.
 var meanwhile func()
 
-// SetMeanwhile says what happens while Slow runs.
+// SetMeanwhile sets the function that is called while Slow runs.
 func SetMeanwhile(f func()) { meanwhile = f }
 
-// The functions of this package, as lazy ones.
+// Lazy functions of this package.
 var (
 	Scaled = lazy.Func1("scaled", func(_ context.Context, n int) (int, error) { return scale(n), nil })
 	Looked = lazy.Func1("looked", func(_ context.Context, name string) (int, error) { return Table[name][0], nil })
@@ -45,7 +46,7 @@ var (
 	Text   = lazy.Func1("text", func(_ context.Context, v any) (string, error) { return fmt.Sprint(v), nil })
 )
 
-// Framed captures a shape, and says so.
+// Framed captures a shape and declares it.
 func Framed(s Shape) lazy.Value[int] {
 	return lazy.Func0("framed", func(context.Context) (int, error) {
 		return s.Edge() + 1, nil
@@ -57,17 +58,17 @@ func scale(n int) int { return n * Rate }
 // A Shape has an edge.
 type Shape interface{ Edge() int }
 
-// A Square is a shape like others.
+// A Square is a shape with a constant edge.
 type Square struct{ Side int }
 
-// Edge is its side.
+// Edge returns its side.
 func (s Square) Edge() int { return s.Side }
 
 // A Moody shape depends on the clock.
 type Moody struct{ Side int }
 
-// Edge changes.
+// Edge returns a different value each time.
 func (m Moody) Edge() int { return m.Side + time.Now().Nanosecond() }
 
-// Shapes are all there are.
+// Shapes has a value of each Shape.
 var Shapes = []Shape{Square{}, Moody{}}
