@@ -8,6 +8,7 @@ import pickle
 import statistics
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -261,6 +262,18 @@ def test_classes_of_libraries_that_unpickling_imports_are_no_code_of_the_program
     with Watch([]) as watch:
         pickle.loads(f"c{__name__}\ntext_of\n.".encode())
     assert f"it unpickled {__name__}.text_of" in watch.reason()
+
+
+@pytest.mark.parametrize("maker", ["cloudpickle.cloudpickle _make_function", "dill._dill _create_function"])
+def test_code_that_a_pickle_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch, maker: str) -> None:
+    module, name = maker.split()
+    made = types.ModuleType(module)
+    setattr(made, name, len)
+    for path in (module.partition(".")[0], module):
+        monkeypatch.setitem(sys.modules, path, made)
+    with Watch([]) as watch:
+        pickle.loads(f"c{module}\n{name}\n.".encode())
+    assert f"it unpickled code ({module}.{name})" in watch.reason()
 
 
 TABLE: dict[str, Any] = {}

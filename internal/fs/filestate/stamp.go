@@ -167,7 +167,7 @@ func (r Root) folder(ctx context.Context, found []entry, below string, depth int
 const maxBytes = 4 << 30
 
 // ErrTooMuch is returned if the recently changed files are larger than maxBytes.
-var ErrTooMuch = errors.New("stamp: too much has changed within the last minute")
+var ErrTooMuch = errors.New("filestate: too much has changed within the last minute")
 
 // Recent lists the files for which a change after the given time might not show, and
 // their total size in bytes.

@@ -227,7 +227,7 @@ func growStack() {
 func keep(*[8 << 10]byte) {}
 
 // errGoexit is the error of a call whose function ended its own goroutine.
-var errGoexit = errors.New("flight: the function called runtime.Goexit")
+var errGoexit = errors.New("singleflight: the function called runtime.Goexit")
 
 // leave removes a waiter. It cancels an execution without waiters, which later callers
 // do not join.

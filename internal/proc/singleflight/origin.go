@@ -2,6 +2,7 @@ package singleflight
 
 import (
 	"bytes"
+	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
@@ -20,7 +21,7 @@ func marked(n uint64, f func()) {
 }
 
 // mark precedes n in the stack trace.
-var mark = []byte("/internal/flight.marked(0x")
+var mark = []byte(runtime.FuncForPC(reflect.ValueOf(marked).Pointer()).Name() + "(0x")
 
 // kin is the information in a goroutine's stack trace.
 type kin struct {

@@ -129,6 +129,11 @@ class Watch:
         if self.program:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         for module, name in self.unpickled:
+            if (module, name) in _MAKERS:
+                return (
+                    f"it unpickled code ({module}.{name}), and what that uses is not in its key; "
+                    "import the function, or unpickle it outside and pass it as an argument"
+                )
             # It is asked now, as Python tells of a name before it imports its module.
             if _owner.of_module(module) is None and not self._follows(_named(module, name)):
                 return (
@@ -217,6 +222,13 @@ _EVENTS = frozenset(
     ["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen", "pickle.find_class"]
 )
 """What is told of: a file or a folder, if nothing else is meant, by the first argument."""
+
+
+_MAKERS = {
+    ("cloudpickle.cloudpickle", name)
+    for name in ("_make_function", "_make_skeleton_class", "_make_skeleton_enum", "subimport", "_dynamic_subimport")
+} | {("dill._dill", name) for name in ("_create_function", "_create_code", "_create_type", "_import_module")}
+"""What makes functions, classes and modules of the content of a pickle."""
 
 
 def _named(module: str, name: str) -> object:
