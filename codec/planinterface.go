@@ -6,8 +6,8 @@ import (
 )
 
 // planInterface encodes an interface as null if it is nil, otherwise as an array of its
-// type and value. A type is text at its first occurrence, then its number. A value of which
-// interfaces share one copy is written once.
+// type and value. A type is text at its first occurrence, then its number. A copy that
+// several interfaces share is written once.
 func (m *planner) planInterface(p *plan, path string) error {
 	if !implemented(p.typ) {
 		return &UnencodableError{Path: path, What: "an interface", Type: p.typ,

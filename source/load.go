@@ -177,9 +177,9 @@ func (p *parsedProgram) callersUnseen(k *pkg) string {
 	return p.unknown
 }
 
-// needed returns the packages that concern functions of the wanted package: all outside of
-// Larder, the package itself, and its imports. Other packages of Larder are known by their
-// contract.
+// needed returns the packages that concern functions of the wanted package: the package
+// itself, its imports, and all outside of Larder. Other packages of Larder count by their
+// contracts.
 func needed(all []*pkg, wanted string) []*pkg {
 	if ofLarder(wanted) {
 		return all

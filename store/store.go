@@ -1,14 +1,14 @@
-// Package store defines the interfaces through which Larder stores records, leases and
-// manifests. It does not interpret records.
+// Package store defines the interfaces to store records, leases and manifests. It does not
+// interpret records.
 //
-// A record is stored under a key. It holds an encoded value, the type and codec that read
-// it back, and its provenance; or a link to the record of another key. A lease is the
-// exclusive right to compute a key, among all users of a store. A manifest is a named list
-// of keys; a pinned manifest protects their records from eviction. [Records], [Leases],
-// [Manifests] and [Evictor] are the operations on these; a [Store] implements all of them.
+// A record is stored under a key. It holds an encoded value, its type and codec, and its
+// provenance; or a link to the record of another key. A lease is the exclusive right to
+// compute a key. A manifest is a named list of keys; a pinned one protects their records
+// from eviction. [Records], [Leases], [Manifests] and [Evictor] are the operations on
+// these; a [Store] implements all of them.
 //
-// Package store/disk implements the store that all processes of a machine share. Package
-// store/storetest is the conformance suite that every store passes.
+// Package store/disk implements the store that the processes of a machine share. Package
+// store/storetest is the conformance suite of all stores.
 package store
 
 import (
@@ -22,26 +22,25 @@ import (
 )
 
 // ErrNotFound is returned (wrapped or bare) if the store has no usable record under a key.
-// Damage has no error of its own: the store quarantines a damaged record, reports it to its
-// logger, and returns ErrNotFound.
+// It also covers damage: the store quarantines a damaged record and reports it to its
+// logger.
 var ErrNotFound = errors.New("store: not found")
 
-// ErrReadOnly is returned by changes to a store that cannot be written.
+// ErrReadOnly is returned by changes to a read-only store.
 var ErrReadOnly = errors.New("store: read-only")
 
 // ErrFull is returned if the medium has no space left for a record.
 var ErrFull = errors.New("store: no space left")
 
 // ErrForeign is wrapped by the errors of opening a directory that holds something other
-// than a store. Opening such a directory changes nothing in it.
+// than a store. Its content is not changed.
 var ErrForeign = errors.New("no cache")
 
 // A Record is what a store holds under a key. A store copies what it needs before Put
 // returns; the caller owns the slices.
 type Record struct {
 	Key key.Key
-	// Link, if not zero, is the key under which the value is stored. Such a record has no
-	// payload.
+	// Link, if not zero, is the key that stores the value; this record has no payload.
 	Link key.Key
 	// Type is a 64-bit fingerprint of the value's type and codec. The reader compares it: a
 	// record of another type is not a hit.
@@ -51,21 +50,21 @@ type Record struct {
 	Payload []byte
 	// Mapped reports that Payload is memory mapped from a file: writing to it ends the
 	// program. Other payloads are ordinary memory. A mapped payload stays valid and
-	// unchanged while any part of it is referenced, even if the record, its file or the
-	// store is gone. The garbage collector releases it. So a decoder may alias it.
+	// unchanged while any part of it is referenced, even after its record, file or store is
+	// gone, so a decoder may alias it. The garbage collector releases it.
 	Mapped bool
 	// Cost is how long the computation took. A link has the cost of its result, because it
 	// saves as much.
 	Cost time.Duration
-	// Created is when the record was made, to the nanosecond. Put sets it if it is zero.
+	// Created is the creation time, to the nanosecond. Put sets it if it is zero.
 	Created time.Time
 	// Provenance is an opaque description of how the value was computed. Get leaves it
 	// empty; the method Provenance reads it.
 	Provenance []byte
 }
 
-// Check reports why r cannot be stored: it has no key, links to itself, or has both a link
-// and a payload. Every Put calls it first.
+// Check reports why r cannot be stored: no key, a link to itself, or both a link and a
+// payload. Every Put calls it first.
 func (r Record) Check() error {
 	switch {
 	case r.Key.IsZero():
@@ -90,9 +89,9 @@ type Info struct {
 	Pinned  bool
 }
 
-// A Manifest is a named, ordered list of keys: what one node of a flow used in its last
-// run. A zero key means "none at this position". Records named by a pinned manifest, and
-// the records they link to, are not evicted.
+// A Manifest is a named, ordered list of keys that one node of a flow used in its last run.
+// A zero key means "none at this position". Records named by a pinned manifest, and the
+// records they link to, are not evicted.
 type Manifest struct {
 	Name   string // any string; unique in the store
 	Pinned bool
@@ -110,31 +109,31 @@ type Usage struct {
 
 // A caller may depend on any one of the interfaces below. All methods may be called from
 // many goroutines and, on a shared medium, from many processes concurrently. Other users of
-// the medium see a change within about a second, and immediately where they would otherwise
-// find nothing.
+// the medium see a change within about a second, or immediately where they would find
+// nothing.
 
-// Records stores records. Put does not retain the slices passed to it; slices returned by
-// Get must not be written to.
+// Records stores records. Put does not retain its slices; returned slices must not be
+// written to.
 type Records interface {
 	// Get returns the verified record stored under k, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)
-	// GetSeen is Get among the records that this user of the store has seen: it may miss
-	// records that another user put in the last second. It is cheaper than Get if nothing
-	// is stored, for callers that then take a lease and call Get.
+	// GetSeen is Get among the records that this user of the store has seen; it may miss
+	// records that another user put in the last second. It is a cheaper miss for callers
+	// that then take a lease and call Get.
 	GetSeen(ctx context.Context, k key.Key) (Record, error)
-	// GetMany is Get for many keys in one pass. It returns a record for each key, in the
-	// order of keys: the zero Record where nothing is stored.
+	// GetMany is Get for many keys in one pass. It returns a record per key, in their
+	// order: the zero Record where nothing is stored.
 	GetMany(ctx context.Context, keys []key.Key) ([]Record, error)
-	// Has reports whether a record seems to be stored under k. It reads no payload, so a
-	// later Get may still find damage.
+	// Has reports whether a record seems to be stored under k, without reading its payload;
+	// a later Get may still find damage.
 	Has(ctx context.Context, k key.Key) (bool, error)
 	// Provenance returns the provenance stored with the record under k.
 	Provenance(ctx context.Context, k key.Key) ([]byte, error)
-	// Put stores records and replaces those stored under their keys. After an error, some
-	// may be stored.
+	// Put stores records and replaces those under their keys. After an error, some may be
+	// stored.
 	Put(ctx context.Context, records ...Record) error
-	// Delete deletes the records under the given keys, pinned or not. It ignores keys that
-	// are not stored.
+	// Delete deletes the records under the given keys, pinned or not. It ignores missing
+	// keys.
 	Delete(ctx context.Context, keys ...key.Key) error
 	// Records yields the stored records, in no particular order.
 	Records(ctx context.Context) iter.Seq2[Info, error]
@@ -144,18 +143,17 @@ type Records interface {
 type Leases interface {
 	// Lease gives the caller the right to compute k, exclusively among all users of the
 	// medium; it waits while another caller holds it. The lease ends when release is
-	// called, or when the owner's process dies. If the store cannot lease anything, release
-	// does nothing and err is nil.
+	// called, or when the owner's process dies. If leasing is impossible, release does
+	// nothing and err is nil.
 	Lease(ctx context.Context, k key.Key) (release func(), err error)
-	// TryLease is Lease for those of the keys, which are all different, that no caller
-	// holds. It does not wait. The result lent reports which keys these are, and release
-	// ends all their leases.
+	// TryLease is Lease for those of the keys, all different, that no caller holds. It does
+	// not wait. lent marks these keys, and release ends all their leases.
 	TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error)
 }
 
 // Manifests stores manifests.
 type Manifests interface {
-	// PutManifest stores m under its name and replaces the manifest stored there.
+	// PutManifest stores m under its name, replacing an older one.
 	PutManifest(ctx context.Context, m Manifest) error
 	// Manifest returns the manifest stored under name, or ErrNotFound.
 	Manifest(ctx context.Context, name string) (Manifest, error)
@@ -174,21 +172,21 @@ type Evictor interface {
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 }
 
-// A Changing store can report that no record has been put. This is an optional ability of a
-// [Store]: it spares callers a second lookup of many keys.
+// A Changing store can report that no record has been put, which spares callers a second
+// lookup of many keys. This is an optional ability of a [Store].
 type Changing interface {
 	// Changes returns a number that changes once a record has become known to this user of
 	// the store, whichever user put it. With look it first checks what others have put, as
-	// Get does where it finds nothing. If a call before a pass and a call with look after
-	// it return the same number, the keys that the pass missed are still missing.
+	// Get does on a miss. If a call before a pass and a call with look after it return the
+	// same number, the keys that the pass missed are still missing.
 	Changes(look bool) uint64
 }
 
-// A Filed store stores large payloads in separate files. This is an optional ability of a
-// [Store]: other programs of the machine can then read a payload that this one got.
+// A Filed store stores large payloads in separate files, which other programs of the
+// machine can read. This is an optional ability of a [Store].
 type Filed interface {
-	// File returns the file that holds all of a mapped payload that the store has returned,
-	// unless the file is known to be gone. The file may be removed at any time.
+	// File returns the file that holds exactly a mapped payload that the store has
+	// returned, unless it is known to be gone. It may be removed at any time.
 	File(payload []byte) (path string, ok bool)
 }
 

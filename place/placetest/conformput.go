@@ -40,7 +40,7 @@ func (s Service) at(t *testing.T, name string) string {
 	return strings.TrimSuffix(other, "other") + name
 }
 
-// lies returns the bytes at a URL.
+// lies reads the file at a URL.
 func lies(t *testing.T, url string) []byte {
 	t.Helper()
 	f := open(t, url)

@@ -2,15 +2,15 @@
 //
 // Small records are appended to packs, each written by one process at a time and read by
 // all. Records put by one call share a header, a checksum and the common parts of their
-// provenance, so callers with many records should put and get them together. Large payloads
-// are separate files, named by their content and mapped into memory.
+// provenance, so put and get many records together. Large payloads are separate files,
+// named by content and mapped into memory.
 //
-// A process that dies at any moment leaves no partial results: every read checks the
-// header, payload, index or manifest. Data that fails the check is a miss; the store logs
-// it and moves it to the directory quarantine.
+// A process that dies at any moment leaves no partial results, because every read checks
+// the header, payload, index or manifest. Data that fails the check is a miss; the store
+// logs it and moves it to the directory quarantine.
 //
-// The directory may be on any local file system. It may be copied elsewhere while no
-// process writes, and deleted at any time.
+// The directory may be on any local file system. It may be copied while no process writes,
+// and deleted at any time.
 package disk
 
 import (
@@ -38,20 +38,20 @@ const (
 
 // Options are the settings of a Store. The zero value is a good choice.
 type Options struct {
-	// Dir is the directory: a store, or empty. It is created with its parents if it is
-	// missing. "" means the directory "larder" in the user's cache directory.
+	// Dir is the directory: a store, or empty. It is created with its parents if missing.
+	// "" means the directory "larder" in the user's cache directory.
 	Dir string
-	// MaxBytes caps the size of the directory: beyond it, the store evicts the records with
-	// the lowest worth in the background, and before Close. Between two evictions it may
-	// hold a sixteenth more. 0 means 20 GiB, below 0 no cap.
+	// MaxBytes caps the size of the directory: beyond it, and before Close, the records
+	// with the lowest worth are evicted. Between evictions it may hold a sixteenth more. 0
+	// means 20 GiB, below 0 no cap.
 	MaxBytes int64
 	// ReadOnly opens the directory without changing anything in it.
 	ReadOnly bool
-	// Sync makes every Put survive a power loss, but Put then waits for the medium. Without
-	// it, a power loss may lose recent records.
+	// Sync makes every Put wait until it survives a power loss. Without it, a power loss
+	// may lose recent records.
 	Sync bool
-	// PackBytes is the size at which a pack is finished. 0 means 64 MiB. The most is a
-	// sixteenth of MaxBytes, and 1 GiB.
+	// PackBytes is the size at which a pack is finished, at most a sixteenth of MaxBytes
+	// and 1 GiB. 0 means 64 MiB.
 	PackBytes int64
 	// BlobBytes is the size from which a payload gets its own file. 0 means 256 KiB.
 	BlobBytes int64
@@ -76,7 +76,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
-	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 is no cap
+	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 means no cap
 	if o.PackBytes <= 0 {
 		o.PackBytes = defaultPackBytes
 	}
@@ -118,10 +118,10 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in a directory, and creates it if it is missing. Damage in the
-// directory is not an error. A directory that cannot be written is opened for reading, with
-// a warning. A directory of a newer format gives a *VersionError, and one that holds
-// something else an error that wraps [store.ErrForeign].
+// Open opens the store in a directory, and creates it if missing. Damage in the directory
+// is not an error. A directory that cannot be written is opened for reading, with a
+// warning. A directory of a newer format gives a *VersionError, and one with other content
+// an error that wraps [store.ErrForeign].
 func Open(o Options) (*Store, error) { return openOn(o, nil) }
 
 // openOn is Open on a medium that can be made to fail.

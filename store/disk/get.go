@@ -31,8 +31,7 @@ func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 	return r, err
 }
 
-// Has reports whether a record is stored under k. It reads only the header, of the record
-// or its group.
+// Has reports whether a record is stored under k, by the header of the record or its group.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	err := s.find(k, true, func(p *pack, at format.Place) error {
 		var h format.Header
@@ -79,9 +78,9 @@ func readProvenance(k key.Key, p *pack, at format.Place) ([]byte, error) {
 	return p.Provenance(&h, at)
 }
 
-// find calls read with the position of the record of k. If there is no record, or read
-// fails, and refresh is set, it checks what other processes wrote and tries again. It drops
-// a record that read finds damaged from the index, so that a later one can replace it.
+// find calls read with the position of the record of k. If that fails and refresh is set,
+// it checks what other processes wrote and tries again. It drops a damaged record from the
+// index, so that a later one can replace it.
 func (s *Store) find(k key.Key, refresh bool, read func(*pack, format.Place) error) error {
 	if s.closed.Load() {
 		return errClosed
@@ -109,8 +108,8 @@ func (s *Store) freshen() {
 }
 
 // readFound reads the record of fp. A missing blob may belong to a record that another
-// process has evicted or is just writing. So only the last try logs a warning, and the
-// record stays in the index.
+// process has evicted or is writing. So only the last try logs a warning, and the record
+// stays in the index.
 func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last bool) bool {
 	at, p, ok := s.index.find(fp)
 	if !ok {
@@ -136,8 +135,7 @@ func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last 
 	return false
 }
 
-// unread reports whether err is an error of the medium. Such an error does not condemn the
-// record, which may be readable later.
+// unread reports whether err is an error of the medium: the record may be readable later.
 func unread(err error) bool {
 	return err != nil && !errors.Is(err, format.ErrDamaged) && !errors.Is(err, format.ErrOtherKey) &&
 		!errors.Is(err, fs.ErrClosed) && !errors.Is(err, fs.ErrNotExist)
@@ -175,8 +173,8 @@ func (s *Store) readMember(k key.Key, p *pack, at format.Place) (store.Record, e
 	return s.record(k, &h, bytes.Clone(g.Payload(i)))
 }
 
-// record checks and returns the record with header h, requested under k. The payload is
-// what follows the header; record retains it.
+// record checks and returns the record with header h, requested under k. It retains
+// payload.
 func (s *Store) record(k key.Key, h *format.Header, payload []byte) (store.Record, error) {
 	if err := sameKey(h, k); err != nil {
 		return store.Record{}, err

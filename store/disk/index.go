@@ -7,13 +7,13 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// An index maps each key to the position of its latest record. Later knowledge takes
-// precedence: places, then frozen, then base.
+// An index maps each key to the position of its latest record. It looks in places, then
+// frozen, then base.
 type index struct {
 	mu     sync.RWMutex
 	places map[uint64]format.Place
 	frozen map[uint64]format.Place // being merged with base: not changed during that
-	base   *base                   // nil if there is none
+	base   *base                   // nil for none
 	packs  []*pack                 // by number; nil if gone
 	latest atomic.Int64
 	news   atomic.Uint64 // counts when records became known; changed under mu, after them
@@ -24,7 +24,7 @@ type index struct {
 	merge chan struct{} // wakes the merger; buffers one
 }
 
-// forgotten is the position of a record known to be unusable.
+// forgotten is the position of an unusable record.
 var forgotten = format.Place{Pack: noPack, Read: format.Tombstone}
 
 // lookup returns the position of the latest record of fp, or a tombstone. Callers hold mu.
@@ -118,11 +118,10 @@ func (x *index) wake() {
 	}
 }
 
-// supersedes reports whether e is later than the record at old. Of records with one stamp,
-// a tombstone is the latest, because that is how a record is evicted. Of two copies, the
-// moved one is the latest, because the other is about to be removed. If the medium does not
-// return the record at old, e is later unless it was known before: then it was found to be
-// earlier.
+// supersedes reports whether e is later than the record at old. At equal stamps, a
+// tombstone is later, because it evicts a record, and so is a moved copy, because the other
+// one is about to be removed. If the medium does not return the record at old, e is later
+// unless it was known before: then it was found to be earlier.
 func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
 	if old.Pack == noPack {
 		return true
@@ -158,8 +157,7 @@ func (x *index) forget(fp uint64, old format.Place) {
 	x.remove(fp)
 }
 
-// remove removes fp from places. An earlier record of it stays hidden, because it was
-// replaced.
+// remove removes fp from places. Earlier records stay hidden, because they were replaced.
 func (x *index) remove(fp uint64) {
 	delete(x.places, fp)
 	if _, ok := x.lookup(fp); ok {
@@ -214,7 +212,7 @@ func (x *index) all(keep func(format.Place) bool) []format.Located {
 	return all
 }
 
-// saw records the highest stamp seen, so that the next one is higher even if the clock went
+// saw records the highest stamp, so that the next one is higher even if the clock went
 // back.
 func (x *index) saw(stamp int64) {
 	for {

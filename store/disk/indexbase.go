@@ -4,7 +4,7 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// begin prepares x for use, with the existing merged index.
+// begin prepares x for use with a merged index.
 func (x *index) begin(m *base) {
 	x.merge = make(chan struct{}, 1)
 	x.least, x.base = leastMerge, m
@@ -36,8 +36,8 @@ func (x *index) merges() bool {
 	return x.base != nil
 }
 
-// freeze moves the current places to frozen for a merge, until install or thaw. It returns
-// how many bytes of each pack, by number, these cover.
+// freeze moves places to frozen for a merge, until install or thaw. It returns how many
+// bytes of each pack, by number, these cover.
 func (x *index) freeze() []format.MergedPack {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -86,10 +86,10 @@ func (x *index) enough() bool {
 	return x.worth(len(x.frozen)) || x.base != nil && x.base.dead()
 }
 
-// worth reports whether n records outside the merged index justify a new one.
+// worth reports whether n records outside the merged index justify a merge.
 func (x *index) worth(n int) bool { return n >= max(x.least, x.base.len()/closePart) }
 
-// adopt switches to the merged index that another process wrote, if that covers more.
+// adopt switches to another process's merged index if that covers more.
 func (x *index) adopt(m *base) bool {
 	x.mu.Lock()
 	if x.base != nil && m.Same(x.base.Merged) {
@@ -113,8 +113,7 @@ func (x *index) adopt(m *base) bool {
 	return true
 }
 
-// attach matches the packs of m with packs of this process that are known as far as m
-// covers them.
+// attach matches packs of m with packs that this process knows as far as m covers them.
 func (x *index) attach(m *base) {
 	m.detachAll()
 	for _, p := range x.packs {
@@ -128,7 +127,7 @@ func (x *index) attach(m *base) {
 }
 
 // cover returns how many bytes the merged index covers of p, which has size bytes and is
-// new to this process. 0 means none.
+// new here.
 func (x *index) cover(p *pack, size int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()

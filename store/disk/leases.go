@@ -58,8 +58,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return local, nil
 }
 
-// TryLease leases those of the keys that no caller holds, among all processes that use the
-// directory.
+// TryLease leases those of the keys that no process using the directory holds.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -82,7 +81,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	return mine, sync.OnceFunc(func() { shared(); local() }), nil
 }
 
-// open returns the lender among processes, nil if there is none.
+// open returns the lender among processes, or nil.
 func (l *leases) open(s *Store) lender {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +122,7 @@ func (l *leases) begin(s *Store) {
 // bytes.
 const agreePatience = 50 * time.Millisecond
 
-// openTable uses the table to lease keys, if possible.
+// openTable uses the table, if possible.
 func (l *leases) openTable(s *Store) error {
 	if err := s.files.Mark(); err != nil { // the content of the file belongs to a store
 		return err
@@ -156,7 +155,7 @@ func (l *leases) take(s *Store) (*medium.File, error) {
 	return file, err
 }
 
-// leave returns to free a file that take returned, with its locks ended.
+// leave returns an unlocked file of take to free.
 func (l *leases) leave(file *medium.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

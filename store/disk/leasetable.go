@@ -28,8 +28,8 @@ const (
 )
 
 // byTable leases keys by a table in memory that all processes share. Each process has a
-// slot: a byte that it has locked as long as it lives. No call waits for another process,
-// which may be stopped.
+// slot: a byte that it locks while it lives. No call waits for another process, which may
+// be stopped.
 type byTable struct {
 	file *medium.File // has the locks on the slot and on bytes of keys
 	slot uint64       // noSlot: all were taken, and keys use bytes
@@ -85,7 +85,7 @@ func agree(file *medium.File, mine, theirs int64) error {
 }
 
 // takeSlot takes the first free slot, so that entries of dead processes disappear soon: it
-// clears those of the slot's last owner.
+// clears those of the last owner.
 func (t *byTable) takeSlot() error {
 	for slot := uint64(noSlot + 1); slot < leaseSlots; slot++ {
 		switch err := t.file.LockByte(slotsAt + int64(slot)); {
@@ -100,7 +100,7 @@ func (t *byTable) takeSlot() error {
 	return nil
 }
 
-// sweep clears the entries of the owner of a slot. The caller has locked the slot.
+// sweep clears the entries of a slot that the caller has locked.
 func (t *byTable) sweep(slot uint64) {
 	for i := range t.words {
 		w := &t.words[i]

@@ -10,10 +10,9 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// leastMerge is how many records may lack a merged index: opening the store reads them in a
-// few milliseconds. Beyond it, the limit is a part of the records that have one, so merging
-// writes each record only a few times. The limit of Close is lower, because Close happens
-// once.
+// leastMerge is how many records may lack a merged index: reading them takes a few
+// milliseconds. Beyond it, the limit is a part of the indexed records, so merging writes
+// each record only a few times. Close, which happens once, leaves fewer.
 const (
 	leastMerge = 1 << 14
 	mergePart  = 4
@@ -56,8 +55,7 @@ func (s *Store) mergeIndexes(ctx context.Context) {
 	}
 }
 
-// finishMerge merges records that would make opening slow. It leaves them to the next
-// process if another one is using the store.
+// finishMerge merges if opening would be slow, unless another process is using the store.
 func (s *Store) finishMerge() {
 	if s.files.ReadOnly || !s.index.due() {
 		return
@@ -81,8 +79,8 @@ func (s *Store) remerge() {
 	}
 }
 
-// merge writes a merged index of all that was known before freeze, and switches to it. Only
-// one caller may merge at a time.
+// merge writes a merged index of all that was known before freeze, and switches to it.
+// Callers must not merge concurrently.
 func (s *Store) merge(covered []format.MergedPack) error {
 	plan := s.index.plan(covered)
 	if err := s.writeMerged(plan); err != nil {

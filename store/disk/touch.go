@@ -21,7 +21,7 @@ const (
 )
 
 // touchEvery is the precision of the last use of a record: a use soon after another, or
-// soon after the record was made, is not noted.
+// after the record was made, is not noted.
 const touchEvery = time.Hour
 
 // touches holds the last uses of records, for records older than touchEvery.
@@ -107,8 +107,8 @@ func (s *Store) flushTouches() {
 }
 
 // compactTouches merges all files into one, with the records for which keep returns true.
-// Two processes may do so concurrently: each file that one removes is part of the file that
-// the other writes.
+// Two processes may do so concurrently: a file that one removes is part of the other's
+// file.
 func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 	merged := make(map[uint64]uint32)
 	files := s.readTouches(merged)

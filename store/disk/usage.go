@@ -14,10 +14,10 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Usage returns the size of all files of the store, in bytes, not in blocks, and of removed
-// files that this process has mapped. It reads the metadata of every file. Files with names
-// that the store does not use do not count, because they are not evicted; nor do bytes of a
-// pack beyond its greatest size.
+// Usage returns the size of all files of the store, in bytes, not blocks, including removed
+// files that this process has mapped. It reads the metadata of every file. Files with
+// foreign names, which are not evicted, and bytes of a pack beyond its greatest size do not
+// count.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	if s.closed.Load() {
 		return store.Usage{}, errClosed
@@ -30,7 +30,7 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 // MaxBytes returns the size limit of the directory, 0 for none.
 func (s *Store) MaxBytes() int64 { return s.limit }
 
-// measure adds up the files of the directory, without those that every store has.
+// measure adds up the store's files, without those that every store has.
 func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
 // estimate is measure without a stat of each blob.
@@ -58,8 +58,7 @@ func (s *Store) sum(but string) (total int64, err error) {
 	return total, nil
 }
 
-// sizeOf adds up the files in a directory that have names of the store, including its
-// subdirectories.
+// sizeOf adds up the files of the store in a directory and its subdirectories.
 func (s *Store) sizeOf(dir string, own func(name string) bool) (total int64, err error) {
 	err = s.files.Each(dir, func(path string, e fs.DirEntry) error {
 		if !own(e.Name()) {
@@ -128,8 +127,8 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-// info describes the record at r; g is its group if that is already read. It reports false
-// for a damaged or missing record.
+// info describes the record at r; g is its group if already read. It returns false for a
+// damaged or missing record.
 func (s *Store) info(g *format.Group, r format.Located, pinned map[uint64]bool) (info store.Info, ok bool) {
 	var h format.Header
 	ok = s.readFound(r.FP, func(p *pack, at format.Place) error { return g.Describe(&h, &p.Pack, r.FP, at) }, true)
@@ -172,8 +171,8 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	return pinned, nil
 }
 
-// linked returns the key that the record under k links to, zero for none; g is its group if
-// that is already read.
+// linked returns the key to which the record under k links, zero for none; g is its group
+// if already read.
 func (s *Store) linked(g *format.Group, k key.Key) key.Key {
 	var h format.Header
 	fp := format.Fingerprint(k)

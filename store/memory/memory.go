@@ -1,5 +1,5 @@
-// Package memory implements a store in the memory of one process, for tests and for
-// programs that cannot use a directory.
+// Package memory implements a store in memory, for tests and for programs that cannot use a
+// directory.
 package memory
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// defaultMaxBytes is the size cap used where Options gives none.
+// defaultMaxBytes is the default of Options.MaxBytes.
 const defaultMaxBytes = 256 << 20
 
-// overhead is the size charged for each record in addition to its payload and provenance.
+// overhead is charged for each record in addition to its payload and provenance.
 const overhead = 256
 
 // Options are the settings of a Store.
@@ -124,7 +124,7 @@ func (s *Store) Provenance(_ context.Context, k key.Key) ([]byte, error) {
 	return e.Provenance, nil
 }
 
-// Put stores copies of records. It refuses a record larger than the cap with store.ErrFull.
+// Put stores copies of records. A record larger than the cap is an error: store.ErrFull.
 func (s *Store) Put(_ context.Context, records ...store.Record) error {
 	for _, r := range records {
 		if err := s.put(r); err != nil {
@@ -214,8 +214,7 @@ func (e *entry) info() store.Info {
 	}
 }
 
-// pinned returns the keys that must not be evicted: those that pinned manifests name, and
-// those that they link to.
+// pinned returns the keys that pinned manifests name, and those that they link to.
 func (s *Store) pinned() map[key.Key]bool {
 	pinned := make(map[key.Key]bool)
 	for _, m := range s.manifests {
@@ -239,7 +238,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return s.leases.Acquire(ctx, k)
 }
 
-// TryLease leases those of the keys that no caller in this process holds.
+// TryLease leases those of the keys that are free in this process.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -332,5 +331,5 @@ func (s *Store) evict(limit int64) {
 	}
 }
 
-// Close does nothing; the records live as long as the Store.
+// Close does nothing.
 func (s *Store) Close() error { return nil }

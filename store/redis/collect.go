@@ -22,9 +22,9 @@ const (
 	soon       = 100 * time.Millisecond // pause after finding that another process is evicting
 )
 
-// The server counts the bytes that are put, and an eviction subtracts what it removed. So
-// the count is at least the bytes stored. If the server loses the count, it restarts with
-// the next Put; then all records are counted.
+// The server counts the bytes that are put, and evictions subtract what they removed. So
+// the count is at least the bytes stored. A lost count restarts with the next Put; then all
+// records are counted.
 
 // grown reads the count after bytes were put, and starts an eviction if it is over the cap.
 func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
@@ -89,8 +89,7 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 }
 
 // collect evicts down to target if the store holds more than limit. It scans all records
-// twice and stores only the total size per class of worth, because there may be very many
-// records.
+// twice and stores only the total size per class of worth, because there may be very many.
 func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, err error) {
 	pinned, err := s.pinned(ctx)
 	if err != nil {

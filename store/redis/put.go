@@ -20,10 +20,9 @@ func (s *Store) room(bytes int64) int64 {
 	return nameOverhead + int64(len(s.o.Prefix)+len(recordKind)) + key.Size + bytes
 }
 
-// Put stores records. For records that cannot be stored, it removes the previous ones under
-// their keys and returns an error. The error is store.ErrFull (a record is larger than
-// Options.MaxRecord, or the server has no memory), store.ErrReadOnly (the user may not
-// write) or ErrAway.
+// Put stores records. For those that cannot be stored, it removes the previous ones under
+// their keys. The error is then store.ErrFull (a record exceeds Options.MaxRecord, or the
+// server has no memory), store.ErrReadOnly (the user may not write) or ErrAway.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	for i := range records {
 		if err := records[i].Check(); err != nil {
@@ -81,8 +80,8 @@ func (s *Store) put(ctx context.Context, records []store.Record) error {
 	return err
 }
 
-// write sends the strings of records; for a nil string it removes what is stored. It counts
-// the bytes first, so after a failure the count is too high, never too low.
+// write sends the strings of records; a nil string removes the record. It counts the bytes
+// first, so after a failure the count is too high, never too low.
 func (s *Store) write(ctx context.Context, records []store.Record, strings [][]byte, bytes int64) error {
 	var count *goredis.IntCmd
 	commands := make([]goredis.Cmder, len(records))

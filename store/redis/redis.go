@@ -1,10 +1,10 @@
 // Package redis implements a store of small results in a Redis (or Valkey) server that many
 // machines share.
 //
-// It is meant as the far one of two stores: see [tier.Share]. Everything in it is a cache.
-// A damaged, evicted or foreign record is a miss. A server that is unreachable, full or
-// read-only stores nothing: results are computed, and callers do not wait for the server
-// again and again. The logger receives one warning.
+// It is the far one of two stores: see [tier.Share]. Everything in it is a cache. A
+// damaged, evicted or foreign record is a miss. A server that is unreachable, full or
+// read-only stores nothing: results are computed without further waiting, and the logger
+// receives one warning.
 //
 // Open refuses a server that is part of a cluster.
 //
@@ -45,7 +45,7 @@ const (
 	mostLeaseTime    = time.Hour
 )
 
-// Options are the settings of a Store. All users of a server should have the same settings.
+// Options are the settings of a Store. All users of a server should use the same.
 type Options struct {
 	// URL names the server, with user and password if it requires them:
 	// redis://user:password@host:6379/0, rediss:// for TLS (certificates are checked
@@ -61,9 +61,9 @@ type Options struct {
 	MaxRecord int64
 	// Timeout bounds each wait for the server. 0 means 2 s.
 	Timeout time.Duration
-	// LeaseTime is how long a lease outlives a process that was killed; a live process
-	// renews it three times in that time. 0 means 10 s; less than 100 ms or more than an
-	// hour is an error.
+	// LeaseTime is how long a lease outlives a killed process; a live process renews it
+	// three times in that time. 0 means 10 s; less than 100 ms or more than an hour is an
+	// error.
 	LeaseTime time.Duration
 	// Logger receives warnings about damage and a server that cannot be used. Nil means
 	// slog.Default().
@@ -105,7 +105,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open returns the store in a server. It does not contact the server, which may become
+// Open returns the store in a server. It does not contact the server, which may be
 // reachable later.
 func Open(o Options) (*Store, error) {
 	client, shown, err := parse(o.URL)

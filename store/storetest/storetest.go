@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Medium makes a new, empty medium and returns a function that opens a store on it. That
+// A Medium makes an empty medium and returns a function that opens a store on it. That
 // function is called again only after the previous store was closed; its records must still
 // be there.
 type Medium func(tb testing.TB) (open func() store.Store)
@@ -51,8 +51,8 @@ func Run(t *testing.T, medium Medium) {
 	t.Run("Model", func(t *testing.T) { testModel(t, medium) })
 }
 
-// Records checks an implementation of store.Records. The function open returns an empty one
-// and closes it at the end of the test.
+// Records checks a store.Records. open returns an empty one and closes it at the end of the
+// test.
 func Records(t *testing.T, open func(testing.TB) store.Records) {
 	each(t, open, []test[store.Records]{
 		{"RoundTrip", testRoundTrip},
@@ -69,12 +69,12 @@ func Records(t *testing.T, open func(testing.TB) store.Records) {
 	})
 }
 
-// Leases checks an implementation of store.Leases.
+// Leases checks a store.Leases.
 func Leases(t *testing.T, open func(testing.TB) store.Leases) {
 	each(t, open, []test[store.Leases]{{"LeaseExcludes", testLease}, {"LeaseCancel", testLeaseCancel}, {"TryLease", testTryLease}})
 }
 
-// Manifests checks an implementation of store.Manifests.
+// Manifests checks a store.Manifests.
 func Manifests(t *testing.T, open func(testing.TB) store.Manifests) {
 	each(t, open, []test[store.Manifests]{{"Manifests", testManifests}})
 }
@@ -219,8 +219,7 @@ func testDelete(t *testing.T, s store.Records) {
 	}
 }
 
-// testChanges checks that a record that became known is a change, and that a lookup alone
-// is not.
+// testChanges checks that a new record is a change, and a lookup is not.
 func testChanges(t *testing.T, s store.Records) {
 	c, ok := s.(store.Changing)
 	if !ok {
@@ -280,8 +279,8 @@ func testHeld(t *testing.T, s store.Store) {
 	}
 }
 
-// testMany checks that GetMany finds what Get finds, wherever the records are and whichever
-// user put them.
+// testMany checks that GetMany finds what Get finds, whichever user put the records, and
+// wherever.
 func testMany(t *testing.T, s store.Records) {
 	var all []store.Record
 	for i := range 300 {
@@ -360,8 +359,8 @@ func listed(t *testing.T, s store.Records) map[key.Key]store.Info {
 	return got
 }
 
-// testListedPins checks that records that a pinned manifest names, and those they link to,
-// are pinned.
+// testListedPins checks that records of pinned manifests, and those they link to, are
+// listed as pinned.
 func testListedPins(t *testing.T, s store.Store) {
 	for i := range 3 {
 		put(t, s, store.Record{Key: Key(i), Payload: Payload(1, 10)})
@@ -542,8 +541,8 @@ func testCollect(t *testing.T, s store.Store) {
 	}
 }
 
-// testCheapFirst checks that ten minutes of results, with the links that lead to them,
-// outlive as many bytes that cost little and were used later.
+// testCheapFirst checks that ten minutes of results, with their links, outlive as many
+// cheap bytes that were used later.
 func testCheapFirst(t *testing.T, s store.Store) {
 	const results, each = 20, 30 * time.Second
 	for i := range results {

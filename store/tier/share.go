@@ -22,12 +22,12 @@ type shared struct {
 // Records found in far are copied to near. Put writes to both, except records about files
 // of this machine. Leases count for all users of far. Listing, counting, manifests, pins
 // and eviction concern near only, so far may lose records, be unreachable, or bound itself.
-// Errors of far are not returned: far writes them to its own log. Delete deletes in both
-// and returns an error of far.
+// It writes its errors to its own log; only Delete, which deletes in both, returns an error
+// of far.
 //
-// A record found in near is not looked up in far, except records that change, such as the
+// A record in near is not looked up in far, except records that change, such as the
 // dependencies of a computation: for these, Get and GetMany return the later one. GetSeen
-// does not look in far for keys that far did not have a moment ago.
+// skips far for keys that it did not have a moment ago.
 func Share(near, far store.Store) store.Store { return &shared{Store: near, far: far} }
 
 // changes reports whether other users may have put another record under the key since.

@@ -1,9 +1,8 @@
-// Package tier combines two stores: a fast near one, which may lose records, and a far one,
-// which others share.
+// Package tier combines two stores: a fast near one, which may lose records, and a durable
+// far one, which others share.
 //
-// Records found in far are copied to near; Put writes to both. The far store is durable: it
-// has the manifests, and its leases count for all its users. Eviction removes the copies in
-// near first.
+// Records found in far are copied to near; Put writes to both. Far has the manifests, and
+// its leases count for all its users. Eviction removes the copies in near first.
 package tier
 
 import (
@@ -24,7 +23,7 @@ type Store struct{ near, far store.Store }
 var _ store.Store = (*Store)(nil)
 
 // New returns a store that looks in near first, then in far. It closes both. If far is
-// read-only, it is only read, and near stores new records.
+// read-only, near stores new records.
 func New(near, far store.Store) *Store { return &Store{near, far} }
 
 // Get returns the record stored under k. It copies a record found in far to near.
@@ -164,7 +163,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	return errors.Join(near, far)
 }
 
-// stamped returns copies of records with a creation time, so that it is the same in both
+// stamped returns copies of records with creation times, which are then equal in both
 // stores.
 func stamped(records []store.Record) []store.Record {
 	records = slices.Clone(records)

@@ -14,12 +14,12 @@ type Entry struct {
 // A Place is the position of a record. It is small because an index in memory holds one for
 // every record of a store.
 type Place struct {
-	Pack uint32 // number of the pack, assigned by the owner of several; 0 in entries of one pack
+	Pack uint32 // assigned by the owner of several packs; 0 in entries of one pack
 	Off  uint32 // in units of 8 bytes
 	Read uint32 // bytes of header and payload in the pack, and the class
 }
 
-// The class of a record, in the top bits of Place.Read.
+// Classes of records, in the top bits of Place.Read.
 const (
 	Tombstone  = 1 << 30
 	classBlob  = 1 << 31
@@ -75,8 +75,8 @@ func newMember(h *Header, off int64, fp uint64, stamp int64) Entry {
 	}
 }
 
-// SameRecord returns how many of the entries, ordered by position, belong to the record of
-// the first: more than one for a group.
+// SameRecord returns how many of the entries, ordered by position, belong to the first
+// record: several for a group.
 func SameRecord(entries []Entry) (n int) {
 	for n < len(entries) && entries[n].Off == entries[0].Off {
 		n++

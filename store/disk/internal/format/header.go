@@ -1,7 +1,7 @@
-// Package format reads and writes the bytes of the files of a store: packs with records and
-// groups, indexes of packs, touches and manifests. docs/internals/store.md specifies them.
-// It checks what it reads and returns ErrDamaged if the check fails. It uses only an
-// io.ReaderAt, no files, paths or locks.
+// Package format reads and writes the bytes of the files of a store: packs, indexes,
+// touches and manifests. docs/internals/store.md specifies them. It checks what it reads
+// and returns ErrDamaged if a check fails. It uses only an io.ReaderAt, no files, paths or
+// locks.
 package format
 
 import (
@@ -71,8 +71,8 @@ type Header struct {
 	Moves          uint32 // how often Collect moved it
 }
 
-// ErrDamaged reports bytes that differ from what was written, and ErrNoRecord bytes of a
-// pack that are not a record at all.
+// ErrDamaged reports bytes that differ from those written, and ErrNoRecord bytes of a pack
+// that are not a record at all.
 var (
 	ErrDamaged  = errors.New("damaged")
 	ErrNoRecord = fmt.Errorf("%w: no record begins here", ErrDamaged)

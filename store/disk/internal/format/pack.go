@@ -18,7 +18,7 @@ type Pack struct {
 // heads holds buffers for single headers.
 var heads = sync.Pool{New: func() any { return new([HeaderSize]byte) }}
 
-// Header reads the header of the record at the position at.
+// Header reads the header of the record at at.
 func (p *Pack) Header(h *Header, at Place) error {
 	buf := heads.Get().(*[HeaderSize]byte)
 	defer heads.Put(buf)
@@ -33,8 +33,7 @@ func (p *Pack) readRecord(h *Header, at Place, buf []byte) error {
 	return p.Check(h, at, buf)
 }
 
-// readAt fills b with a part of a record. An error of the medium is not damage: a later
-// read may return the bytes.
+// readAt fills b with a part of a record. An error of the medium is not damage.
 func (p *Pack) readAt(b []byte, off int64) error {
 	n, err := p.Reader.ReadAt(b, off)
 	switch {
@@ -46,7 +45,7 @@ func (p *Pack) readAt(b []byte, off int64) error {
 	return err
 }
 
-// Check decodes the header at the start of b, of the record at the position at.
+// Check decodes the header at the start of b, of the record at at.
 func (p *Pack) Check(h *Header, at Place, b []byte) error {
 	if !h.decode(b, p.ID, at.Offset()) {
 		return fmt.Errorf("%w: bad header", ErrDamaged)
@@ -66,7 +65,7 @@ func (p *Pack) Read(h *Header, at Place) (payload []byte, err error) {
 	return buf[HeaderSize:], nil
 }
 
-// Provenance reads the verified provenance of the record with header h at the position at.
+// Provenance reads the verified provenance of the record with header h at at.
 func (p *Pack) Provenance(h *Header, at Place) ([]byte, error) {
 	b := make([]byte, h.ProvenanceSize)
 	if err := p.readAt(b, at.Offset()+h.ReadSize()); err != nil {

@@ -10,8 +10,8 @@ import (
 // ErrLocked reports that another process or open file has the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// TryLock locks a file exclusively for this open file, or returns ErrLocked; on systems
-// without such locks it returns errors.ErrUnsupported. The lock ends when the file is
+// TryLock locks a file exclusively for this open file, or returns ErrLocked, or
+// errors.ErrUnsupported on systems without such locks. The lock ends when the file is
 // closed or the process dies.
 func (f *File) TryLock() error {
 	if err := f.folder.fails(OpLock, f.Name()); err != nil {
@@ -57,7 +57,7 @@ func (f *File) UnlockRange(at, n int64) error { return unlockBytes(f.File, at, n
 // UnlockBytes ends every LockByte. It fails only if the file was closed.
 func (f *File) UnlockBytes() error { return unlockBytes(f.File, 0, 0) }
 
-// OpenLock opens or creates an empty file that serves only as a lock.
+// OpenLock opens or creates an empty lock file.
 func (f *Folder) OpenLock(name string) (*File, error) {
 	path := f.Path(name)
 	if info, err := f.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -77,7 +77,7 @@ func (f *Folder) OpenIn(path string, flag int) (*File, error) {
 	return file, err
 }
 
-// Retry pauses between tries: the pause grows from the first to the second of these.
+// FirstPause and lastPause are the first and the longest pause between tries.
 const (
 	FirstPause = 200 * time.Microsecond
 	lastPause  = 20 * time.Millisecond

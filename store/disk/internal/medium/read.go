@@ -26,7 +26,7 @@ func (f *Folder) Read(path string, limit int64) ([]byte, error) {
 }
 
 // readPieces reads n bytes, too few to contain a hole, or the bytes before the first piece
-// of zeros: a crash may leave as many zeros as the file is long.
+// of zeros, of which a crash may leave any number.
 func readPieces(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, 0, min(n, maxAhead))
 	for int64(len(b)) < n {
@@ -89,8 +89,8 @@ func (f *Folder) Map(path string) (data []byte, release func() error, err error)
 	return data, func() error { return nil }, err
 }
 
-// Each calls visit for the entries of a directory, which may be missing. Entries that
-// vanish during the call are not an error.
+// Each calls visit for the entries of a directory, which may be missing. It ignores entries
+// that vanish.
 func (f *Folder) Each(dir string, visit func(path string, e fs.DirEntry) error) error {
 	entries, err := f.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,7 @@ func (f *Folder) Size(path string) int64 {
 	return info.Size()
 }
 
-// TreeSize adds up the regular files under path. It ignores files that vanish during the
-// call.
+// TreeSize adds up the regular files under path. It ignores files that vanish.
 func TreeSize(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

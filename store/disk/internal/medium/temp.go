@@ -13,8 +13,7 @@ import (
 )
 
 // temps names temporary files after their writer: by an ID that also names a file ID.lock,
-// which is locked while the writer lives. So a process that opens or cleans up the store
-// can find the files of dead writers.
+// locked while the writer lives. So other processes can find the files of dead writers.
 type temps struct {
 	mu   sync.Mutex
 	id   string
@@ -25,7 +24,7 @@ type temps struct {
 const lockSuffix = ".lock"
 
 // staleTemp is the age from which a temporary file counts as abandoned if there are no
-// locks: writing one takes seconds.
+// locks.
 const staleTemp = time.Hour
 
 // createTemp makes a new file in the directory of temporary files, which it creates if it
@@ -134,11 +133,11 @@ type owners struct {
 	folder *Folder
 	dir    string
 	dead   map[string]bool // by ID; a missing ID is not checked yet
-	held   []*File         // locks of dead writers, so that no other process takes them
+	held   []*File         // so that no other process takes them
 }
 
-// has reports whether the writer of a file may be alive. The lock of an ID comes after its
-// files in a directory.
+// has reports whether the writer of a file may be alive. The lock of an ID sorts after its
+// files.
 func (o *owners) has(e fs.DirEntry) bool {
 	id, rest, _ := strings.Cut(e.Name(), ".")
 	dead, known := o.dead[id]
