@@ -62,7 +62,7 @@ func (t *tracer) receiver(d *decl, n ast.Node, f *types.Func, called bool) bool 
 	if _, byPointer := types.Unalias(recv.Type()).(*types.Pointer); byPointer || !flat(recv.Type(), 0) {
 		t.holds(recv)
 	}
-	return false // its results are followed from there
+	return false // what it returns is followed from there
 }
 
 func deref(of types.Type) types.Type {
@@ -650,7 +650,7 @@ func (t *tracer) made(d *decl, v *types.Var) bool {
 	switch v.Type().Underlying().(type) {
 	case *types.Pointer, *types.Slice, *types.Map:
 	default:
-		return false // its references are unknown
+		return false // what it refers to may be anybody's
 	}
 	list := d.assignments(v)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(e ast.Expr) bool {

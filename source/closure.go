@@ -465,7 +465,7 @@ func (w *walker) refuse(d *decl, p problem) {
 	list := &w.doubts
 	if p.refuse {
 		list = &w.reasons
-		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot tell
+		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot check its values
 			w.barred[t.name()] = p.what + " at " + p.at
 			return
 		}

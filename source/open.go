@@ -149,7 +149,7 @@ func (w *walker) opens(of string, methods []string) {
 	}
 	switch {
 	case from == nothingUnseen || w.declared(w.root.decl, p.name):
-	case w.root.made == nil: // each call identifies them
+	case w.root.made == nil: // each call tells
 		w.barred[ofModules] = "code whose sources are not registered"
 	case from == modulesUnseen:
 		p.refuse, p.opaque, p.cure = true, true, ""

@@ -29,7 +29,7 @@ func (p *parsedProgram) valuesOf(of *types.Signature) (list []callee, ok bool) {
 		switch {
 		case v.of.Params().Len() != of.Params().Len() || v.of.Results().Len() != of.Results().Len():
 		case hasParameters(v.of, 0):
-			return nil, false // its type differs between uses
+			return nil, false // of a type that differs from use to use
 		case !types.Identical(v.of, of):
 		case v.unknown:
 			return nil, false

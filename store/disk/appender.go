@@ -116,8 +116,8 @@ func (a *appender) stamp(h *format.Header) {
 	}
 }
 
-// stage appends a sealed record to the buffer. After an error the buffer is empty, as after
-// any other error of the appender.
+// stage appends a sealed record to the buffer. After an error, here as in the other
+// methods, the buffer is empty.
 func (a *appender) stage(h *format.Header, payload, provenance []byte) error {
 	if err := a.closeGroup(); err != nil {
 		return err

@@ -383,8 +383,8 @@ func (c *collection) unreferencedBlobs() (total int64, err error) {
 
 // chooseRewrites picks free packs, those with the greatest dead share first: all that are
 // at least half dead, or as many as are needed to get from held to the limit. Within spare,
-// it skips packs where freeing a byte would move three. It joins small packs if there are
-// many.
+// it skips packs that would move more than three bytes per byte freed. It joins small packs
+// if there are many.
 func (c *collection) chooseRewrites(held int64) {
 	var free []*collectedPack
 	unsealed := 0
@@ -493,7 +493,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 	for i := range p.entries {
 		e := &p.entries[i]
 		if !s.index.has(e.FP, e.Place) {
-			continue // a later record exists by now
+			continue // a later record replaced it
 		}
 		var err error
 		switch {

@@ -65,7 +65,7 @@ func (p *mergePlan) each(yield func(format.Located) error) error {
 			frozen = frozen[1:]
 		}
 		if len(frozen) > 0 && frozen[0].FP == l.FP {
-			continue // a later record replaces it
+			continue // the later one counts
 		}
 		if err := emit(l); err != nil {
 			return err
