@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// Arrays are kept as a header of little-endian numbers, and the data at the
-// next multiple of 64 bytes from the start:
+// Arrays are encoded as a header of little-endian numbers, and the data at the next
+// multiple of 64 bytes from the start:
 //
 //	1 byte    0 for a nil *array.Array, with nothing after it; 1 otherwise
 //	1 byte    type of elements
@@ -66,7 +66,7 @@ func appendArray(dst []byte, a *array.Array) ([]byte, error) {
 	return append(dst, a.Data...), nil
 }
 
-// arrayHead returns the bytes before the data.
+// arrayHead returns the number of bytes before the data.
 func arrayHead(rank int) int { return (4 + 8*rank + arrayAlign - 1) / arrayAlign * arrayAlign }
 
 var errArray = errors.New("codec: array: damaged")

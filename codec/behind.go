@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// common lists types behind interfaces that are kept as their place here. New
-// ones go to the end, and none is ever taken out.
+// common lists types in interfaces that are encoded by their index here. Append new types
+// at the end, and never remove one.
 var common = []reflect.Type{
 	reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[[]byte](),
 	reflect.TypeFor[[]any](), reflect.TypeFor[map[string]any](),
@@ -36,7 +36,7 @@ var common = []reflect.Type{
 	reflect.TypeFor[color.CMYK](), reflect.TypeFor[color.Alpha](), reflect.TypeFor[color.Alpha16](),
 }
 
-// basic are the types without a package, by name.
+// basic maps the names of types without a package.
 var basic = func() map[string]reflect.Type {
 	all := map[string]reflect.Type{"any": reflect.TypeFor[any](), "struct{}": reflect.TypeFor[struct{}]()}
 	for _, t := range common {
@@ -47,8 +47,8 @@ var basic = func() map[string]reflect.Type {
 	return all
 }()
 
-// named are the types of packages that may be behind interfaces. Where two have
-// one name, it stands for neither.
+// named maps the names of types of packages that may be in interfaces. A name of two types
+// maps to neither.
 var named = struct {
 	sync.RWMutex
 	types map[string]reflect.Type
@@ -75,12 +75,11 @@ func init() {
 	}
 }
 
-// RegisterType says that Ts, and pointers to them, may be behind interfaces in
-// values that are kept. It is called when the program starts, in an init
-// function, by every program that reads or writes such values. T must have a
-// name; of two types with the same package and name (declared in functions)
-// neither is kept, and the second panics. So does a T that cannot be kept, or an
-// unnamed one.
+// RegisterType allows Ts and pointers to them in interfaces of encoded values. Every
+// program that writes or reads such values calls it at its start, in an init function. T
+// must have a name. Of two types with the same package and name (declared in functions),
+// neither is encoded, and the second panics. RegisterType also panics if T cannot be
+// encoded or is unnamed.
 func RegisterType[T any]() {
 	t := reflect.TypeFor[T]()
 	if t.Name() == "" || t.Kind() == reflect.Interface {
@@ -105,7 +104,7 @@ func register(t reflect.Type) {
 	named.types[name] = t
 }
 
-// typeNamed returns the type that goes by a quoted name, or nil.
+// typeNamed returns the type with a quoted name, or nil.
 func typeNamed(name string) reflect.Type {
 	named.RLock()
 	defer named.RUnlock()
@@ -114,8 +113,7 @@ func typeNamed(name string) reflect.Type {
 
 func quotedName(t reflect.Type) string { return strconv.Quote(t.PkgPath() + "." + t.Name()) }
 
-// implemented reports whether a known type, or a pointer to one, can be behind
-// an interface.
+// implemented reports whether a known type, or a pointer to one, implements an interface.
 func implemented(face reflect.Type) bool {
 	if face.NumMethod() == 0 {
 		return true
@@ -130,10 +128,10 @@ func implemented(face reflect.Type) bool {
 	return false
 }
 
-// behind holds a *plan for each type met behind an interface.
-var behind sync.Map // of reflect.Type
+// behind holds a *plan for each type found in an interface.
+var behind sync.Map // by reflect.Type
 
-// planBehind returns the plan of a type behind an interface.
+// planBehind returns the plan of a type in an interface.
 func planBehind(t reflect.Type) (*plan, error) {
 	if p, ok := behind.Load(t); ok {
 		return p.(*plan), nil
@@ -150,8 +148,7 @@ func planBehind(t reflect.Type) (*plan, error) {
 	return p, nil
 }
 
-// typeOf writes a type: its place among the common ones and those that came
-// before, or its text.
+// typeOf writes a type: its index among the common ones and the earlier ones, or its text.
 func (w *cborWriter) typeOf(t reflect.Type) error {
 	if w.types == nil {
 		w.types = make(map[reflect.Type]uint64, len(common))
@@ -196,8 +193,8 @@ func (r *cborReader) typeOf() reflect.Type {
 	return t
 }
 
-// typeText writes a type out as [parseType] reads it: a named type with its
-// fingerprint, so that one that has changed since is not taken for it.
+// typeText formats a type as [parseType] reads it: a named type with its fingerprint, so
+// that a changed type is not mistaken for it.
 func typeText(t reflect.Type) (string, error) {
 	if t.Name() != "" {
 		if basic[t.Name()] == t {
@@ -240,7 +237,7 @@ func textOf(prefix string, elem reflect.Type) (string, error) {
 	return prefix + text, err
 }
 
-// Bounds on types that are made of their text: types are never forgotten.
+// Bounds on types built from their text, because types are never freed.
 const (
 	maxTypeText = 1 << 10
 	maxArray    = 1 << 16 // bytes of an array
@@ -258,7 +255,7 @@ func parseType(text string) (reflect.Type, error) {
 	return t, err
 }
 
-// parsePrefix reads the type that text begins with.
+// parsePrefix reads the type at the start of text.
 func parsePrefix(text string) (t reflect.Type, rest string, err error) {
 	switch {
 	case strings.HasPrefix(text, `"`):

@@ -9,19 +9,18 @@ import (
 	"math/bits"
 )
 
-// A bmpFile is what the headers of a BMP say: of OS/2 (12 bytes) and of Windows
-// (40 to 124 bytes).
+// A bmpFile holds the headers of a BMP: of OS/2 (12 bytes) or of Windows (40 to 124 bytes).
 type bmpFile struct {
 	width, height int
-	upward        bool // the first row is the lowest
-	depth         int  // bits a pixel
+	upward        bool // the first row is the bottom
+	depth         int  // bits per pixel
 	compression   uint32
 	masks         [4]uint32 // red, green, blue, alpha
 	palette       color.Palette
 	pixels        []byte
 }
 
-// The compressions that are read.
+// The supported compressions.
 const (
 	bmpPlain      = 0
 	bmpRLE8       = 1
@@ -30,9 +29,9 @@ const (
 	bmpAlphaMasks = 6
 )
 
-// decodeBMP reads BMP of 1 to 32 bits a pixel, with run lengths too. It has alpha
-// if the header gives it bits: those that 32 bits leave over count for nothing.
-// A palette of greys, black to white in even steps, is grey.
+// decodeBMP reads 1 to 32 bits per pixel, with run lengths too. There is alpha only if the
+// header assigns bits to it: unassigned bits are ignored. A palette of greys in even steps
+// from black to white is grey.
 func decodeBMP(b []byte) (any, error) {
 	f, err := parseBMP(b)
 	if err != nil {
@@ -102,7 +101,7 @@ func parseBMP(b []byte) (*bmpFile, error) {
 
 func (f *bmpFile) masked() bool { return f.compression == bmpMasks || f.compression == bmpAlphaMasks }
 
-// setMasks says which bits are which colour, and refuses what is not read.
+// setMasks determines the bits of each colour, and refuses unsupported formats.
 func (f *bmpFile) setMasks(b []byte, size int64) error {
 	switch c, d := f.compression, f.depth; {
 	case c == bmpPlain && (d == 1 || d == 2 || d == 4 || d == 8 || d == 24), c == bmpRLE8 && d == 8, c == bmpRLE4 && d == 4:
@@ -144,7 +143,7 @@ func (f *bmpFile) readPalette(b []byte, entry int, colours int64) error {
 	return nil
 }
 
-// line returns which row of pixels is row y of the image.
+// line returns the stored row of row y of the image.
 func (f *bmpFile) line(y int) int {
 	if f.upward {
 		return f.height - 1 - y
@@ -152,7 +151,7 @@ func (f *bmpFile) line(y int) int {
 	return y
 }
 
-// indices reads a palette's indices of 1 to 8 bits.
+// indices reads palette indices of 1 to 8 bits.
 func (f *bmpFile) indices(row int) *image.Paletted {
 	img := image.NewPaletted(image.Rect(0, 0, f.width, f.height), f.palette)
 	for y := range f.height {
@@ -165,8 +164,8 @@ func (f *bmpFile) indices(row int) *image.Paletted {
 	return img
 }
 
-// greyed returns a palette image as grey if its palette is that, and is an error
-// if it has indices beyond the palette.
+// greyed returns a palette image, as grey if its palette is grey. Indices beyond the
+// palette are an error.
 func (f *bmpFile) greyed(img *image.Paletted) (any, error) {
 	n := len(f.palette)
 	for _, v := range img.Pix {
@@ -217,8 +216,8 @@ func (f *bmpFile) colours(row int) image.Image {
 	return img
 }
 
-// masked returns the bits of a mask, scaled to 8 and rounded down as Pillow does;
-// 255 if it has none.
+// masked returns the bits of a mask, scaled to 8 and rounded down as Pillow does; 255 for
+// an empty mask.
 func masked(v, mask uint32) uint8 {
 	if mask == 0 {
 		return 255

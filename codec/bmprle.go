@@ -2,8 +2,8 @@ package codec
 
 import "image"
 
-// unpackRuns reads run lengths. What they leave out is the first colour of the
-// palette; what goes beyond the image is left out.
+// unpackRuns reads run lengths. Skipped pixels get the first colour of the palette; pixels
+// beyond the image are dropped.
 func (f *bmpFile) unpackRuns() *image.Paletted {
 	img := image.NewPaletted(image.Rect(0, 0, f.width, f.height), f.palette)
 	x, y := 0, 0
@@ -13,7 +13,7 @@ func (f *bmpFile) unpackRuns() *image.Paletted {
 		}
 		x++
 	}
-	// nibble returns pixel i of what a byte, or a byte and those after it, hold.
+	// nibble returns pixel i of a run that starts with byte b.
 	nibble := func(b byte, i int) byte {
 		if f.depth == 8 {
 			return b
@@ -39,7 +39,7 @@ func (f *bmpFile) unpackRuns() *image.Paletted {
 				return img
 			}
 			x, y, b = x+int(b[0]), y+int(b[1]), b[2:]
-		default: // pixels one by one, padded to whole words
+		default: // single pixels, padded to words
 			n := (int(v)*f.depth + 7) / 8
 			if n > len(b) {
 				return img

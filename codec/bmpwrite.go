@@ -9,9 +9,9 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// encodeBMP writes grey as a palette of greys, colour with 24 bits, and alpha
-// with 32 in a header that has a mask for it (version 4). Of 16 bits a channel
-// the upper 8 are written; a palette becomes colours. CMYK becomes RGB.
+// encodeBMP writes grey as a palette of greys, colour with 24 bits, and alpha with 32 bits
+// and a header with an alpha mask (version 4). It writes the upper 8 of 16 bits per
+// channel. Palettes become colours, CMYK becomes RGB.
 func encodeBMP(w io.Writer, img image.Image) error {
 	channels := bmpChannels(img)
 	a, err := array.FromImage(img, channels)
@@ -39,7 +39,7 @@ func encodeBMP(w io.Writer, img image.Image) error {
 	return err
 }
 
-// bmpChannels returns how many channels a BMP gets: grey has no alpha.
+// bmpChannels returns the number of channels in the BMP: grey loses alpha.
 func bmpChannels(img image.Image) int {
 	n, _ := array.Channels(img)
 	if _, inks := img.(*image.CMYK); inks {

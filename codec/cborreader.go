@@ -7,19 +7,18 @@ import (
 	"reflect"
 )
 
-// A cborReader reads the items a cborWriter wrote. Its first error sticks, and
-// makes all that follows zero.
+// A cborReader reads the items of a cborWriter. After its first error it returns zeros.
 type cborReader struct {
 	b     []byte
 	all   int // bytes at the start
 	depth int
-	parts []reflect.Value // that may be referred to, as they were numbered
-	types []reflect.Type  // behind interfaces, as they were numbered
-	apart bool            // nothing refers, or is referred to: a key of a map
+	parts []reflect.Value // possible targets of references, in order
+	types []reflect.Type  // in interfaces, in order
+	apart bool            // without references in or out: a key of a map
 	err   error
 }
 
-// again sets v to an earlier part if there is a reference to one.
+// again sets v to an earlier part if the next item is a reference.
 func (r *cborReader) again(v reflect.Value) bool {
 	if r.apart || len(r.b) < 2 || r.b[0] != majorTag|24 || r.b[1] != tagAgain {
 		return false
@@ -42,7 +41,7 @@ func (r *cborReader) again(v reflect.Value) bool {
 	return true
 }
 
-// part numbers a part.
+// part registers a part.
 func (r *cborReader) part(v reflect.Value) {
 	if !r.apart {
 		r.parts = append(r.parts, v)
@@ -75,7 +74,7 @@ func (r *cborReader) peek() byte {
 	return r.b[0]
 }
 
-// take returns the next n bytes, or nil.
+// take returns the next n bytes, or nil if there are fewer.
 func (r *cborReader) take(n uint64) []byte {
 	if n > uint64(len(r.b)) {
 		r.fail("%d bytes are missing", n-uint64(len(r.b)))
@@ -108,7 +107,7 @@ func (r *cborReader) head() (major byte, n uint64) {
 	}
 }
 
-// expect reads a head of one major type.
+// expect reads a head, which must have the given major type.
 func (r *cborReader) expect(want byte) uint64 {
 	at := r.b
 	major, n := r.head()
@@ -120,7 +119,7 @@ func (r *cborReader) expect(want byte) uint64 {
 	return n
 }
 
-// null reads a null if there is one.
+// null reads a null if it comes next.
 func (r *cborReader) null() bool {
 	if r.peek() != cborNull {
 		return false
@@ -178,7 +177,7 @@ func (r *cborReader) float64() uint64 {
 	return 0
 }
 
-// bytes returns bytes that share the memory read from.
+// bytes returns a byte string, which aliases the input.
 func (r *cborReader) bytes() []byte { return r.take(r.expect(majorBytes)) }
 
 func (r *cborReader) string() string {
@@ -190,8 +189,8 @@ func (r *cborReader) string() string {
 	return string(r.take(n))
 }
 
-// count reads the length of an array or a map whose elements take at least
-// least bytes each, so that no length allocates more than its bytes justify.
+// count reads the length of an array or a map with elements of at least least bytes. So a
+// length cannot allocate more than its bytes justify.
 func (r *cborReader) count(major byte, least int) int {
 	n := r.expect(major)
 	if least > 0 && n > uint64(len(r.b)/least) {
@@ -201,7 +200,7 @@ func (r *cborReader) count(major byte, least int) int {
 	return int(n)
 }
 
-// exactly reads the length of an array that is known.
+// exactly reads the length of an array, which must be want.
 func (r *cborReader) exactly(want int) {
 	if n := r.expect(majorArray); r.err == nil && n != uint64(want) {
 		r.fail("%d elements where %d were expected", n, want)

@@ -32,9 +32,9 @@ const (
 	cborFloat64 = majorOther | 27
 )
 
-// tagAgain marks a reference to a part that came before: the number of the
-// pointer, slice, map, long string or boxed value, in the order in which they
-// begin. (Tag 29 is that of shared values; here nothing marks the first.)
+// tagAgain marks a reference to an earlier part: the number of the pointer, slice, map,
+// long string or boxed value, in the order in which they begin. (Tag 29 is that of shared
+// values; here the first occurrence has no mark.)
 const tagAgain = 29
 
 // A cborWriter appends CBOR items: integers and lengths in their shortest
@@ -43,26 +43,26 @@ type cborWriter struct {
 	dst   []byte
 	start int // of the value in dst
 	depth int
-	seen  map[place]int           // parts that may be met again, numbered
-	alive []any                   // made for writing: their places must not be used again
+	seen  map[place]int           // parts that may recur, numbered
+	alive []any                   // made during encoding: their addresses must not be reused
 	types map[reflect.Type]uint64 // behind interfaces, numbered
-	apart bool                    // nothing refers, or is referred to: a key of a map
+	apart bool                    // without references in or out: a key of a map
 
-	opaque deepequal.Sharing // what values refer to that make bytes of themselves
+	opaque deepequal.Sharing // memory of values that encode themselves
 }
 
-// A place is memory seen as a value of a type.
+// A place identifies memory of a type.
 type place struct {
 	at  unsafe.Pointer
 	len int
 	typ reflect.Type
 }
 
-// maxBytes bounds values that are made of parts, which may overlap.
+// maxBytes bounds values with parts, which may overlap.
 const maxBytes = 1<<31 - 1
 
-// again writes a reference to what was written from that place before, and
-// reports whether there was such. If not, it will be from now on.
+// again writes a reference if this memory was written before, and reports whether it did.
+// Otherwise it registers the memory.
 func (w *cborWriter) again(at unsafe.Pointer, length int, typ reflect.Type) bool {
 	if w.apart {
 		return false
@@ -80,8 +80,8 @@ func (w *cborWriter) again(at unsafe.Pointer, length int, typ reflect.Type) bool
 	return false
 }
 
-// enter notes that the inside of a pointer, slice, map or interface is being
-// written, until leave.
+// enter notes that the content of a pointer, slice, map or interface is being written,
+// until leave.
 func (w *cborWriter) enter(t reflect.Type) error {
 	if w.depth++; w.depth > maxDepth {
 		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of links"}
@@ -89,7 +89,7 @@ func (w *cborWriter) enter(t reflect.Type) error {
 	return w.room(t)
 }
 
-// room reports what has become too long.
+// room returns an error if the encoding has become too long.
 func (w *cborWriter) room(t reflect.Type) error {
 	if len(w.dst)-w.start > maxBytes {
 		return &UnencodableError{What: fmt.Sprintf("a value that takes more than %d bytes", maxBytes), Type: t, Cure: "return an array.Array, or several results"}
@@ -133,8 +133,7 @@ func (w *cborWriter) int(v int64) {
 	}
 }
 
-// float32 and float64 take bits: a signalling NaN is quiet once it was
-// converted.
+// float32 and float64 take bits, because a conversion would quiet a signalling NaN.
 func (w *cborWriter) float32(bits uint32) {
 	w.dst = binary.BigEndian.AppendUint32(append(w.dst, cborFloat32), bits)
 }
@@ -148,7 +147,7 @@ func (w *cborWriter) bytes(b []byte) {
 	w.dst = append(w.dst, b...)
 }
 
-// string writes text, and as bytes what is not UTF-8.
+// string writes a text string, or a byte string if s is not UTF-8.
 func (w *cborWriter) string(s string) {
 	if utf8.ValidString(s) {
 		w.head(majorText, uint64(len(s)))

@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Check looks whether bytes can be what the extension of their file says, for a small part
-// of what it takes to decode a large value: text (JSON, YAML, tables) is read whole, of
-// images and arrays the header. It returns the error that Decode would have, and nil where
-// that would be due to a setting, or where the format is not known or has no such look.
+// Check reports whether bytes can be what their file extension claims, much faster than
+// decoding a large value: it reads text (JSON, YAML, tables) whole, and of images and
+// arrays the header. It returns the error of Decode, or nil if that is due to a setting, if
+// the format is unknown, or if it has no check.
 func Check(ext string, b []byte) error {
 	c, known := ByExtension(ext)
 	if !known || c.Check == nil {
@@ -24,7 +24,7 @@ func Check(ext string, b []byte) error {
 	return err
 }
 
-// checkWhole decodes, which of text takes little.
+// checkWhole decodes, which is fast for text.
 func checkWhole(decode func(b []byte) (any, error)) func(b []byte) error {
 	return func(b []byte) error {
 		_, err := decode(b)
@@ -40,7 +40,7 @@ func checkHeader(name string, config func(io.Reader) (image.Config, error)) func
 	})
 }
 
-// checkStart names the format in an error, as decoders do.
+// checkStart adds the format to an error, as decoders do.
 func checkStart(name string, check func(b []byte) error) func(b []byte) error {
 	return func(b []byte) error {
 		if err := check(b); err != nil {

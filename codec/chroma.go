@@ -2,13 +2,12 @@ package codec
 
 import "image"
 
-// fullChroma returns an image with as much chroma as luma: a sample between
-// two is three quarters of the nearer and one quarter of the other (a triangle
-// filter), along each axis that was halved; at the border the outermost sample
-// is repeated. So do libjpeg ("fancy upsampling") and libwebp. The roundings
-// are those of libjpeg, which go up and down by turns. Chroma sampled otherwise
-// stays as it is, and each sample counts for all pixels it covers, as there.
-// Chroma of at most narrow columns is not interpolated.
+// fullChroma returns an image with as much chroma as luma. Along each halved axis, a sample
+// is three quarters of the nearer one and one quarter of the other (a triangle filter); at
+// the border the outermost sample is repeated. libjpeg ("fancy upsampling") and libwebp do
+// the same. Rounding alternates up and down, as in libjpeg. Other subsampling is not
+// interpolated, nor is chroma of at most narrow columns: there each sample counts for all
+// pixels it covers.
 func fullChroma(m *image.YCbCr, narrow int) *image.YCbCr {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	wide, high := (w+1)/2, (h+1)/2
@@ -63,8 +62,7 @@ func upRows(c []byte, stride, high, w, h int) []byte {
 	return out
 }
 
-// neighbours returns the rows of chroma that make a row of pixels, and how it
-// is rounded.
+// neighbours returns the rows of chroma for a row of pixels, and the rounding bias.
 func neighbours(y, high int) (near, far, bias int) {
 	near = y / 2
 	if y%2 == 0 {
@@ -73,8 +71,7 @@ func neighbours(y, high int) (near, far, bias int) {
 	return near, min(near+1, high-1), 2
 }
 
-// upBoth doubles rows and columns: first down the columns, sums of which are
-// then taken along the row.
+// upBoth doubles rows and columns: it sums down the columns first, then along the row.
 func upBoth(c []byte, stride, wide, high, w, h int, smooth bool) []byte {
 	out, sums := make([]byte, 0, w*h+1), make([]int, wide)
 	for y := range h {
@@ -93,7 +90,7 @@ func upBoth(c []byte, stride, wide, high, w, h int, smooth bool) []byte {
 			}
 			out = append(out, byte((3*s+left+8)/16), byte((3*s+right+7)/16))
 		}
-		out = out[:(y+1)*w] // of an odd width the last was one too many
+		out = out[:(y+1)*w] // for an odd width, the last one is extra
 	}
 	return out
 }

@@ -9,9 +9,8 @@ import (
 	"math"
 )
 
-// claims returns what reads from the header of a file, which may be much smaller
-// than its image, how many bytes the image takes while it is decoded; 0 for one that
-// is none.
+// claims returns a function that reads the header of an image and returns how many bytes
+// the image takes during decoding; 0 if it is not an image.
 func claims(config func(io.Reader) (image.Config, error)) func(b []byte) int64 {
 	return func(b []byte) int64 {
 		c, err := guarded(func() (image.Config, error) { return config(bytes.NewReader(b)) })
@@ -23,7 +22,7 @@ func claims(config func(io.Reader) (image.Config, error)) func(b []byte) int64 {
 		case color.GrayModel:
 			pixel = 1
 		case color.YCbCrModel, color.NYCbCrAModel:
-			pixel = 8 // with what the colours are made of
+			pixel = 8 // including intermediate colours
 		case color.RGBA64Model, color.NRGBA64Model:
 			pixel = 8
 		}
@@ -31,8 +30,8 @@ func claims(config func(io.Reader) (image.Config, error)) func(b []byte) int64 {
 	}
 }
 
-// claimsPNG does what claims does for PNG, whose header tells in the same place
-// always: to read it as an image takes more memory than a small image.
+// claimsPNG is claims for PNG, whose header has a fixed position: parsing it as an image
+// takes more memory than a small image.
 func claimsPNG(b []byte) int64 {
 	const widthAt, heightAt, depthAt, end = 16, 20, 24, 26
 	if len(b) < end {
@@ -51,13 +50,13 @@ func claimsPNG(b []byte) int64 {
 	return 4 * width * height
 }
 
-// claimsJPEG does it for JPEG: the size stands in the first frame, after segments
-// of which each says how long it is.
+// claimsJPEG is claims for JPEG: the first frame, after segments with their lengths, has
+// the size.
 func claimsJPEG(b []byte) int64 {
 	const startOfFrame, startOfScan = 0xc0, 0xda
 	for at := 2; at+10 <= len(b) && b[at] == 0xff; {
 		marker := b[at+1]
-		if marker == 0xff { // filling
+		if marker == 0xff { // fill byte
 			at++
 			continue
 		}
@@ -70,7 +69,7 @@ func claimsJPEG(b []byte) int64 {
 			case 1:
 				return width * height
 			case 3:
-				return 8 * width * height // with what the colours are made of
+				return 8 * width * height // including intermediate colours
 			}
 			return 4 * width * height
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
-// A Table is rows of text under the names of their columns. Every row has as
-// many fields as there are columns.
+// A Table is rows of strings under the names of their columns. Every row has as many fields
+// as there are columns.
 type Table struct {
 	Columns []string
 	Rows    [][]string
@@ -28,7 +28,8 @@ func (t Table) Maps() []map[string]string {
 	return rows
 }
 
-// check reports columns of one name or of none, and rows of another length.
+// check returns an error for duplicate or empty column names, and for rows of another
+// length.
 func (t Table) check() error {
 	seen := make(map[string]bool, len(t.Columns))
 	for i, c := range t.Columns {
@@ -48,9 +49,9 @@ func (t Table) check() error {
 	return nil
 }
 
-// csvCodec reads comma separated values (RFC 4180, UTF-8) to a [Table]. The
-// first line names the columns; one without a name is column_1, or as its place is. Fields keep their bytes, line breaks too. A
-// carriage return by itself outside of quotes is an error.
+// csvCodec reads comma separated values (RFC 4180, UTF-8) as a [Table]. The first line
+// names the columns; an unnamed one is column_N by its position N. Fields keep their bytes,
+// including line breaks. A lone carriage return outside of quotes is an error.
 var csvCodec = Codec{
 	Name:       "csv",
 	Extensions: []string{"csv"},

@@ -7,7 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// fingerprint covers the encoding and everything that t reaches.
+// fingerprint identifies the encoding and all types that t reaches.
 func fingerprint(id string, t reflect.Type) uint64 {
 	d := describer{seen: make(map[reflect.Type]int)}
 	d.text = append(append(d.text, id...), ' ')
@@ -15,7 +15,7 @@ func fingerprint(id string, t reflect.Type) uint64 {
 	return xxh3.Hash(d.text)
 }
 
-// A describer writes types out, each named one once.
+// A describer writes types as text, each named one once.
 type describer struct {
 	text []byte
 	seen map[reflect.Type]int

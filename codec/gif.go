@@ -12,9 +12,9 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// decodeGIF reads a GIF of one frame to an image.Paletted of its canvas, and of
-// several to an array of what is seen after each: (frames, height, width, 3),
-// or 4 if something is seen through.
+// decodeGIF reads a GIF of one frame as an image.Paletted of its canvas. It reads several
+// frames as an array of the canvas after each: (frames, height, width, 3), or 4 if parts
+// are transparent.
 func decodeGIF(b []byte) (any, error) {
 	if _, err := checked(b, 4096, gif.DecodeConfig); err != nil {
 		return nil, err
@@ -39,9 +39,8 @@ func decodeGIF(b []byte) (any, error) {
 
 func encodeGIF(w io.Writer, img image.Image) error { return gif.Encode(w, img, nil) }
 
-// checkFrames bounds the pixels of all frames, each of which is as large as the
-// canvas when it is shown. It follows the blocks of the file without unpacking
-// them.
+// checkFrames bounds the pixels of all frames, each of which takes a whole canvas. It
+// follows the blocks of the file without decompressing them.
 func checkFrames(b []byte) error {
 	c, err := gif.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
@@ -62,12 +61,12 @@ func checkFrames(b []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			flags := b[at+9]
-			at += 11 // and the size of codes
+			at += 11 // and the code size
 			if flags&0x80 != 0 {
 				at += 3 << (flags&7 + 1)
 			}
 		default:
-			return nil // the decoder says what is wrong
+			return nil // the decoder reports the error
 		}
 		for at < len(b) && b[at] != 0 {
 			at += int(b[at]) + 1
@@ -80,8 +79,8 @@ func checkFrames(b []byte) error {
 	return nil
 }
 
-// shown returns what is seen after each frame. What no frame has painted is
-// clear; the background colour of the file is not used, as nowhere today.
+// shown returns the canvas after each frame. Unpainted pixels are transparent; like current
+// software, it ignores the background colour of the file.
 func shown(g *gif.GIF, canvas image.Rectangle) []image.Image {
 	screen := image.NewNRGBA(canvas)
 	frames := make([]image.Image, len(g.Image))
@@ -119,7 +118,7 @@ func seeThrough(frames []image.Image) bool {
 	return false
 }
 
-// stack makes one array of images of one type and size: pages come first.
+// stack makes one array of images of one type and size: pages are the first dimension.
 func stack(pages []image.Image) (*array.Array, error) {
 	var data []byte
 	var shape []int

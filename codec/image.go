@@ -16,25 +16,25 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// MaxPixels bounds the images that are read and written, so that a small file
-// cannot claim all memory; 0, the default, means 1<<28. A larger image is an
-// error; the pages of one file count together.
+// MaxPixels bounds the images that are read and written, so that a small file cannot claim
+// all memory; 0, the default, means 1<<28. A larger image is an error; the pages of one
+// file count together.
 var MaxPixels atomic.Int64
 
 const defaultMaxPixels = 1 << 28
 
-// imageCodecs returns the codecs of images. Each reads a format to an image.Image
-// whose type says what the file has, as array.Channels lists, or to an *array.Array
-// where no type of image can: of several pages or frames (pages, height, width,
-// channels), or of other numbers than uint8 and uint16. It writes an image or such
-// an array, and reads back the channels it was given. A palette is read as one, or
-// as grey if the format has no other way to say grey. Metadata of a file, such as
-// its orientation, is not read. JPEG takes grey, colour and CMYK and drops alpha,
-// GIF takes a palette. Lossless are pixels and channels; the type of image may be
-// another one.
+// imageCodecs returns the codecs of images. Each reads an image.Image whose type shows the
+// channels of the file, as array.Channels lists. It reads an *array.Array if no image type
+// fits: (pages, height, width, channels) of several pages or frames, or numbers other than
+// uint8 and uint16. It writes an image or such an array, and reads back the same channels.
+// A palette stays one, or becomes grey if the format has no other grey. Metadata such as
+// the orientation is ignored.
 //
-// Functions are named where they are called, so that each codec is known by what
-// it calls and not by all of this.
+// JPEG takes grey, colour and CMYK and drops alpha; GIF takes a palette. Lossless refers to
+// pixels and channels; the type of image may change.
+//
+// Functions are named where they are called, so that the identity of each codec covers only
+// what it calls.
 func imageCodecs() []Codec {
 	return []Codec{
 		{
@@ -93,7 +93,7 @@ func readImage(name string, b []byte, decode func([]byte) (any, error)) (any, er
 	return v, nil
 }
 
-// writeImage writes what can only be one image.Image.
+// writeImage writes a value that must be one image.Image.
 func writeImage(name string, v any, encode func(io.Writer, image.Image) error) ([]byte, error) {
 	return writeBytes(name, v, func(w io.Writer, v any) error {
 		img, err := imageOf(v)
@@ -130,9 +130,8 @@ func imageOf(v any) (image.Image, error) {
 	return nil, fmt.Errorf("%s cannot be written; it takes an image, or an array of pixels", display.Value(v))
 }
 
-// checked returns the header of an image. One of more pixels than allowed, or
-// than b can hold if a byte stands for perByte of them (0 for any number), is an
-// error.
+// checked returns the header of an image. It returns an error if the image has more pixels
+// than allowed, or than b can hold at perByte pixels per byte (0 for any number).
 func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) (image.Config, error) {
 	c, err := config(bytes.NewReader(b))
 	if err != nil {
@@ -158,7 +157,7 @@ func pixelLimit() int64 {
 	return defaultMaxPixels
 }
 
-// morePixels is how more pixels are allowed.
+// morePixels tells how to allow more pixels.
 const morePixels settingError = "allow more by --max-pixels, by limits: {pixels: N} in the flow file, or in Go by codec.MaxPixels"
 
 func checkSize(width, height int) error {
@@ -172,7 +171,7 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// asRGBA returns an opaque image as one that stands for colour without alpha.
+// asRGBA converts an opaque image to the type of colour without alpha.
 func asRGBA(img *image.NRGBA) *image.RGBA {
 	return &image.RGBA{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect}
 }

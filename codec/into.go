@@ -7,11 +7,10 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// DecodeInto decodes b with c into what ptr points to. A value of the very
-// type that c.Decode makes can always be asked for; JSON and YAML also fill
-// structures and other types, by the rules of encoding/json and of
-// go.yaml.in/yaml: fields without counterpart in b stay as they are, parts of
-// b without counterpart are left out.
+// DecodeInto decodes b with c into the value that ptr points to. That value may always have
+// the type that c.Decode returns. JSON and YAML also fill structures and other types, by
+// the rules of encoding/json and go.yaml.in/yaml: fields without counterpart in b stay, and
+// parts of b without counterpart are ignored.
 func DecodeInto(c Codec, b []byte, ptr any) error {
 	target := reflect.ValueOf(ptr)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -37,8 +36,7 @@ func DecodeInto(c Codec, b []byte, ptr any) error {
 	return nil
 }
 
-// untyped reports whether t is one of the types documents decode to by
-// themselves.
+// untyped reports whether t is a type that documents decode to without a target.
 func untyped(t reflect.Type) bool {
 	return t == reflect.TypeFor[any]() || t == reflect.TypeFor[map[string]any]() || t == reflect.TypeFor[[]any]()
 }

@@ -6,21 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// MaxItem bounds the bytes of one item, row or record that is read out of a file which has many,
-// so that a small file that is compressed cannot take all memory; 0, the default, means 512 MiB, as much as
-// a run has in use at once. More is an error. Items that are files of their own are not
-// bounded.
+// MaxItem bounds the bytes of one item, row or record in a file of many, so that a small
+// compressed file cannot take all memory. 0, the default, means 512 MiB, as much as a run
+// uses at a time. More is an error. Items that are separate files are not bounded.
 var MaxItem atomic.Int64
 
 const defaultMaxItem = 512 << 20
 
-// moreItem is how larger items are allowed.
+// moreItem tells how to allow larger items.
 const moreItem settingError = "raise --max-item, or limits: {item: BYTES} in the flow file"
 
-// ItemLimit returns the bound that [MaxItem] sets.
+// ItemLimit returns the bound set by [MaxItem].
 func ItemLimit() int64 { return cmp.Or(MaxItem.Load(), defaultMaxItem) }
 
-// CheckItem refuses an item, a row or a record of so many bytes if that is more than it may have.
+// CheckItem returns an error if an item, row or record of the given size exceeds the bound.
 func CheckItem(bytes int64) error {
 	if most := ItemLimit(); bytes > most {
 		return fmt.Errorf("it takes %d bytes, and one item may take %d; %w", bytes, most, moreItem)

@@ -11,14 +11,13 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// jpegQuality is what JPEGs are written with.
+// jpegQuality is the quality of encoded JPEGs.
 const jpegQuality = 80
 
-// decodeJPEG reads JPEG, baseline and progressive: grey, colour and CMYK (where
-// 255 is full ink). Chroma that was sampled down is interpolated, as libjpeg,
-// libjpeg-turbo and what is built on them do. A sample of luma or chroma differs
-// from theirs by one level at most, where the inverse cosine transform of
-// image/jpeg rounds another way, so that a colour differs by three at most.
+// decodeJPEG reads baseline and progressive JPEG: grey, colour and CMYK (255 is full ink).
+// It interpolates subsampled chroma as libjpeg and libjpeg-turbo do. Samples of luma and
+// chroma differ from theirs by at most one level, because image/jpeg rounds the inverse
+// cosine transform differently; colours differ by at most three.
 func decodeJPEG(b []byte) (any, error) {
 	if _, err := headerJPEG(b); err != nil {
 		return nil, err
@@ -33,11 +32,11 @@ func decodeJPEG(b []byte) (any, error) {
 
 func headerJPEG(b []byte) (image.Config, error) { return checked(b, 8192, jpeg.DecodeConfig) }
 
-// coloured returns the colours of an image by the formula of JFIF, rounded to
-// the nearest level, which the standard library does not do.
+// coloured converts colours by the formula of JFIF, rounded to the nearest level, unlike
+// the standard library.
 func coloured(m *image.YCbCr) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
-	shift := uint(0) // how many columns share a sample of chroma, as a power of 2
+	shift := uint(0) // log2 of the columns per chroma sample
 	if r := m.SubsampleRatio; r == image.YCbCrSubsampleRatio411 || r == image.YCbCrSubsampleRatio410 {
 		shift = 2
 	}
@@ -78,8 +77,8 @@ func EncodeJPEG(v any, quality int) ([]byte, error) {
 	})
 }
 
-// rasterJPEG brings types that image/jpeg would ask for each pixel to one that it
-// reads in rows.
+// rasterJPEG converts types that image/jpeg reads pixel by pixel to a type that it reads by
+// rows.
 func rasterJPEG(img image.Image) image.Image {
 	switch img := img.(type) {
 	case *image.CMYK, *image.Gray, *image.YCbCr, *image.RGBA:

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// adobe is the segment APP14 that says that four channels are CMYK, and not YCCK.
+// adobe is the segment APP14 that declares four channels as CMYK, not YCCK.
 const adobe = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 
-// withAdobe returns an image with that segment if it has four channels and nothing says which: they
-// are CMYK then, as libjpeg has it, and 0 is full ink, as in all files.
+// withAdobe adds that segment to an image with four channels and no such declaration. Like
+// libjpeg it treats them as CMYK, and 0 as full ink, as in all files.
 func withAdobe(b []byte) []byte {
 	channels := 0
 	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
-		if b[at+1] == 0xff { // fills
+		if b[at+1] == 0xff { // fill bytes
 			at++
 			continue
 		}
@@ -37,7 +37,7 @@ func withAdobe(b []byte) []byte {
 	return b
 }
 
-// Markers of segments of JPEG.
+// Markers of JPEG segments.
 const (
 	jpegFrame = 0xc0 // baseline
 
@@ -48,9 +48,9 @@ const (
 	jpegEnd  = 0xd9
 )
 
-// encodeCMYK writes four channels, each as a scan of its own: image/jpeg writes
-// grey, which is the same. As Adobe has it, 0 is full ink in the file, and its
-// segment says that the channels are not YCCK.
+// encodeCMYK writes four channels, each as a separate scan, which image/jpeg writes as
+// grey. As Adobe defines, 0 is full ink in the file, and a segment declares that the
+// channels are not YCCK.
 func encodeCMYK(w io.Writer, img *image.CMYK) error {
 	var head, scans []byte
 	for channel := range 4 {
@@ -92,7 +92,7 @@ func encodedGray(img *image.Gray) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// jpegParts returns where the segments of the frame and of the scan begin.
+// jpegParts returns the offsets of the frame and scan segments.
 func jpegParts(b []byte) (frame, scan int) {
 	for at := 2; at+4 <= len(b); at += 2 + int(binary.BigEndian.Uint16(b[at+2:])) {
 		switch b[at+1] {
@@ -105,8 +105,8 @@ func jpegParts(b []byte) (frame, scan int) {
 	return frame, len(b)
 }
 
-// cmykFrame is the segment of a frame of four channels of one size, with one
-// table of quantisation.
+// cmykFrame returns the frame segment of four channels of one size, with one quantisation
+// table.
 func cmykFrame(size image.Point) []byte {
 	b := []byte{0xff, jpegFrame, 0, 20, 8}
 	b = binary.BigEndian.AppendUint16(b, uint16(size.Y))

@@ -10,17 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// jsonCodec reads JSON to nil, bool, int64, *big.Int, float64, string, []any and
-// map[string]any. A number written without fraction and exponent is an int64,
-// or a *big.Int if that cannot hold it; any other is a float64. So 1.0 is read
-// as a float64, and a float64 that is a whole number is written as 1.0: both
-// keep their type. NaN, Infinity and -Infinity, which Python writes, are read as
-// what they are. Keys given twice and halves of characters (lone surrogates) are
-// errors.
+// jsonCodec reads JSON as nil, bool, int64, *big.Int, float64, string, []any and
+// map[string]any. A number without fraction and exponent is an int64, or a *big.Int if it
+// is too large; others are float64. An integral float64 is written as 1.0, so both keep
+// their type. NaN, Infinity and -Infinity, which Python writes, are read as such. Duplicate
+// keys and lone surrogates are errors.
 //
-// Such values are written with sorted keys; text that is not UTF-8, NaN and
-// infinities are errors, and so are arrays, images and tables. Other values are
-// written as encoding/json sees them.
+// It writes such values with sorted keys. Strings that are not UTF-8, NaN and infinities
+// are errors, and so are arrays, images and tables. encoding/json writes all other values.
 var jsonCodec = Codec{
 	Name:       "json",
 	Extensions: []string{"json"},
@@ -61,13 +58,13 @@ func jsonError(b []byte, err error) error {
 	return fmt.Errorf("json: %w", err)
 }
 
-// placeAt returns the line and the column, from 1, of an offset.
+// placeAt returns the line and the column of an offset, from 1.
 func placeAt(b []byte, at int) (line, column int) {
 	before := b[:min(at, len(b))]
 	return lineAt(b, int64(at)), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 }
 
-// lineAt returns the number, from 1, of the line of an offset.
+// lineAt returns the line of an offset, from 1.
 func lineAt(b []byte, offset int64) int {
 	return 1 + bytes.Count(b[:min(max(offset, 0), int64(len(b)))], []byte{'\n'})
 }
@@ -92,7 +89,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
-// encodePlain writes what most items of a table are, as the rest of encodeJSON does.
+// encodePlain writes the most common items of tables, with the same result as encodeJSON.
 func encodePlain(v any) (b []byte, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -111,12 +108,11 @@ func encodePlain(v any) (b []byte, ok bool) {
 	return nil, false
 }
 
-// maxDepth bounds the nesting of documents, as encoding/json does for those it
-// reads.
+// maxDepth bounds the nesting of documents, as encoding/json does for those it reads.
 const maxDepth = 10000
 
-// jsonReady returns v with what encoding/json would change without a word made
-// ready or refused: whole floats get their fraction, text must be UTF-8.
+// jsonReady prepares or refuses parts of v that encoding/json would change silently:
+// integral floats get their fraction, strings must be UTF-8.
 func jsonReady(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("json: nested deeper than %d, or contains itself", maxDepth)
@@ -162,8 +158,8 @@ func jsonReady(v any, depth int) (any, error) {
 	return v, noDocument("json", v)
 }
 
-// halfText reports whether encoding/json has put U+FFFD, as an escape, in place
-// of bytes that are not UTF-8; what is U+FFFD itself it does not escape.
+// halfText reports whether encoding/json has replaced invalid UTF-8 by an escaped U+FFFD.
+// It does not escape a real U+FFFD.
 func halfText(b []byte) bool {
 	const escape = `\ufffd`
 	for at := 0; ; at += len(escape) {

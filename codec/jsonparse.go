@@ -11,18 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonParser reads JSON (RFC 8259), and NaN, Infinity and -Infinity, which
-// Python writes. It notes where each value lies if spans is set.
+// A jsonParser reads JSON (RFC 8259), and NaN, Infinity and -Infinity, which Python writes.
+// It records the position of each value if spans is set.
 type jsonParser struct {
 	b     []byte
 	at    int
 	spans bool
 }
 
-// A jsonSpan is where a value lies, and what it is made of.
+// A jsonSpan is the position of a value and its parts.
 type jsonSpan struct {
 	from, to int
-	scalar   any // of what has no parts
+	scalar   any // of a value without parts
 	parts    []jsonPart
 	open     byte // '{', '[' or 0
 }
@@ -60,7 +60,7 @@ func (p *jsonParser) next() byte {
 		switch c := p.b[p.at]; c {
 		case ' ', '\t', '\n', '\r':
 		case 0:
-			return 1 // no JSON begins with it
+			return 1 // no JSON value starts with it
 		default:
 			return c
 		}
@@ -156,7 +156,7 @@ func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
 	}
 }
 
-// more takes a comma, or the end of what has parts.
+// more reads a comma, or the end of an array or object.
 func (p *jsonParser) more(end byte) (bool, error) {
 	switch p.next() {
 	case ',':
@@ -196,7 +196,7 @@ func (p *jsonParser) array(depth int) (any, []jsonPart, error) {
 func (p *jsonParser) text() (string, error) {
 	p.at++
 	from := p.at
-	var out []byte // nil while there is no escape
+	var out []byte // nil until the first escape
 	for ; p.at < len(p.b); p.at++ {
 		switch c := p.b[p.at]; {
 		case c == '"':
@@ -223,8 +223,8 @@ func (p *jsonParser) text() (string, error) {
 
 var jsonEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape returns the character of the escape that comes next, and its bytes. A
-// half of one (a lone surrogate) is none.
+// escape returns the character of the next escape, and its length. A lone surrogate is an
+// error.
 func (p *jsonParser) escape() (r rune, size int, err error) {
 	b := p.b[p.at:]
 	if len(b) < 2 {
@@ -256,7 +256,7 @@ func hexEscape(b []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// number reads a number: an int64 or a *big.Int if it is whole, or a float64.
+// number reads a number: an int64 or *big.Int if it is an integer, otherwise a float64.
 func (p *jsonParser) number() (any, error) {
 	rest := p.b[p.at:]
 	if bytes.HasPrefix(rest, []byte("-Infinity")) {
@@ -279,7 +279,7 @@ func (p *jsonParser) number() (any, error) {
 	return v, nil
 }
 
-// jsonNumberForm reports whether s is written as JSON writes numbers.
+// jsonNumberForm reports whether s has the JSON syntax of a number.
 func jsonNumberForm(s string) bool {
 	digits := func() (n int) {
 		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -310,12 +310,11 @@ func jsonNumberForm(s string) bool {
 	return s == ""
 }
 
-// maxDigits bounds whole numbers, as Python does: to read one takes time that
-// grows with the square of its length.
+// maxDigits bounds integers, as Python does: reading one takes quadratic time.
 const maxDigits = 4300
 
-// numberOf reads a decimal number. Whole ones that an int64 cannot hold are
-// *big.Int: none loses a digit.
+// numberOf reads a decimal number. Integers beyond int64 are *big.Int, so none loses a
+// digit.
 func numberOf(s string) (any, error) {
 	if strings.ContainsAny(s, ".eE") {
 		f, err := strconv.ParseFloat(s, 64)
@@ -330,7 +329,7 @@ func numberOf(s string) (any, error) {
 	return wideNumber(s, 10)
 }
 
-// wideNumber reads a whole number of any size.
+// wideNumber reads an integer of any size.
 func wideNumber(s string, base int) (any, error) {
 	if len(s) > maxDigits {
 		return nil, fmt.Errorf("a number of %d digits; at most %d are read", len(s), maxDigits)

@@ -21,10 +21,10 @@ func updateJSON(old []byte, v any) ([]byte, error) {
 	return w.out, nil
 }
 
-// A jsonUpdate writes a document and copies what stays from another one.
+// A jsonUpdate writes a document and copies unchanged parts of another one.
 type jsonUpdate struct {
 	old []byte
-	at  int // so far old is copied or replaced
+	at  int // old is copied or replaced up to here
 	out []byte
 }
 
@@ -33,7 +33,7 @@ func (w *jsonUpdate) copyTo(end int) {
 	w.at = end
 }
 
-// value writes v in place of a span, which comes next.
+// value writes v in place of the next span.
 func (w *jsonUpdate) value(s jsonSpan, v any, depth int) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -53,8 +53,7 @@ func (w *jsonUpdate) value(s jsonSpan, v any, depth int) error {
 	return w.anew(s, v)
 }
 
-// anew writes v without regard to what was there, unless it is the same and has
-// no parts.
+// anew writes v from scratch, unless it is the same and has no parts.
 func (w *jsonUpdate) anew(s jsonSpan, v any) error {
 	if len(s.parts) == 0 && emptyAs(s.open, v) {
 		w.copyTo(s.to)
@@ -65,7 +64,7 @@ func (w *jsonUpdate) anew(s jsonSpan, v any) error {
 	return err
 }
 
-// emptyAs reports whether v is as empty as what stands between two brackets.
+// emptyAs reports whether v is the empty value of a pair of brackets.
 func emptyAs(open byte, v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -133,7 +132,7 @@ func (w *jsonUpdate) list(s jsonSpan, v []any, depth int) error {
 	return nil
 }
 
-// gap is the white space that the document has between a comma and a part.
+// gap returns the document's white space between a comma and a part.
 func (w *jsonUpdate) gap(s jsonSpan) []byte {
 	if len(s.parts) > 1 {
 		between := w.old[s.parts[0].value.to:s.parts[1].from]

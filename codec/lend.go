@@ -2,9 +2,10 @@ package codec
 
 import "image"
 
-// Lend is Reduce, or if least is zero Decode, for who is done with the image when done
-// is called: after that, other images may be read into its memory. Done is called once;
-// it is not nil if err is. The size of the whole is zero for what is no image.
+// Lend is Reduce, or Decode if least is zero, into reusable memory. The caller calls done
+// once, when it no longer uses the image; other images may then be read into the memory.
+// done is nil only if err is not. The size of the whole is zero for values that are not
+// images.
 func (c Codec) Lend(b []byte, least image.Point) (v any, whole image.Point, done func(), err error) {
 	decode, reduce := c.Decode, c.Reduce
 	if c.lend != nil {
@@ -23,7 +24,7 @@ func (c Codec) Lend(b []byte, least image.Point) (v any, whole image.Point, done
 	return v, whole, func() {}, err
 }
 
-// lent has the library lend an image.
+// lent borrows an image from the library.
 func (c Codec) lent(b []byte, least image.Point) (img image.Image, whole image.Point, done func(), ok bool) {
 	config, err := guarded(func() (image.Config, error) { return c.header(b) })
 	if err != nil {

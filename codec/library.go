@@ -5,35 +5,33 @@ import (
 	"image"
 )
 
-// A Library is one of the machine that reads the images of a format in place of
-// the decoder that this package brings, and may write them. It may be faster, and may
-// round otherwise.
+// A Library decodes the images of a format with a library of the machine in place of this
+// package's decoder, and may encode them. It may be faster and round differently.
 type Library struct {
 	// Format is the name of the codec.
 	Format string
-	// ID names the library, its very bytes, and the version of Decode. It is a part
-	// of the codec's ID, and so of keys.
+	// ID identifies the library, its exact bytes, and the version of Decode. It is part of
+	// the codec's ID, and so of keys.
 	ID string
-	// Decode reads an image whose header is config, and is of no more pixels
-	// than allowed. ok is false for what the library does not read in the same
-	// way, and for anything that it finds wrong: then the codec's own decoder
-	// reads it, or says what is wrong. It changes nothing in b.
+	// Decode reads an image with the header config and an allowed number of pixels. ok is
+	// false if the library would read it differently, or finds any fault: then the codec's
+	// own decoder reads it or reports the error. Decode does not change b.
 	Decode func(b []byte, config image.Config) (img image.Image, ok bool)
-	// Reduce is Decode to sides that are divided by 2, 4 or 8 and rounded up; nil if
-	// the library reads only the whole.
+	// Reduce is Decode with sides divided by 2, 4 or 8 and rounded up; nil if the library
+	// reads only the full size.
 	Reduce func(b []byte, config image.Config, by int) (img image.Image, ok bool)
-	// Lend is Decode, or with by of 2, 4 or 8 Reduce, into memory that other images are
-	// read into after done was called; nil if there is no such memory.
+	// Lend is Decode, or Reduce if by is 2, 4 or 8, into memory that is reused once done
+	// was called; nil if there is no such memory.
 	Lend func(b []byte, config image.Config, by int) (img image.Image, done func(), ok bool)
-	// Encode writes an image of no more pixels than allowed, with a quality from 1
-	// to 100, as the codec does, but for rounding; nil if the library only reads.
-	// Equal images give equal bytes. ok is false for what it does not write in the
-	// same way: then the codec's own encoder writes it, or says what is wrong.
+	// Encode writes an image of an allowed number of pixels, with a quality from 1 to 100,
+	// as the codec does except for rounding; nil if the library only reads. Equal images
+	// give equal bytes. ok is false if the library would write it differently: then the
+	// codec's own encoder writes it or reports the error.
 	Encode func(img image.Image, quality int) (b []byte, ok bool)
 }
 
-// Use has a library read a format. Like [Register] it is called before the registry
-// is first read, and once for a format.
+// Use makes a library decode a format. Like [Register], call it before the first lookup,
+// and once per format.
 func Use(l Library) error {
 	registry.Lock()
 	defer registry.Unlock()
@@ -69,7 +67,7 @@ func Use(l Library) error {
 	return fmt.Errorf("codec: there is no format %q that a library can read", l.Format)
 }
 
-// decodeBy returns what decodes by a library, or else by the codec's own decoder.
+// decodeBy returns a decoder that uses a library, or else the codec's own decoder.
 func decodeBy(library func([]byte, image.Config) (image.Image, bool), header func([]byte) (image.Config, error), own func([]byte) (any, error)) func([]byte) (any, error) {
 	return func(b []byte) (any, error) {
 		if config, err := guarded(func() (image.Config, error) { return header(b) }); err == nil {
@@ -81,7 +79,7 @@ func decodeBy(library func([]byte, image.Config) (image.Image, bool), header fun
 	}
 }
 
-// encodeBy returns what encodes by a library, or else by the codec's own encoder.
+// encodeBy returns an encoder that uses a library, or else the codec's own encoder.
 func encodeBy(library func(img image.Image, quality int) ([]byte, bool), raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
 	return func(v any) ([]byte, error) {
 		img, err := guarded(func() (image.Image, error) {
@@ -103,7 +101,7 @@ func encodeBy(library func(img image.Image, quality int) ([]byte, bool), raster 
 	}
 }
 
-// reduceBy returns what reduces by a library, or else by the codec's own decoder.
+// reduceBy returns a reducer that uses a library, or else the codec's own decoder.
 func reduceBy(library func(b []byte, c image.Config, by int) (image.Image, bool), header func([]byte) (image.Config, error), whole func([]byte) (any, error), own func([]byte, image.Point) (any, image.Point, error)) func([]byte, image.Point) (any, image.Point, error) {
 	return func(b []byte, least image.Point) (any, image.Point, error) {
 		config, err := guarded(func() (image.Config, error) { return header(b) })

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// noDocument refuses what another format is for: arrays, images and tables, of
-// which JSON and YAML would get the fields that Go keeps them in.
+// noDocument refuses values that belong in another format: arrays, images and tables, of
+// which JSON and YAML would write the internal fields.
 func noDocument(name string, v any) error {
 	if t := noDocumentIn(reflect.TypeOf(v), map[reflect.Type]bool{}); t != nil {
 		return fmt.Errorf("%s: %s cannot be written; write arrays as npy or npz, images as png or tiff, and tables as csv", name, display.Value(reflect.Zero(t).Interface()))
@@ -20,7 +20,7 @@ func noDocument(name string, v any) error {
 	return nil
 }
 
-// noDocumentIn returns the type of such a value in a t, nil if there is none.
+// noDocumentIn returns the type of such a value within a t, nil if there is none.
 func noDocumentIn(t reflect.Type, seen map[reflect.Type]bool) reflect.Type {
 	if t == nil || seen[t] || writesItself(t) {
 		return nil
@@ -44,17 +44,17 @@ func noDocumentIn(t reflect.Type, seen map[reflect.Type]bool) reflect.Type {
 	return nil
 }
 
-// isForeign reports whether a structure is an array, a table, or an image of the
+// isForeign reports whether a structure is an array, a table, or an image type of the
 // packages that decoders use.
 func isForeign(t reflect.Type) bool {
 	if t == reflect.TypeFor[array.Array]() || t == reflect.TypeFor[Table]() {
 		return true
 	}
 	known := t.PkgPath() == reflect.TypeFor[array.Array]().PkgPath() || t.PkgPath() == reflect.TypeFor[image.RGBA]().PkgPath()
-	return known && reflect.PointerTo(t).Implements(reflect.TypeFor[image.Image]()) && t != reflect.TypeFor[image.Rectangle]() // which is one of the bounds
+	return known && reflect.PointerTo(t).Implements(reflect.TypeFor[image.Image]()) && t != reflect.TypeFor[image.Rectangle]() // a bound of image.Image
 }
 
-// writesItself reports whether a type says how it is written.
+// writesItself reports whether a type has its own encoding methods.
 func writesItself(t reflect.Type) bool {
 	for _, way := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
 		if t.Implements(way) || reflect.PointerTo(t).Implements(way) {

@@ -11,10 +11,10 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// npyCodec reads NumPy's format, versions 1 to 3, to an *array.Array that
-// shares the bytes of the file where they are little-endian and in C order,
-// and is a copy in that form otherwise. Arrays of texts, dates, records, long
-// doubles and Python objects are errors that say how to save them.
+// npyCodec reads NumPy's format, versions 1 to 3, as an *array.Array. It shares the bytes
+// of the file if they are little-endian and in C order, and is otherwise a converted copy.
+// Arrays of strings, dates, records, long doubles and Python objects are errors that tell
+// how to save them.
 var npyCodec = Codec{
 	Name:       "npy",
 	Extensions: []string{"npy"},
@@ -52,7 +52,7 @@ const (
 	npyAlign = 64 // of the data, from the start of the file
 )
 
-// openNPY returns what the header says, and the data, of which there is as much as it says.
+// openNPY returns the header, and the data, checked for its length.
 func openNPY(b []byte) (h npyHeader, dtype array.DType, bigEndian bool, data []byte, err error) {
 	text, data, err := splitNPY(b)
 	if err == nil {
@@ -100,7 +100,7 @@ func firstFastest(shape []int) []int {
 	return strides
 }
 
-// splitNPY returns the text of the header, and what follows it.
+// splitNPY returns the text of the header, and the data after it.
 func splitNPY(b []byte) (header, data []byte, err error) {
 	if !bytes.HasPrefix(b, []byte(npyMagic)) || len(b) < 10 {
 		return nil, nil, errors.New("not a NumPy file: it does not start with \\x93NUMPY")
@@ -130,7 +130,7 @@ var npyKinds = map[string]array.DType{
 	"c8": array.Complex64, "c16": array.Complex128,
 }
 
-// npyType reads NumPy's name of a type: byte order, kind, bytes.
+// npyType parses NumPy's name of a type: byte order, kind, bytes.
 func npyType(descr string) (d array.DType, bigEndian bool, err error) {
 	order, kind := "", descr
 	if descr != "" && strings.Contains("<>|=", descr[:1]) {
@@ -142,7 +142,7 @@ func npyType(descr string) (d array.DType, bigEndian bool, err error) {
 	return 0, false, npyRefusal(descr, kind)
 }
 
-// npyRefusal says why elements of a type are not read, and what to do.
+// npyRefusal explains why elements of a type are not read, and what to do.
 func npyRefusal(descr, kind string) error {
 	first := ""
 	if kind != "" {
@@ -203,20 +203,20 @@ func encodeNPY(a array.Array) ([]byte, error) {
 	return append(dst, a.Data...), nil
 }
 
-// An NPYHead says where and how the elements lie in a file of NumPy's format.
+// An NPYHead is the position and layout of the elements in a NumPy file.
 type NPYHead struct {
 	DType     array.DType
 	Shape     []int
 	Offset    int64 // of the first element in the file
 	BigEndian bool
-	Fortran   bool // the first index runs fastest
+	Fortran   bool // the first index varies fastest
 }
 
-// NPYHeadBytes is how many bytes a head has at most.
+// NPYHeadBytes is the greatest size of a head.
 const NPYHeadBytes = 1 << 16
 
-// ReadNPYHead reads the head of a file from its first bytes: [NPYHeadBytes] of them, or
-// all that there are.
+// ReadNPYHead reads the head of a file from its first bytes: [NPYHeadBytes] of them, or the
+// whole file if it is shorter.
 func ReadNPYHead(first []byte) (h NPYHead, err error) {
 	text, _, err := splitNPY(first)
 	var head npyHeader

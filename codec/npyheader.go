@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// An npyHeader is what the header of a NumPy file says: a Python dictionary
-// such as {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
+// An npyHeader holds the header of a NumPy file: a Python dictionary such as {'descr':
+// '<f4', 'fortran_order': False, 'shape': (2, 3), }.
 type npyHeader struct {
 	descr   string
 	fortran bool
@@ -58,7 +58,7 @@ func parseNPYHeader(text []byte) (h npyHeader, err error) {
 	return h, nil
 }
 
-// An npyScanner takes pieces off the front of a text.
+// An npyScanner reads from the front of a string.
 type npyScanner struct{ rest string }
 
 func (s *npyScanner) trim() string {
@@ -66,7 +66,7 @@ func (s *npyScanner) trim() string {
 	return s.rest
 }
 
-// next takes word if it comes next.
+// next skips word if it comes next.
 func (s *npyScanner) next(word string) (ok bool) {
 	s.rest, ok = strings.CutPrefix(s.trim(), word)
 	return ok
@@ -84,8 +84,8 @@ func (s *npyScanner) quoted() (string, bool) {
 	return text, ok
 }
 
-// tuple takes numbers in parentheses: (), (3,), (2, 3), and (2L, 3L) as Python
-// 2 wrote it. As in Python, (3) is none: one number needs its comma.
+// tuple reads numbers in parentheses: (), (3,), (2, 3), and (2L, 3L) of Python 2. As in
+// Python, (3) is not a tuple: one number needs its comma.
 func (s *npyScanner) tuple() ([]int, bool) {
 	if !s.next("(") {
 		return nil, false

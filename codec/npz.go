@@ -15,19 +15,18 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// MaxUnpacked bounds the bytes that the arrays of one compressed file take, so
-// that a small file cannot claim all memory; 0, the default, means 4 GiB. More
-// is an error.
+// MaxUnpacked bounds the bytes of the arrays of one compressed file, so that a small file
+// cannot claim all memory; 0, the default, means 4 GiB. More is an error.
 var MaxUnpacked atomic.Int64
 
 const defaultMaxUnpacked = 4 << 30
 
-// moreUnpacked is how more bytes are allowed.
+// moreUnpacked tells how to allow more bytes.
 const moreUnpacked settingError = "allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked"
 
-// npzCodec reads a zip file of NumPy files to a map[string]*array.Array, by
-// the names that numpy.savez was given. Arrays that are not compressed share
-// the bytes of the file. It writes without compression.
+// npzCodec reads a zip file of NumPy files as a map[string]*array.Array, by the names
+// passed to numpy.savez. Uncompressed arrays share the bytes of the file. It writes without
+// compression.
 var npzCodec = Codec{
 	Name:       "npz",
 	Extensions: []string{"npz"},
@@ -87,7 +86,8 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 	return arrays, nil
 }
 
-// followed knows where it was read last: package zip does not tell where the header of a file is.
+// followed records the offset of the last read, because package zip does not report where
+// the header of a file is.
 type followed struct {
 	b  *bytes.Reader
 	at int64
@@ -98,8 +98,8 @@ func (f *followed) ReadAt(b []byte, at int64) (int, error) {
 	return f.b.ReadAt(b, at)
 }
 
-// checkName refuses a file whose header has another name than the directory at the end: one of
-// them is damaged, and no checksum covers them.
+// checkName refuses a file whose header and directory entry differ in name: one of them is
+// damaged, and no checksum covers them.
 func (f *followed) checkName(file *zip.File) error {
 	if _, err := file.DataOffset(); err != nil { // reads the header
 		return err
@@ -111,7 +111,7 @@ func (f *followed) checkName(file *zip.File) error {
 	return nil
 }
 
-// unpack returns the bytes of a file in the zip file b, verified.
+// unpack returns the verified bytes of a file in the zip file b.
 func unpack(f *zip.File, b []byte) ([]byte, error) {
 	if f.Method == zip.Store && f.CompressedSize64 == f.UncompressedSize64 {
 		offset, err := f.DataOffset()

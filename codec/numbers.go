@@ -7,12 +7,12 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// numbers describes sequences of numbers that are kept in one piece: a byte
-// string, for numbers wider than a byte in a tag that says what they are
-// (RFC 8746, typed arrays; little-endian).
+// numbers describes sequences of numbers that are encoded as one block: a byte string, for
+// numbers wider than a byte in a tag with their type (RFC 8746, typed arrays;
+// little-endian).
 type numbers struct {
 	tag  uint64 // 0 for none
-	size int    // bytes of one
+	size int    // bytes per number
 }
 
 // typedArrays are the tags of RFC 8746.
@@ -29,7 +29,7 @@ var typedArrays = map[reflect.Kind]numbers{
 	reflect.Float64: {86, 8},
 }
 
-// numbersOf reports how a sequence of ts is kept in one piece, if it can be.
+// numbersOf returns the block encoding of a sequence of ts, if there is one.
 func numbersOf(t reflect.Type) (numbers, bool) {
 	kind := t.Kind()
 	switch {
@@ -56,7 +56,7 @@ func (n numbers) write(w *cborWriter, data []byte) {
 	}
 }
 
-// read returns the bytes of whole numbers, still in the order they are kept.
+// read returns the bytes of the numbers, still in encoded order.
 func (n numbers) read(r *cborReader) []byte {
 	if n.tag != 0 {
 		if tag := r.expect(majorTag); r.err == nil && tag != n.tag {
@@ -78,7 +78,7 @@ func (n numbers) copy(dst, src []byte) {
 	}
 }
 
-// memory returns n bytes of memory.
+// memory returns n bytes of memory at at.
 func memory(at unsafe.Pointer, n int) []byte {
 	return unsafe.Slice((*byte)(at), n)
 }

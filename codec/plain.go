@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
-// A plainError says in words what a library's error does.
+// A plainError rewords the error of a library.
 type plainError struct {
 	text string
 	err  error
@@ -21,8 +21,7 @@ type plainError struct {
 func (e *plainError) Error() string { return e.text }
 func (e *plainError) Unwrap() error { return e.err }
 
-// inPlain puts an error of a library on reading a format into words that need no
-// knowledge of it. Other errors stay.
+// inPlain rewords an error of a library for readers that do not know it. Other errors stay.
 func inPlain(format string, err error) error {
 	if text := plainly(format, err); text != err.Error() {
 		return &plainError{text, err}

@@ -8,22 +8,22 @@ import (
 	"github.com/larder-data/larder/internal/marshal"
 )
 
-// A plan writes and reads the values of one type. Values are handed to it
-// addressable; those to be read into are zero. Plans call each other's
-// functions only when they run, so that types can contain themselves.
+// A plan writes and reads the values of one type. It receives addressable values; values to
+// read into are zero. Plans call each other's functions only when they run, so that types
+// can contain themselves.
 type plan struct {
 	typ   reflect.Type
 	write func(*cborWriter, reflect.Value) error
 	read  func(*cborReader, reflect.Value)
-	// least is the smallest number of bytes that a value takes.
+	// least is the smallest encoded size of a value.
 	least int
-	// plain says that a value holds nothing one holder could change.
+	// plain reports that a value contains nothing that one holder could change for others.
 	plain bool
-	// key says that equal values come back equal, as keys of a map must.
+	// key reports that equal values decode to equal values, as keys of a map must.
 	key bool
 }
 
-// cborValue keeps a T by its plan.
+// cborValue encodes a T by its plan.
 func cborValue[T any](t reflect.Type) (*Value[T], error) {
 	const id = "cbor/2"
 	m := planner{plans: make(map[reflect.Type]*plan)}
@@ -65,13 +65,13 @@ func rootName(t reflect.Type) string {
 	return t.String()
 }
 
-// A planner makes the plans of a type and of all it reaches.
+// A planner makes the plans of a type and of all types it reaches.
 type planner struct {
 	plans map[reflect.Type]*plan
-	order []reflect.Type // of plans, as they were begun
+	order []reflect.Type // of plans, in the order they were begun
 }
 
-// plan returns the plan for t, found at path from the type asked for.
+// plan returns the plan for t, found at path from the requested type.
 func (m *planner) plan(path string, t reflect.Type) (*plan, error) {
 	if p, ok := m.plans[t]; ok {
 		return p, nil
@@ -86,8 +86,7 @@ func (m *planner) plan(path string, t reflect.Type) (*plan, error) {
 	return p, nil
 }
 
-// forget drops the plans begun since then: they may refer to one that cannot
-// be made.
+// forget drops the plans begun since began: they may refer to a failed one.
 func (m *planner) forget(began int) {
 	for _, t := range m.order[began:] {
 		delete(m.plans, t)
@@ -95,8 +94,8 @@ func (m *planner) forget(began int) {
 	m.order = m.order[:began]
 }
 
-// fill makes a plan: by what the type is made of, which loses nothing, and only
-// where that cannot be seen by what its values say of themselves.
+// fill makes a plan: by the structure of the type, which loses nothing, otherwise by its
+// own encoding methods.
 func (m *planner) fill(p *plan, path string) error {
 	if plan := special[p.typ]; plan != nil {
 		plan(p)
@@ -119,8 +118,7 @@ func (m *planner) fill(p *plan, path string) error {
 	return err
 }
 
-// special has the plans of types of the standard library with fields that
-// nobody can read.
+// special has the plans of standard library types with inaccessible fields.
 var special = map[reflect.Type]func(*plan){
 	reflect.TypeFor[time.Time]():    planTime,
 	reflect.TypeFor[url.Userinfo](): planUserinfo,

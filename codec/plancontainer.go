@@ -10,8 +10,7 @@ import (
 	"strconv"
 )
 
-// planSlice keeps a slice as null if it is nil, as numbers in one piece, or as
-// an array.
+// planSlice encodes a slice as null if it is nil, as one block of numbers, or as an array.
 func (m *planner) planSlice(p *plan, path string) error {
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {
@@ -85,7 +84,7 @@ func (m *planner) planSlice(p *plan, path string) error {
 	return nil
 }
 
-// planLength keeps a slice of elements that take no memory as its length.
+// planLength encodes a slice of zero-size elements as its length.
 func planLength(p *plan) {
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		if v.IsNil() {
@@ -120,8 +119,8 @@ func (w *cborWriter) elements(elem *plan, v reflect.Value) error {
 	return nil
 }
 
-// planArray is as planSlice for an array, which is never nil. One that takes
-// no memory is a null, however many elements it has.
+// planArray is planSlice for an array, which is never nil. A zero-size array is a null,
+// whatever its length.
 func (m *planner) planArray(p *plan, path string) error {
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {
@@ -169,8 +168,8 @@ func (m *planner) planArray(p *plan, path string) error {
 	return nil
 }
 
-// planMap keeps a map as null if it is nil, or with its entries in the order
-// of their encoded bytes. NaNs are keys as any other.
+// planMap encodes a map as null if it is nil, or with its entries in the order of their
+// encoded bytes. NaNs are keys like others.
 func (m *planner) planMap(p *plan, path string) error {
 	key, err := m.plan(path+"[key]", p.typ.Key())
 	if err != nil {
@@ -228,8 +227,8 @@ func (m *planner) planMap(p *plan, path string) error {
 	return nil
 }
 
-// sorted writes the entries of a map in the order of their encoded keys, which
-// refer to nothing outside of themselves.
+// sorted writes the entries of a map in the order of their encoded keys, which contain no
+// references.
 func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 	type entry struct {
 		key   []byte
@@ -254,7 +253,7 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 		if c := bytes.Compare(a.key, b.key); c != 0 || a.index == b.index {
 			return c
 		}
-		// NaNs of the same bits: the elements tell which is first.
+		// NaNs with the same bits are ordered by their elements.
 		var x, y cborWriter
 		failed = cmp.Or(failed, elem.write(&x, elems.Index(a.index)), elem.write(&y, elems.Index(b.index)))
 		return bytes.Compare(x.dst, y.dst)
@@ -274,7 +273,7 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 	return nil
 }
 
-// keyText is the text of an encoded key: of a string, the string.
+// keyText returns the text of an encoded key: for a string, the string.
 func keyText(encoded []byte) string {
 	r := cborReader{b: encoded, all: len(encoded)}
 	if s := r.string(); r.err == nil {
@@ -283,8 +282,8 @@ func keyText(encoded []byte) string {
 	return fmt.Sprintf("% x", encoded)
 }
 
-// planPointer keeps a pointer as null if it is nil, or as an array of one, so
-// that a pointer to a nil pointer differs from it.
+// planPointer encodes a pointer as null if it is nil, otherwise as an array of one, so that
+// a pointer to a nil pointer is distinct.
 func (m *planner) planPointer(p *plan, path string) error {
 	elem, err := m.plan(path, p.typ.Elem())
 	if err != nil {

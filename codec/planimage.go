@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// bytesPerPixel lists the image types whose pixels lie in one slice.
+// bytesPerPixel lists the image types with all pixels in one slice.
 var bytesPerPixel = map[reflect.Type]int{
 	reflect.TypeFor[array.GrayAlpha]():   2,
 	reflect.TypeFor[array.GrayAlpha16](): 4,
@@ -23,8 +23,8 @@ var bytesPerPixel = map[reflect.Type]int{
 	reflect.TypeFor[image.RGBA64]():      8,
 }
 
-// planImage changes the plan of an image type so that a part of a larger image
-// takes the bytes of the part.
+// planImage changes the plan of an image type so that a part of a larger image takes only
+// its own bytes.
 func planImage(p *plan) {
 	write, pixel := p.write, bytesPerPixel[p.typ]
 	p.write = func(w *cborWriter, v reflect.Value) error {
@@ -42,9 +42,8 @@ func planImage(p *plan) {
 	}
 }
 
-// crop returns the pixels within bounds without gaps, and their stride. It
-// reports false where there is nothing to leave out, and where pix is not what
-// bounds and stride say.
+// crop returns the pixels within bounds without gaps, and their stride. It returns false if
+// there is nothing to omit, or if pix does not fit bounds and stride.
 func crop(pix []byte, stride int, bounds image.Rectangle, pixel int) (tight []byte, row int, ok bool) {
 	width, height := bounds.Dx(), bounds.Dy()
 	if width <= 0 || height <= 0 || width > len(pix)/pixel || height > len(pix) {

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// planInterface keeps an interface as null if it is nil, or as an array of its
-// type and the value. A type is its text where it is met first, and then its
-// number. A value that the interface holds a copy of is written once.
+// planInterface encodes an interface as null if it is nil, otherwise as an array of its
+// type and value. A type is text at its first occurrence, then its number. A copy that
+// several interfaces share is written once.
 func (m *planner) planInterface(p *plan, path string) error {
 	if !implemented(p.typ) {
 		return &UnencodableError{Path: path, What: "an interface", Type: p.typ,
@@ -66,7 +66,7 @@ func (m *planner) planInterface(p *plan, path string) error {
 		if inner.read(r, concrete); r.err != nil {
 			return
 		}
-		box := reflect.ValueOf(concrete.Interface()) // copied here, and not again where it is referred to
+		box := reflect.ValueOf(concrete.Interface()) // copied here, not again at each reference
 		if boxed(t) && !r.apart {
 			r.parts[part] = box
 		}
@@ -75,6 +75,6 @@ func (m *planner) planInterface(p *plan, path string) error {
 	return nil
 }
 
-// boxed reports whether values of t may be large where an interface holds them,
-// and are not pointers to what is large.
+// boxed reports whether an interface may hold a large copy of a t, rather than a pointer to
+// it.
 func boxed(t reflect.Type) bool { return t.Kind() == reflect.Struct || t.Kind() == reflect.Array }

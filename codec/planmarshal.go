@@ -6,8 +6,8 @@ import (
 	"github.com/larder-data/larder/internal/marshal"
 )
 
-// mixed returns an error if memory of values that made bytes of themselves is
-// also that of other parts, of which there would be two afterwards.
+// mixed returns an error if values that encode themselves share memory with other parts:
+// decoding would duplicate it.
 func (w *cborWriter) mixed(t reflect.Type) error {
 	if !w.opaque.Any() {
 		return nil
@@ -29,10 +29,9 @@ func (w *cborWriter) mixed(t reflect.Type) error {
 	return nil
 }
 
-// planMarshaler keeps a value as the bytes it makes of itself, if these bring
-// it back.
+// planMarshaler encodes a value with its own method, if decoding restores it.
 func planMarshaler(p *plan, method marshal.Method) {
-	p.key = true // as far as the type's own methods go
+	p.key = true // as far as the type's own methods ensure it
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		b, err := method.BytesShared(v.Addr(), &w.opaque)
 		if err != nil {

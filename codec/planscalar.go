@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// planScalar fills in the plan of a bool, a number or a string, and reports
-// whether p is for one.
+// planScalar fills in the plan of a bool, number or string. It returns false for other
+// types.
 func planScalar(p *plan) bool {
 	p.plain, p.key = true, true
 	switch p.typ.Kind() {
@@ -55,11 +55,11 @@ func planScalar(p *plan) bool {
 	return p.plain
 }
 
-// word is the memory of a number.
+// word returns a pointer to the memory of a number.
 func word[T any](v reflect.Value) *T { return (*T)(v.Addr().UnsafePointer()) }
 
-// longString is from how many bytes on a string that is met again is written
-// once: a short one takes as little as the reference.
+// longString is the length from which a repeated string is written as a reference: a short
+// one takes no more than the reference.
 const longString = 64
 
 func writeString(w *cborWriter, v reflect.Value) error {

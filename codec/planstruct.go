@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// planStruct keeps a struct as an array of its fields in their order. Names
-// are not kept: they are part of the type's fingerprint. Tags mean nothing.
+// planStruct encodes a struct as an array of its fields in their order. Names are part of
+// the type's fingerprint only. Tags are ignored.
 func (m *planner) planStruct(p *plan, path string) error {
 	type field struct {
 		index int
@@ -17,7 +17,7 @@ func (m *planner) planStruct(p *plan, path string) error {
 	for i := range p.typ.NumField() {
 		f := p.typ.Field(i)
 		if f.Name == "_" {
-			continue // padding and markers, which no code can read
+			continue // padding and markers, which code cannot read
 		}
 		at := path + "." + f.Name
 		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct) {
@@ -57,8 +57,8 @@ func (m *planner) planStruct(p *plan, path string) error {
 	return nil
 }
 
-// open returns a field so that it can be used whole: an embedded struct may have
-// a name that is not exported.
+// open returns a field with full access, because the name of an embedded struct may be
+// unexported.
 func open(f reflect.Value) reflect.Value {
 	if f.CanInterface() {
 		return f

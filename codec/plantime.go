@@ -11,19 +11,18 @@ import (
 	"github.com/larder-data/larder/internal/zone"
 )
 
-// How the zone of a time is kept.
+// Encodings of the zone of a time.
 const (
 	zoneUTC   = 0 // time.UTC
-	zoneLocal = 1 // time.Local, where that has the same rules
+	zoneLocal = 1 // time.Local, if it has the same rules
 	zoneFixed = 2 // a time.FixedZone
-	zoneNamed = 3 // of the IANA database, where it has the same rules
+	zoneNamed = 3 // of the IANA database, if it has the same rules
 )
 
-// planTime keeps a time as an array: seconds since 1970, nanoseconds, kind of
-// zone, name and offset in seconds of the zone (for time.Local the name is that
-// at the time), and the digest of its rules, if it has some. A zone that has
-// other rules where the time is read makes the value unreadable rather than
-// wrong.
+// planTime encodes a time as an array: seconds since 1970, nanoseconds, kind of zone, name
+// and offset in seconds of the zone (for time.Local the name at that time), and the digest
+// of its rules, if any. If the zone has other rules where the time is read, the value is
+// unreadable rather than wrong.
 func planTime(p *plan) {
 	p.plain, p.key = true, true
 	p.least = 7
@@ -58,7 +57,7 @@ func planTime(p *plan) {
 	}
 }
 
-// zoned is how the zone of a time is kept.
+// zoned is the encoded zone of a time.
 type zoned struct {
 	kind   int64
 	name   string
@@ -117,7 +116,7 @@ func (z zoned) of(t time.Time) (time.Time, error) {
 
 var locations sync.Map // by name; only names of the IANA database
 
-// location is time.LoadLocation with a memory.
+// location is time.LoadLocation with a cache.
 func location(name string) (*time.Location, error) {
 	if loc, ok := locations.Load(name); ok {
 		return loc.(*time.Location), nil

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// planUserinfo keeps the user of a URL as an array: name, password, and whether
-// there is one.
+// planUserinfo encodes the user of a URL as an array: name, password, and whether there is
+// one.
 func planUserinfo(p *plan) {
 	p.plain, p.key, p.least = true, true, 4
 	p.write = func(w *cborWriter, v reflect.Value) error {

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// decodePNG reads PNG: grey, grey with alpha, colour, colour with alpha, of 8 or
-// 16 bits (fewer become 8), and palettes. A transparent colour is alpha.
+// decodePNG reads grey, grey with alpha, colour, colour with alpha (8 or 16 bits; fewer
+// become 8), and palettes. A transparent colour becomes alpha.
 func decodePNG(b []byte) (any, error) {
-	// Deflate stands for up to 1032 bytes a byte.
+	// Deflate expands a byte to at most 1032 bytes.
 	if _, err := checked(b, 8*1040, png.DecodeConfig); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func decodePNG(b []byte) (any, error) {
 	return img, nil
 }
 
-// pick returns some bytes of each pixel.
+// pick returns selected bytes of each pixel.
 func pick(pix []byte, size int, which ...int) []byte {
 	out := make([]byte, 0, len(pix)/size*len(which))
 	for ; len(pix) >= size; pix = pix[size:] {
@@ -51,8 +51,8 @@ func pick(pix []byte, size int, which ...int) []byte {
 	return out
 }
 
-// pngGrey reads the chunks before the pixels: whether there is no colour, and
-// whether there are more frames than one.
+// pngGrey reads the chunks before the pixels: whether there is no colour, and whether there
+// are several frames.
 func pngGrey(b []byte) (grey, animated bool) {
 	const start, head, crc = 8, 8, 4
 	for at := start; at+head <= len(b); {
@@ -72,7 +72,7 @@ func pngGrey(b []byte) (grey, animated bool) {
 	return grey, animated
 }
 
-// pngBuffers has encoders use buffers again: they take more than most images.
+// pngBuffers lets encoders reuse buffers, which are larger than most images.
 type pngBuffers struct{}
 
 var usedPNGBuffers sync.Pool
@@ -85,25 +85,25 @@ func (pngBuffers) Get() *png.EncoderBuffer {
 	return b
 }
 
-// Put takes buffers that are no longer used.
+// Put stores buffers for reuse.
 //
 //larder:version 1
 func (pngBuffers) Put(b *png.EncoderBuffer) { usedPNGBuffers.Put(b) }
 
-// encodePNG writes the channels of the type of the image. The standard library
-// knows no grey with alpha, leaves alpha out where all pixels are opaque, and
-// compresses nine times slower for three per cent of the bytes.
+// encodePNG writes the channels of the image's type. The standard library has no grey with
+// alpha, drops alpha if all pixels are opaque, and takes nine times longer to save three
+// per cent.
 func encodePNG(w io.Writer, img image.Image) error {
 	pngEncoder := png.Encoder{BufferPool: pngBuffers{}}
 	switch m := img.(type) {
 	case *image.Paletted:
 		return pngEncoder.Encode(w, m)
-	case *image.YCbCr, *image.CMYK: // would get 16 bits a channel
+	case *image.YCbCr, *image.CMYK: // would get 16 bits per channel
 		rgba := image.NewRGBA(m.Bounds())
 		draw.Draw(rgba, rgba.Rect, m, rgba.Rect.Min, draw.Src)
 		return writePNG(w, rgba, 3)
 	case *image.RGBA:
-		if m.Opaque() { // else somebody else made it, who has alpha in it
+		if m.Opaque() { // otherwise it is foreign, and has alpha
 			return writePNG(w, m, 3)
 		}
 	case *image.RGBA64:

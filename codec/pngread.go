@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// readPNG reads the PNG that most are, in three quarters of the time that image/png takes:
-// 8 bits a channel, rows in their order. ok is false for what is otherwise in any way,
-// or wrong: that is left to image/png, so that there is one account of what an error
-// is. Pixels are what image/png has of them, but for grey with alpha, which stays it.
+// readPNG reads the most common PNGs in three quarters of the time of image/png: 8 bits per
+// channel, not interlaced. ok is false for all other or faulty files, so that image/png
+// alone defines what an error is. Pixels equal those of image/png, except that grey with
+// alpha stays grey.
 func readPNG(b []byte) (img image.Image, ok bool) {
 	f, ok := splitPNG(b)
 	if !ok {
@@ -31,22 +31,22 @@ func readPNG(b []byte) (img image.Image, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	// The checksum comes where the pixels end, and nothing after it.
+	// The checksum follows the pixels and ends the data.
 	if n, err := z.Read(make([]byte, 1)); n != 0 || err != io.EOF || data.Len() > 0 {
 		return nil, false
 	}
 	return img, true
 }
 
-// filePNG is what a file has.
+// filePNG holds the parts of a file.
 type filePNG struct {
 	width, height int
-	kind          byte // colour, alpha, palette
+	kind          byte // colour type, alpha, palette
 	palette       color.Palette
 	data          []byte // compressed
 }
 
-// Kinds of PNG.
+// Colour types of PNG.
 const (
 	pngIsGrey      = 0
 	pngIsColour    = 2
@@ -55,7 +55,7 @@ const (
 	pngIsRGBA      = 6
 )
 
-// splitPNG finds the parts of a file whose chunks are in order and have no faults.
+// splitPNG finds the parts of a file whose chunks are in order and sound.
 func splitPNG(b []byte) (f filePNG, ok bool) {
 	if !bytes.HasPrefix(b, []byte(pngStart)) {
 		return f, false
@@ -87,7 +87,7 @@ func chunkPNG(b []byte) (kind string, data, rest []byte, ok bool) {
 	return string(b[4:head]), b[head:end:end], b[end+sum:], crc32.ChecksumIEEE(b[4:end]) == binary.BigEndian.Uint32(b[end:])
 }
 
-// take takes in a chunk that comes after one of another kind.
+// take stores a chunk that follows a chunk of type before.
 func (f *filePNG) take(before, kind string, data []byte) bool {
 	switch {
 	case kind == "IHDR":
@@ -102,7 +102,7 @@ func (f *filePNG) take(before, kind string, data []byte) bool {
 		f.data = data
 		return f.kind != pngIsPalette || f.palette != nil
 	case kind == "IDAT":
-		f.data = append(f.data, data...) // which copies the first, whose capacity is its length
+		f.data = append(f.data, data...) // copies the first chunk, whose capacity is its length
 		return before == "IDAT"
 	}
 	return true
@@ -126,7 +126,7 @@ func (f *filePNG) colours(data []byte) bool {
 	return true
 }
 
-// alphas takes in the alpha of the first colours of a palette.
+// alphas stores the alpha of the first palette colours.
 func (f *filePNG) alphas(data []byte) bool {
 	if len(data) > len(f.palette) {
 		return false
@@ -134,7 +134,7 @@ func (f *filePNG) alphas(data []byte) bool {
 	for i, a := range data {
 		c, ok := f.palette[i].(color.RGBA)
 		if !ok {
-			return false // it had some
+			return false // it has some already
 		}
 		f.palette[i] = color.NRGBA{c.R, c.G, c.B, a}
 	}
@@ -172,7 +172,7 @@ func (f *filePNG) pixels(r io.Reader) (image.Image, bool) {
 	return nil, false
 }
 
-// rows reads rows of pixels of so many bytes to where they stay.
+// rows reads rows of pixels of the given size into pix.
 func (f *filePNG) rows(r io.Reader, pix []byte, pixel int) bool {
 	n := f.width * pixel
 	row, above := make([]byte, 1+n), make([]byte, n)
@@ -186,7 +186,7 @@ func (f *filePNG) rows(r io.Reader, pix []byte, pixel int) bool {
 	return true
 }
 
-// opaqueRows reads rows of colours, and gives them alpha.
+// opaqueRows reads rows of colours, and adds opaque alpha.
 func (f *filePNG) opaqueRows(r io.Reader, to *image.RGBA) bool {
 	row, above := make([]byte, 1+3*f.width), make([]byte, 1+3*f.width)
 	for y := range f.height {
@@ -202,8 +202,8 @@ func (f *filePNG) opaqueRows(r io.Reader, to *image.RGBA) bool {
 	return true
 }
 
-// unfilter makes the bytes of a row, of which it has what they are more than was
-// foretold of the pixels before and above them (PNG specification, 9.2).
+// unfilter restores the bytes of a row by adding their prediction from the pixels before
+// and above (PNG specification, 9.2).
 func unfilter(filter byte, row, above []byte, pixel int) bool {
 	above = above[:len(row)]
 	switch filter {
@@ -234,9 +234,8 @@ func unfilter(filter byte, row, above []byte, pixel int) bool {
 	return true
 }
 
-// nearest adds what Paeth foretells: of the bytes at the left, above, and above at the
-// left the one that is nearest to what a plane through them has, the first of several.
-// It has no branches that depend on pixels.
+// nearest adds the Paeth prediction: the left, upper or upper left byte that is nearest to
+// a plane through them, the first of equal ones. It has no branches that depend on pixels.
 func nearest(row, above []byte, pixel int) {
 	above = above[:len(row)]
 	for i, at := pixel, 0; i < len(row) && at < i; i, at = i+1, at+1 {

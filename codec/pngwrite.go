@@ -16,7 +16,7 @@ import (
 
 const pngStart = "\x89PNG\r\n\x1a\n"
 
-// pngColours are the types of colour of PNG by the number of channels.
+// pngColours are the PNG colour types by the number of channels.
 var pngColours = [...]byte{1: 0, 2: 4, 3: 2, 4: 6}
 
 // writePNG writes the channels of an image (see array.FromImage), by the
@@ -58,7 +58,7 @@ func appendChunk(dst []byte, kind string, data []byte) []byte {
 
 var deflaters = sync.Pool{New: func() any { return zlib.NewWriter(io.Discard) }}
 
-// deflated returns what write writes, compressed.
+// deflated returns the compressed output of write.
 func deflated(write func(io.Writer) error) ([]byte, error) {
 	var buf bytes.Buffer
 	z := deflaters.Get().(*zlib.Writer)
@@ -71,8 +71,8 @@ func deflated(write func(io.Writer) error) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// writeRows writes rows with a filter each: that of the least sum of absolute
-// differences, as the specification advises.
+// writeRows writes each row with the filter of the least sum of absolute differences, as
+// the specification advises.
 func writeRows(w io.Writer, a *array.Array, pixel, row int) error {
 	var lines [5][]byte
 	for f := range lines {
@@ -93,11 +93,11 @@ func writeRows(w io.Writer, a *array.Array, pixel, row int) error {
 	return nil
 }
 
-// bestFilter returns the row as the filter makes it whose sum of absolute
-// differences is the least; of equal ones the first.
+// bestFilter returns the filtered row with the least sum of absolute differences; the first
+// of equal ones.
 func bestFilter(lines *[5][]byte, this, above []byte, pixel int) []byte {
 	best, least := 0, math.MaxInt
-	for _, f := range [...]int{2, 4, 0, 1, 3} { // those first that mostly are the best, as each stops when it is not
+	for _, f := range [...]int{2, 4, 0, 1, 3} { // mostly best first, because the others then stop early
 		if sum := filters[f](lines[f][1:], this, above, pixel, least); sum < least || sum == least && f < best {
 			best, least = f, sum
 		}
@@ -105,11 +105,11 @@ func bestFilter(lines *[5][]byte, this, above []byte, pixel int) []byte {
 	return lines[best]
 }
 
-// filters fill out, which is as long as this and above, and return the sum of
-// absolute differences, or any sum above most once it is.
+// filters fill out, which is as long as this and above. They return the sum of absolute
+// differences, or any sum above most once it is exceeded.
 var filters = [5]func(out, this, above []byte, pixel, most int) int{filterNone, filterSub, filterUp, filterMean, filterPaeth}
 
-// filterStride is how many bytes are filtered between two looks at the sum.
+// filterStride is how many bytes are filtered between checks of the sum.
 const filterStride = 256
 
 func filterNone(out, this, _ []byte, _, most int) (sum int) {
@@ -182,7 +182,7 @@ func filterPaeth(out, this, above []byte, pixel, most int) (sum int) {
 	return sum
 }
 
-// magnitude is how far a difference of bytes is from none.
+// magnitude returns the absolute value of a difference of bytes.
 func magnitude(d byte) int { return abs(int(int8(d))) }
 
 // paeth returns the neighbour that is nearest to left + up - corner.

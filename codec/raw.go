@@ -1,7 +1,7 @@
 package codec
 
-// Raw carries bytes as they are: a []byte that shares the memory it was
-// decoded from. It stands in for unknown formats.
+// Raw returns bytes unchanged: a []byte that shares memory with its input. It is the codec
+// of unknown formats.
 var Raw = Codec{
 	Name:       "raw",
 	Extensions: []string{"bin", "raw"},

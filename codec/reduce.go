@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// reduction returns by what the sides of an image may be divided, so that those of
-// least are left: 1, 2, 4 or 8.
+// reduction returns the greatest divisor of the sides that leaves at least those of least:
+// 1, 2, 4 or 8.
 func reduction(whole, least image.Point) int {
 	for _, by := range []int{8, 4, 2} {
 		if whole.X/by >= max(least.X, 1) && whole.Y/by >= max(least.Y, 1) {
@@ -18,7 +18,7 @@ func reduction(whole, least image.Point) int {
 	return 1
 }
 
-// reduceJPEG reads the whole and takes means, as image/jpeg reads no less.
+// reduceJPEG reads the full image and averages, because image/jpeg has no reduced decoding.
 func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	v, err := readImage("jpeg", b, decodeJPEG)
 	if err != nil {
@@ -32,8 +32,8 @@ func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	return means(img, reduction(whole, least)), whole, nil
 }
 
-// means returns an image of the means of squares of so many pixels a side; those at
-// the right and at the bottom may have fewer. Inks stay as they are.
+// means averages squares of by pixels a side, which may be smaller at the right and bottom
+// edges. Inks stay inks.
 func means(img image.Image, by int) image.Image {
 	size := img.Bounds().Size()
 	small := image.Rect(0, 0, (size.X+by-1)/by, (size.Y+by-1)/by)

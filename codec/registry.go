@@ -20,10 +20,9 @@ func init() {
 	}
 }
 
-// Register adds a codec. It is called from init functions: the registry is
-// frozen when it is first read, so that an extension means one thing for the
-// life of a process. A name or an extension that is taken panics, and so does
-// any registration after the first read.
+// Register adds a codec. Call it from init functions: the first lookup freezes the
+// registry, so that an extension keeps its meaning during the process. Register panics
+// after that, and if a name or an extension is taken.
 func Register(c Codec) {
 	if err := add(c); err != nil {
 		panic(err)
@@ -76,9 +75,9 @@ var byExtension = sync.OnceValue(func() map[string]Codec {
 	return m
 })
 
-// ByExtension returns the codec for files with the given extension, in any
-// case, with or without its dot. For unknown extensions it returns [Raw] and
-// false: files of any kind can be carried, as bytes.
+// ByExtension returns the codec for files with the given extension, in any case, with or
+// without its dot. For unknown extensions it returns [Raw] and false, so that files of any
+// kind can be passed as bytes.
 func ByExtension(ext string) (Codec, bool) {
 	m := byExtension()
 	if c, ok := m[ext]; ok {
@@ -90,7 +89,7 @@ func ByExtension(ext string) (Codec, bool) {
 	return Raw, false
 }
 
-// All returns the registered codecs in the order of their names.
+// All returns the registered codecs, ordered by name.
 func All() []Codec {
 	byExtension()
 	registry.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// stringValue keeps types whose kind is string as their bytes.
+// stringValue encodes types of kind string as their bytes.
 func stringValue[T any](t reflect.Type) *Value[T] {
 	const id = "string/1"
 	return &Value[T]{
@@ -26,8 +26,7 @@ func stringValue[T any](t reflect.Type) *Value[T] {
 	}
 }
 
-// bytesValue keeps slices of bytes: one byte that says whether the slice is
-// nil (0) or not (1), and the bytes.
+// bytesValue encodes slices of bytes: a byte 0 for nil or 1, and the bytes.
 func bytesValue[T any](t reflect.Type) *Value[T] {
 	const id = "bytes/1"
 	return &Value[T]{
@@ -52,11 +51,11 @@ func bytesValue[T any](t reflect.Type) *Value[T] {
 	}
 }
 
-// littleEndian says that numbers lie in memory as they are kept.
+// littleEndian reports whether memory has the byte order of the encoding.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// numberValue keeps bools and numbers as their memory, little-endian. The
-// sizes of int and uint are part of the fingerprint.
+// numberValue encodes bools and numbers as their memory, little-endian. The sizes of int
+// and uint are part of the fingerprint.
 func numberValue[T any](t reflect.Type) *Value[T] {
 	const id = "number/1"
 	size, isBool := int(t.Size()), t.Kind() == reflect.Bool

@@ -10,9 +10,10 @@ import (
 var files embed.FS
 
 var _ = source.Register(files, source.Options{Pure: []string{
-	// What these let pass is the same whatever they are; the rest is an error, and no error is kept.
+	// Accepted values do not depend on these limits; the rest is an error, and errors are
+	// not cached.
 	"github.com/larder-data/larder/codec.MaxItem", "github.com/larder-data/larder/codec.MaxPixels", "github.com/larder-data/larder/codec.MaxUnpacked", "github.com/larder-data/larder/codec.StrictYAML",
-	"github.com/larder-data/larder/codec.deflaters", // a writer of deflate that was reset is as good as new
+	"github.com/larder-data/larder/codec.deflaters", // a reset deflate writer is as good as a new one
 	"github.com/klauspost/compress/...",
 	"golang.org/x/image/...",
 	"go.yaml.in/yaml/...",

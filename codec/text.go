@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// textCodec reads UTF-8 text to a string. Text in another encoding is an
-// error rather than a value of another type: its reader must know which one it
-// is, and can register a codec that says so.
+// textCodec reads UTF-8 text as a string. Other encodings are an error rather than a value
+// of another type: their users know the encoding, and can register a codec for it.
 var textCodec = Codec{
 	Name:       "txt",
 	Extensions: []string{"txt", "text"},
@@ -29,10 +28,10 @@ var textCodec = Codec{
 	},
 }
 
-// byteOrderMark starts files of text that some software writes.
+// byteOrderMark starts text files of some software.
 const byteOrderMark = "\ufeff"
 
-// validText reports where b stops being UTF-8.
+// validText returns an error that tells where b stops being UTF-8.
 func validText(name string, b []byte) error {
 	if err := notText(b); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -40,7 +39,7 @@ func validText(name string, b []byte) error {
 	return nil
 }
 
-// notText says where b stops being UTF-8, nil if it does not.
+// notText is validText without the name of a format.
 func notText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil

@@ -14,17 +14,16 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// decodeTIFF reads TIFF and BigTIFF: grey, with alpha too, colour, with alpha
-// too, CMYK and palettes, of 1 to 64 bits a sample, whole or floating point, in
-// strips or tiles, without compression or with deflate, LZW, PackBits or those
-// of facsimile.
+// decodeTIFF reads TIFF and BigTIFF: grey and colour (also with alpha), CMYK and palettes.
+// Samples have 1 to 64 bits, integer or floating point, in strips or tiles, uncompressed or
+// with deflate, LZW, PackBits or fax compression.
 //
-// One page of 8 or 16 bits is an image. All else is an array: (height, width),
-// or (height, width, samples) of other numbers; (pages, height, width) or
-// (pages, height, width, samples) of several pages, which must be alike.
-// Thumbnails and masks do not count as pages. A shape that tifffile noted in
-// the description of the first page counts in place of these: Pipewine, which
-// writes through it, makes a page of each row of a colour image.
+// One page of 8 or 16 bits is an image. Everything else is an array: (height, width) or
+// (height, width, samples) of other numbers; (pages, height, width) or (pages, height,
+// width, samples) of several pages, which must be alike. Thumbnails and masks do not count
+// as pages. A shape that tifffile noted in the description of the first page takes
+// precedence: Pipewine writes through tifffile, which makes a page of each row of a colour
+// image.
 func decodeTIFF(b []byte) (any, error) {
 	directories, err := parseTIFF(b)
 	if err != nil {
@@ -54,7 +53,7 @@ func decodeTIFF(b []byte) (any, error) {
 	return readPages(pages)
 }
 
-// like reports whether two pages can lie in one array.
+// like reports whether two pages fit into one array.
 func (p *tiffPage) like(q *tiffPage) bool {
 	return p.width == q.width && p.height == q.height && p.samples == q.samples && p.dtype == q.dtype && p.photometric == q.photometric
 }
@@ -111,8 +110,8 @@ func equalShapes(a, b []int) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 var imageJCount = regexp.MustCompile(`(?m)^images=(\d+)\r?$`)
 
-// checkCount is an error if the file says that it holds more pages than it
-// describes, as ImageJ and tifffile write large ones.
+// checkCount returns an error if the file claims more pages than it describes: ImageJ and
+// tifffile write large files so.
 func (p *tiffPage) checkCount(pages int) error {
 	text := p.text(tagDescription)
 	said := imageJCount.FindStringSubmatch(text)
@@ -125,8 +124,8 @@ func (p *tiffPage) checkCount(pages int) error {
 	return nil
 }
 
-// noted returns the shape that tifffile noted for all pages of the file, nil if
-// there is none that can be.
+// noted returns the shape that tifffile noted for all pages of the file, nil if there is no
+// plausible one.
 func (p *tiffPage) noted(pages int) []int {
 	text := p.text(tagDescription)
 	if !strings.HasPrefix(text, `{"shape": [`) {
@@ -144,7 +143,7 @@ func (p *tiffPage) noted(pages int) []int {
 	return note.Shape
 }
 
-// shape is that of the page alone.
+// shape returns the shape of the page alone.
 func (p *tiffPage) shape() []int {
 	if p.channels() > 1 {
 		return []int{p.height, p.width, p.channels()}
@@ -152,7 +151,7 @@ func (p *tiffPage) shape() []int {
 	return []int{p.height, p.width}
 }
 
-// channels is what a pixel has when it is read: a palette is three colours.
+// channels returns the number of channels per decoded pixel: three for a palette.
 func (p *tiffPage) channels() int {
 	if p.photometric == paletted {
 		return 3
@@ -160,7 +159,7 @@ func (p *tiffPage) channels() int {
 	return p.samples
 }
 
-// value reads a page: an image.Image, or an array if it is none.
+// value reads a page: an image.Image if possible, otherwise an array.
 func (p *tiffPage) value() (any, error) {
 	data, err := p.read()
 	if err != nil {
@@ -198,15 +197,15 @@ func (p *tiffPage) value() (any, error) {
 	return a.Image()
 }
 
-// What a sample beyond grey or colour is.
+// Meanings of a sample in addition to grey or colour.
 const (
 	noAlpha         = 0
 	associatedAlpha = 1
-	otherAlpha      = 2 // or not said
+	otherAlpha      = 2 // or unspecified
 )
 
-// extra returns how many samples there are beyond grey or colour, and what the
-// first is.
+// extra returns the number of samples in addition to grey or colour, and the meaning of the
+// first.
 func (p *tiffPage) extra() (n int, is uint64) {
 	n = p.samples - 1
 	if p.photometric == colourRGB {
@@ -215,7 +214,7 @@ func (p *tiffPage) extra() (n int, is uint64) {
 	return n, p.number(tagExtra, otherAlpha)
 }
 
-// straighten divides by alpha what was multiplied by it.
+// straighten divides premultiplied samples by alpha.
 func straighten(a *array.Array) error {
 	n := a.Shape[2]
 	switch a.DType {
@@ -245,8 +244,7 @@ func divided(v, alpha, most uint64) uint64 {
 	return min(most, (v*most+alpha/2)/alpha)
 }
 
-// withPalette reads the palette, red first, of 16 bits of which the upper 8
-// count.
+// withPalette reads the palette, red first, of 16 bits of which the upper 8 count.
 func (p *tiffPage) withPalette(data []byte) (any, error) {
 	all, n := p.numbers(tagColorMap), 1<<p.bits
 	if len(all) != 3*n {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The tags of TIFF 6.0 and its supplements that are read.
+// The supported tags of TIFF 6.0 and its supplements.
 const (
 	tagSubfile      = 254
 	tagWidth        = 256
@@ -34,8 +34,8 @@ const (
 	tagTileDepth    = 32998
 )
 
-// A tiffFile is the bytes of a TIFF file and what its header says. The numbers of
-// BigTIFF (big) take 8 bytes where those of TIFF take 4.
+// A tiffFile holds the bytes and the header of a TIFF file. Numbers of BigTIFF (big) take 8
+// bytes where those of TIFF take 4.
 type tiffFile struct {
 	b     []byte
 	order binary.ByteOrder
@@ -54,7 +54,7 @@ type tiffField struct {
 	data  []byte
 }
 
-// tiffSizes are the bytes of values by their types.
+// tiffSizes are the sizes of values by type.
 var tiffSizes = [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 
 // parseTIFF returns the directories of a file in their order.
@@ -123,7 +123,7 @@ func (f *tiffFile) word(at uint64) (uint64, error) {
 	return uint64(f.order.Uint32(b)), nil
 }
 
-// directory reads a directory, and where the next one is.
+// directory reads a directory, and the offset of the next one.
 func (f *tiffFile) directory(at uint64) (d tiffDirectory, next uint64, err error) {
 	head, size, inline := uint64(2), uint64(12), uint64(4)
 	if f.big {
@@ -154,7 +154,7 @@ func (f *tiffFile) directory(at uint64) (d tiffDirectory, next uint64, err error
 	return d, next, err
 }
 
-// add reads an entry. Those of types that are not known are left out.
+// add reads an entry. It ignores unknown types.
 func (d tiffDirectory) add(entry []byte, inline uint64) error {
 	order := d.file.order
 	field := tiffField{kind: order.Uint16(entry[2:]), count: uint64(order.Uint32(entry[4:]))}
@@ -185,7 +185,7 @@ func (d tiffDirectory) add(entry []byte, inline uint64) error {
 	return nil
 }
 
-// numbers returns the whole numbers of a tag, none if it is not there.
+// numbers returns the integers of a tag, none if it is missing.
 func (d tiffDirectory) numbers(tag uint16) []uint64 {
 	f := d.fields[tag]
 	all := make([]uint64, 0, f.count)
@@ -212,8 +212,7 @@ func (d tiffDirectory) number(tag uint16, missing uint64) uint64 {
 	return missing
 }
 
-// same returns the number of a tag that has one for each sample, if all are
-// equal.
+// same returns the number of a tag with one number per sample, if all are equal.
 func (d tiffDirectory) same(tag uint16, missing uint64) (uint64, error) {
 	all := d.numbers(tag)
 	if len(all) == 0 {

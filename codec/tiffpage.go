@@ -11,24 +11,24 @@ import (
 type tiffPage struct {
 	tiffDirectory
 	width, height int
-	samples       int // a pixel
-	bits          int // a sample
+	samples       int // per pixel
+	bits          int // per sample
 	dtype         array.DType
 	photometric   uint64
 	compression   uint64
 	predictor     uint64
-	planes        int // that samples are apart in, 1 if they are side by side
+	planes        int // number of separate planes, 1 if samples are interleaved
 	block         tiffBlock
 }
 
-// A tiffBlock is how a page is cut into strips or tiles.
+// A tiffBlock is the division of a page into strips or tiles.
 type tiffBlock struct {
 	width, height  int
 	across, down   int
 	offsets, sizes []uint64
 }
 
-// The meanings of samples that are read.
+// The supported meanings of samples.
 const (
 	whiteIsZero = 0
 	blackIsZero = 1
@@ -82,7 +82,7 @@ func (p *tiffPage) setType() error {
 		{2, 8}: array.Int8, {2, 16}: array.Int16, {2, 32}: array.Int32, {2, 64}: array.Int64,
 		{3, 16}: array.Float16, {3, 32}: array.Float32, {3, 64}: array.Float64,
 	}
-	if format == 4 { // not defined
+	if format == 4 { // undefined
 		format = 1
 	}
 	ok := false
@@ -125,7 +125,7 @@ func (p *tiffPage) setMeaning() error {
 	return nil
 }
 
-// setBlocks finds the strips or tiles, which must be there and large enough.
+// setBlocks finds the strips or tiles, which must exist and be large enough.
 func (p *tiffPage) setBlocks() error {
 	b := tiffBlock{width: p.width, height: int(min(p.number(tagRowsPerStrip, uint64(p.height)), uint64(p.height)))}
 	b.offsets, b.sizes = p.numbers(tagStripOffsets), p.numbers(tagStripBytes)
@@ -155,14 +155,14 @@ func (p *tiffPage) setBlocks() error {
 	return p.checkStored(need)
 }
 
-// tiffRatios is how many bytes one stored byte can stand for.
+// tiffRatios are the greatest compression ratios.
 var tiffRatios = map[uint64]uint64{1: 1, 5: 2731, 8: 1040, 32946: 1040, 32773: 64}
 
-// checkStored refuses a page whose stored bytes cannot make its pixels.
+// checkStored refuses a page whose pixels cannot come from so few stored bytes.
 func (p *tiffPage) checkStored(blocks int) error {
 	ratio, ok := tiffRatios[p.compression]
 	if !ok {
-		return nil // fax, which can stand for any number, and what unpack refuses
+		return nil // fax has no bound; unpack refuses the rest
 	}
 	stored := uint64(0)
 	for _, n := range p.block.sizes[:blocks] {
@@ -174,14 +174,14 @@ func (p *tiffPage) checkStored(blocks int) error {
 	return nil
 }
 
-// side is the samples of a pixel that lie side by side.
+// side returns the number of interleaved samples.
 func (p *tiffPage) side() int { return p.samples / p.planes }
 
-// rowBytes is what one row of a page or of one of its planes takes.
+// rowBytes returns the size of one row of a page or of one of its planes.
 func (p *tiffPage) rowBytes() int { return (p.width*p.side()*p.bits + 7) / 8 }
 
-// read returns all samples of the page, (height, width, samples), little-endian
-// and with at least 8 bits each.
+// read returns all samples of the page: (height, width, samples), little-endian, at least 8
+// bits each.
 func (p *tiffPage) read() ([]byte, error) {
 	size := p.dtype.Size()
 	out := make([]byte, p.width*p.height*p.samples*size)
@@ -201,8 +201,8 @@ func (p *tiffPage) read() ([]byte, error) {
 	return out, nil
 }
 
-// blockRows is how many rows a block has: the last strip has only what is left,
-// a tile is always whole.
+// blockRows returns the number of rows of a block: a tile is always whole, the last strip
+// has the remaining rows.
 func (p *tiffPage) blockRows(down int) int {
 	if p.block.width == p.width && p.number(tagTileWidth, 0) == 0 {
 		return min(p.block.height, p.height-down*p.block.height)
@@ -210,7 +210,7 @@ func (p *tiffPage) blockRows(down int) int {
 	return p.block.height
 }
 
-// place copies the samples of a block to where they belong.
+// place copies the samples of a block to their positions.
 func (p *tiffPage) place(out, data []byte, plane, across, down int) {
 	size := p.dtype.Size()
 	from := p.side() * size // bytes of a pixel in the block

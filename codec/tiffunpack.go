@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// unpackBlock returns the samples of a strip or tile with a number of rows.
+// unpackBlock returns the samples of a strip or tile with the given number of rows.
 func (p *tiffPage) unpackBlock(i, rows int) ([]byte, error) {
 	stored, err := p.file.part(p.block.offsets[i], p.block.sizes[i])
 	if err != nil {
@@ -41,9 +41,9 @@ func (p *tiffPage) unpackBlock(i, rows int) ([]byte, error) {
 	return data, nil
 }
 
-// decompress returns size bytes, which are the caller's own.
+// decompress returns size bytes, which the caller owns.
 func (p *tiffPage) decompress(b []byte, size, rows int) ([]byte, error) {
-	if p.number(tagFillOrder, 1) == 2 { // of the bytes as they are stored, as in libtiff
+	if p.number(tagFillOrder, 1) == 2 { // of the stored bytes, as in libtiff
 		b = bytes.Clone(b)
 		for i := range b {
 			b[i] = bits.Reverse8(b[i])
@@ -74,7 +74,7 @@ func (p *tiffPage) decompress(b []byte, size, rows int) ([]byte, error) {
 	return nil, fmt.Errorf("compression %d is not read; save it with deflate, lzw, packbits or none", p.compression)
 }
 
-// full reads size bytes. Memory grows with what there is.
+// full reads size bytes. It allocates as bytes arrive.
 func full(r io.Reader, size int) ([]byte, error) {
 	var buf bytes.Buffer
 	n, err := io.Copy(&buf, io.LimitReader(r, int64(size)))
@@ -84,8 +84,8 @@ func full(r io.Reader, size int) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// fax reads the compressions of facsimile, ITU-T T.4 in one dimension and T.6.
-// Their white is a 0, which the page may say is black.
+// fax reads the fax compressions: ITU-T T.4 in one dimension and T.6. Their white is 0,
+// which the page may declare as black.
 func (p *tiffPage) fax(b []byte, size, rows int) ([]byte, error) {
 	form := ccitt.Group4
 	if p.compression == 3 {
@@ -103,8 +103,8 @@ func (p *tiffPage) fax(b []byte, size, rows int) ([]byte, error) {
 	return full(r, size)
 }
 
-// packBits reads runs: a count n up to 127 and n+1 bytes, or from 129 on and a
-// byte that stands for 257-n.
+// packBits reads runs: a count n up to 127 and n+1 bytes, or n from 129 on and a byte to
+// repeat 257-n times.
 func packBits(b []byte, size int) ([]byte, error) {
 	out := make([]byte, 0, min(size, 64*len(b)))
 	for len(out) < size {
@@ -129,8 +129,8 @@ func packBits(b []byte, size int) ([]byte, error) {
 	return out[:size], nil
 }
 
-// spread gives each sample of 1, 2 or 4 bits a byte. But for a palette they go
-// from 0 to 255.
+// spread expands samples of 1, 2 or 4 bits to a byte each, scaled to 0 to 255 except for
+// palettes.
 func (p *tiffPage) spread(data []byte, row, rows int) []byte {
 	wide := p.block.width * p.side()
 	most := byte(1<<p.bits - 1)
@@ -148,7 +148,7 @@ func (p *tiffPage) spread(data []byte, row, rows int) []byte {
 	return out
 }
 
-// undo takes back the predictor in a row.
+// undo reverses the predictor in a row.
 func (p *tiffPage) undo(row []byte) {
 	n, size, le := p.side(), p.dtype.Size(), binary.LittleEndian
 	if p.predictor == 3 {
@@ -170,9 +170,8 @@ func (p *tiffPage) undo(row []byte) {
 	}
 }
 
-// undoFloats takes back the predictor of floating point numbers (Adobe, TIFF
-// Technical Note 3): differences of bytes, the highest bytes of all numbers
-// first.
+// undoFloats reverses the predictor of floating point numbers (Adobe, TIFF Technical Note
+// 3): differences of bytes, the highest bytes of all numbers first.
 func undoFloats(row []byte, samples, size int) {
 	for i := samples; i < len(row); i++ {
 		row[i] += row[i-samples]

@@ -11,10 +11,10 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// encodeTIFF writes an image, or an array: a page if its shape is (height,
-// width) or (height, width, 1 to 4), and otherwise pages, with the shape noted
-// as tifffile does. Numbers keep their type. Pages are compressed by deflate,
-// with differences along rows where they are of 8 or 16 bits.
+// encodeTIFF writes an image or array: one page if its shape is (height, width) or (height,
+// width, 1 to 4), otherwise pages, with the shape noted as tifffile does. Numbers keep
+// their type. Pages are compressed by deflate, with differences along rows for 8 or 16
+// bits.
 func encodeTIFF(w io.Writer, v any) error {
 	t := &tiffWriter{}
 	switch v := v.(type) {
@@ -50,7 +50,7 @@ type tiffWriter struct {
 	out         []byte
 }
 
-// setImage takes the channels of an image's type.
+// setImage uses the channels of an image's type.
 func (t *tiffWriter) setImage(img image.Image) (err error) {
 	if err := checkSize(img.Bounds().Dx(), img.Bounds().Dy()); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (t *tiffWriter) setImage(img image.Image) (err error) {
 	return err
 }
 
-// layOut finds out what the pages are.
+// layOut determines the pages.
 func (t *tiffWriter) layOut() error {
 	if err := t.a.Validate(); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (t *tiffWriter) pack(data []byte) ([]byte, error) {
 	})
 }
 
-// directory writes what describes a page, and returns where the offset of the
-// next one belongs.
+// directory writes the description of a page, and returns the position for the offset of
+// the next one.
 func (t *tiffWriter) directory(page, at, size int) (link int) {
 	samples, predictor := t.shape[2], 1
 	if t.differs() {
@@ -220,13 +220,13 @@ func (t *tiffWriter) directory(page, at, size int) (link int) {
 	return link
 }
 
-// extraSamples says what samples beyond grey or colour are.
+// extraSamples returns the meanings of samples in addition to grey or colour.
 func (t *tiffWriter) extraSamples() []int {
 	base := map[int]int{blackIsZero: 1, colourRGB: 3, separated: 4}[t.photometric]
 	return repeated(otherAlpha, t.shape[2]-base)
 }
 
-// note is the shape of the array, on the first page of what is no single image.
+// note returns the shape of the array, for the first page of anything but a single image.
 func (t *tiffWriter) note(page int) string {
 	if page > 0 || t.pages == 1 && len(t.a.Shape) == 2 || t.pages == 1 && len(t.a.Shape) == 3 && t.shape[2] > 1 {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sameScalar reports whether two values without parts are the same: of one type
-// and equal, NaN and NaN too, but not 0 and -0.
+// sameScalar reports whether two values without parts have the same type and are equal. NaN
+// equals NaN, but 0 does not equal -0.
 func sameScalar(a, b any) bool {
 	switch a := a.(type) {
 	case float64:

@@ -9,36 +9,34 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A Value says how Ts are kept. What Decode returns equals what Encode was
-// given. Its functions may be called from many goroutines.
+// A Value encodes and decodes Ts. What Decode returns equals what Encode received. Its
+// functions may be called from many goroutines.
 type Value[T any] struct {
 	// ID names the encoding and its version.
 	ID string
-	// Type is a fingerprint of the ID and of T: its package, its name, and
-	// the structure of everything it reaches. Records of another Type are
-	// not decoded.
+	// Type is a fingerprint of the ID and of T: its package, its name, and the structure of
+	// all types it reaches. Records of another Type are not decoded.
 	Type uint64
 	// Encode appends the encoding of v to dst. Equal values have equal
 	// encodings.
 	Encode func(dst []byte, v T) ([]byte, error)
 	// Decode reads exactly what one Encode appended. It does not change b.
 	Decode func(b []byte) (T, error)
-	// Aliases says that decoded values refer to b, which must stay valid
-	// and unchanged as long as they are used.
+	// Aliases reports that decoded values refer to b, which must stay valid and unchanged
+	// while they are used.
 	Aliases bool
-	// Plain says that a T holds nothing that one holder could change for
-	// others: numbers, strings, and structs and arrays of those.
+	// Plain reports that a T contains nothing that one holder could change for others: only
+	// numbers, strings, and structs and arrays of those.
 	Plain bool
 }
 
-// An UnencodableError says why values of a type, or one value, cannot be kept
-// without loss.
+// An UnencodableError explains why a type or value cannot be encoded without loss.
 type UnencodableError struct {
-	Path string       // from the type asked for to the part at fault: "Result.conn"
-	What string       // what the part is: "an unexported field"
+	Path string       // from the requested type to the faulty part: "Result.conn"
+	What string       // description of the part: "an unexported field"
 	Type reflect.Type // of the part
 	Cure string       // what to do about it
-	Err  error        // what went wrong, if anything did
+	Err  error        // the underlying error, if any
 }
 
 func (e *UnencodableError) Error() string {
@@ -52,11 +50,10 @@ func (e *UnencodableError) Error() string {
 // Unwrap returns Err.
 func (e *UnencodableError) Unwrap() error { return e.Err }
 
-// maxPath bounds the path of an error: a value may be very deep.
+// maxPath bounds the path in an error, because values may be very deep.
 const maxPath = 500
 
-// within puts a step in front of the path of an error. Of a long one the
-// beginning stays, as it is seen last.
+// within prepends a step to the path of an error. It truncates the end of a long path.
 func within(err error, step string) error {
 	if e, ok := errors.AsType[*UnencodableError](err); ok {
 		if e.Path = step + e.Path; len(e.Path) > maxPath {
@@ -66,37 +63,35 @@ func within(err error, step string) error {
 	return err
 }
 
-// compiled holds a *Value[T] for each T that was asked for.
-var compiled sync.Map // of reflect.Type
+// compiled holds a *Value[T] for each requested T.
+var compiled sync.Map // by reflect.Type
 
-// For returns how Ts are kept:
+// For returns the Value of T. It encodes:
 //
-//   - []byte and strings as they are, numbers and bools in binary, as
+//   - []byte and strings unchanged, numbers and bools in binary, as
 //     "bytes/1", "string/1" and "number/1"
 //   - array.Array and *array.Array as "array/1", decoded without a copy
 //   - everything else as "cbor/2": CBOR (RFC 8949) written by a plan made once
-//     for the type, with all exported fields in their order, whatever their
-//     tags say
+//     for the type, with all exported fields in their order; tags are ignored
 //
-// Restored are: the bits of floats, NaNs too; nil and empty slices and maps;
-// embedded structs; the zone of a time with its rules. Pointers, maps and
-// slices of one memory are so again, and a value may contain itself. A type
-// with fields that nobody can read is kept by MarshalBinary, GobEncode or
-// MarshalText and their counterparts, if it has them: each value is read back
-// when it is written, and one that comes back different is an error of Encode, or
-// one whose memory is not shared in the same way afterwards.
+// It restores: the bits of floats, including NaNs; nil and empty slices and maps; embedded
+// structs; the zone of a time with its rules. Pointers, maps and slices that share memory
+// share it again, and a value may contain itself.
 //
-// Behind interfaces may be: bools, numbers, strings, types of the standard
-// library that are all data (time.Time, time.Duration, json.Number, url.URL,
-// big.Int, netip.Addr, images and colors), struct{}, types that were told to [RegisterType],
-// and pointers, slices, arrays and maps of all these. A value behind an
-// interface that is none of these is an error of Encode.
+// A type with inaccessible fields is encoded by MarshalBinary, GobEncode or MarshalText and
+// decoded by their counterparts, if it has them. Encode reads each value back. It returns
+// an error if the result differs, or if its memory is not shared in the same way.
 //
-// Not restored: what lies outside of the bounds of an image, the monotonic
-// clock reading of a time, the capacity of a slice, and that slices overlap or
-// a pointer points into another value without being the same.
+// Interfaces may contain bools, numbers, strings, struct{}, types passed to [RegisterType],
+// and standard library types that are only data. The latter are time.Time, time.Duration,
+// json.Number, url.URL, big.Int, netip.Addr, images and colors. Interfaces may also contain
+// pointers, slices, arrays and maps of all these. Encode returns an error for other values
+// in interfaces.
 //
-// A type that would lose something is an [*UnencodableError]: unexported
+// It does not restore: pixels outside the bounds of an image, the monotonic clock reading
+// of a time, the capacity of a slice, overlapping slices, and pointers into other values.
+//
+// For returns an [*UnencodableError] for types that would lose something: unexported
 // fields, functions, channels, interfaces that no known type implements.
 func For[T any]() (*Value[T], error) {
 	t := reflect.TypeFor[T]()
@@ -104,7 +99,7 @@ func For[T any]() (*Value[T], error) {
 	if !ok {
 		found = compile[T](t)
 		if err, failed := found.(error); failed {
-			return nil, err // not remembered: types may yet be registered
+			return nil, err // not cached: types may be registered later
 		}
 		found, _ = compiled.LoadOrStore(t, found)
 	}

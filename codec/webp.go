@@ -8,9 +8,9 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// decodeWebP reads WebP of one frame: colour, with alpha if the file says so.
-// Chroma of lossy files is interpolated, and its colours are those of ITU-R 601
-// in the range of television (16 to 235), as the format defines.
+// decodeWebP reads WebP of one frame: colour, with alpha if the file declares it. It
+// interpolates the chroma of lossy files. Colours follow ITU-R 601 in the video range (16
+// to 235), as the format defines.
 func decodeWebP(b []byte) (any, error) {
 	if _, err := headerWebP(b); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func headerWebP(b []byte) (image.Config, error) {
 	return c, err
 }
 
-// webpAlpha reports whether a lossless file says that it has alpha.
+// webpAlpha reports whether a lossless file declares alpha.
 func webpAlpha(b []byte) bool {
 	if string(b[12:16]) == "VP8L" && len(b) > 24 {
 		return b[24]&0x10 != 0
@@ -48,8 +48,7 @@ func webpAlpha(b []byte) bool {
 	return b[20]&0x10 != 0 // VP8X
 }
 
-// televised returns the colours of an image whose luma goes from 16 to 235.
-// Without alpha it is opaque.
+// televised converts an image whose luma is 16 to 235. Without alpha it is opaque.
 func televised(m *image.YCbCr, alpha []byte, stride int) *image.NRGBA {
 	m = fullChroma(m, 0)
 	out := image.NewNRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
@@ -57,9 +56,9 @@ func televised(m *image.YCbCr, alpha []byte, stride int) *image.NRGBA {
 		luma, cb, cr := m.Y[y*m.YStride:], m.Cb[y*m.CStride:], m.Cr[y*m.CStride:]
 		row := out.Pix[y*out.Stride:]
 		for x := range out.Rect.Dx() {
-			// 2^14 times 255/219, and 255/224 times the weights of ITU-R 601,
-			// rounded where libwebp does; the last number is what the origins
-			// (16 and 128) make, and half a level.
+			// 2^14 times 255/219, and 255/224 times the weights of ITU-R 601, rounded as in
+			// libwebp. The last number accounts for the origins (16 and 128) and half a
+			// level.
 			l, b, r := 19077*int(luma[x])>>8, int(cb[x]), int(cr[x])
 			row[4*x] = clamped((l + 26149*r>>8 - 14234) >> 6)
 			row[4*x+1] = clamped((l - 6419*b>>8 - 13320*r>>8 + 8708) >> 6)

@@ -13,23 +13,21 @@ import (
 	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
-// StrictYAML makes errors of what is otherwise a [Doubt]: scalars of YAML that
-// versions 1.1 and 1.2 read differently, and keys that are no texts.
+// StrictYAML turns a [Doubt] into an error: scalars that YAML 1.1 and 1.2 read differently,
+// and keys that are not strings.
 var StrictYAML atomic.Bool
 
-// yamlCodec reads one YAML 1.2 document (core schema) to nil, bool, int64,
-// *big.Int (of integers beyond an int64), float64, string, []byte (of !!binary),
-// []any and map[string]any. So y, n, yes, no, on, off and dates are strings, and
-// 0777 is the number 777. Where YAML 1.1, as PyYAML reads and writes it, has
-// something else, that is a doubt. A plain key stands for its text as it is
-// written, so that 5 and true are keys like others. Keys given twice, keys with
-// parts, and tags of other types are errors that name the line. Merge keys (<<)
-// are followed. A file without a document is nil.
+// yamlCodec reads one YAML 1.2 document (core schema) as nil, bool, int64, *big.Int
+// (integers beyond int64), float64, string, []byte (of !!binary), []any and map[string]any.
+// So y, n, yes, no, on, off and dates are strings, and 0777 is the number 777; a difference
+// from YAML 1.1, as PyYAML reads and writes it, is a doubt. A plain key is its text as
+// written, so 5 and true are ordinary keys. Duplicate keys, keys with parts, and tags of
+// other types are errors that name the line. Merge keys (<<) are applied. A file without a
+// document is nil.
 //
-// Such values are written with sorted keys, and with quotes around every
-// string that any version of YAML could take for something else; arrays, images
-// and tables are errors, and other values are written as go.yaml.in/yaml sees
-// them.
+// It writes such values with sorted keys, and quotes every string that any version of YAML
+// could read as something else. Arrays, images and tables are errors, and go.yaml.in/yaml
+// writes all other values.
 var yamlCodec = Codec{
 	Name:       "yaml",
 	Extensions: []string{"yaml", "yml"},
@@ -68,7 +66,7 @@ func notingYAML(b []byte, note func(Doubt)) (any, error) {
 	return v, nil
 }
 
-// strictly is what is to be done with scalars that StrictYAML refuses.
+// strictly tells how to fix scalars that StrictYAML refuses.
 const strictly settingError = "put quotes around texts, and write numbers so that all read the same"
 
 func decodeYAML(b []byte, note func(Doubt)) (any, error) {
@@ -95,8 +93,8 @@ func intoYAML(b []byte, ptr any) error {
 	return doc.Decode(ptr)
 }
 
-// parseYAML returns the root of the only document of b, within bounds, or nil
-// if there is none.
+// parseYAML returns the root of the only document of b, within bounds, or nil if there is
+// none.
 func parseYAML(b []byte) (*yaml.Node, error) {
 	if err := notText(b); err != nil {
 		return nil, err

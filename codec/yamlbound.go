@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxAliased bounds the values that aliases stand for in one document,
-	// where a few lines could otherwise stand for billions.
+	// maxAliased bounds the values that aliases expand to in one document, because a few
+	// lines can expand to billions.
 	maxAliased = 1 << 17
-	// maxYAMLDepth bounds nesting; indentation grows with its square.
+	// maxYAMLDepth bounds nesting, because indentation grows with its square.
 	maxYAMLDepth = 1000
 )
 
-// A yamlBound walks over a document as over the value it stands for.
+// A yamlBound walks over a document with its aliases expanded.
 type yamlBound struct {
-	aliased int // values that aliases stand for
+	aliased int // values from aliases
 }
 
 func (w *yamlBound) walk(n *yaml.Node, depth int, inAlias bool) error {

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// doubt notes a plain scalar that YAML 1.1 reads as something else than v.
+// doubt reports a plain scalar that YAML 1.1 does not read as v.
 func (r yamlReader) doubt(n *yaml.Node, v any) {
 	if old := yaml11(n.Value); !sameScalar(old, v) {
 		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s in YAML 1.2, as it is read here, and %s in YAML 1.1, as PyYAML reads it", described(v), described(old))})
@@ -38,19 +38,19 @@ func described(v any) string {
 // yamlDate is a date of YAML 1.1.
 type yamlDate string
 
-// yamlSign is what stands for merging and for a default value in YAML 1.1, and
-// for no value by itself.
+// yamlSign is a sign of YAML 1.1 for merging or for a default value; it has no value of its
+// own.
 type yamlSign string
 
-// The types of YAML 1.1 (https://yaml.org/type), as PyYAML resolves them: y and
-// n are texts, and floats need a point, and a sign of the exponent.
+// The types of YAML 1.1 (https://yaml.org/type), as PyYAML resolves them: y and n are
+// strings, and floats need a point, and a sign of the exponent.
 var (
 	yaml11Int   = regexp.MustCompile(`^[-+]?(?:0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
 	yaml11Float = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
 	yaml11Date  = regexp.MustCompile(`^[0-9]{4}-(?:[0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?(?:[Tt]|[ \t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9]{2})?))?)$`)
 )
 
-// yaml11Word resolves what version 1.1 has a word for.
+// yaml11Word resolves the words of version 1.1.
 func yaml11Word(s string) (v any, ok bool) {
 	switch s {
 	case "<<", "=":
@@ -116,7 +116,7 @@ func yaml11Whole(s string) any {
 	return v
 }
 
-// yaml11Sixties reads a whole number in base 60: 1:30 is 90.
+// yaml11Sixties reads an integer in base 60: 1:30 is 90.
 func yaml11Sixties(sign, s string) any {
 	n := new(big.Int)
 	for part := range strings.SplitSeq(s, ":") {

@@ -42,7 +42,7 @@ func plainYAML(s string) (any, error) {
 	return s, nil
 }
 
-// intYAML returns an int64, or a *big.Int if that is too small.
+// intYAML returns an int64, or a *big.Int if it does not fit.
 func intYAML(s string) (any, error) {
 	if len(s) > 2 && s[0] == '0' && s[1] == 'o' {
 		return wideNumber(s[2:], 8)

@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A yamlReader makes values of nodes. Its note, if there is one, is told what
-// other readers take for something else.
+// A yamlReader converts nodes to values. It calls note, if set, for values that other
+// readers read differently.
 type yamlReader struct{ note func(Doubt) }
 
-// value makes the value of a node within bounds.
+// value converts a node within bounds.
 func (r yamlReader) value(n *yaml.Node) (any, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -67,8 +67,7 @@ func (r yamlReader) mapping(n *yaml.Node) (any, error) {
 	return m, nil
 }
 
-// key returns the name that a key stands for: its text as it is written, of
-// numbers and other plain scalars too.
+// key returns the name of a key: its text as written, for plain scalars too.
 func (r yamlReader) key(n *yaml.Node) (string, error) {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -81,7 +80,7 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 		return "", err
 	}
 	if s, ok := v.(string); ok {
-		if r.note != nil && isPlain(n) && s != "=" { // which is a text as a key
+		if r.note != nil && isPlain(n) && s != "=" { // "=" as a key is a string
 			r.doubt(n, s)
 		}
 		return s, nil
@@ -95,8 +94,7 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// merge adds what m has not got from a mapping, or from each of a sequence
-// of mappings.
+// merge adds keys that m lacks, from a mapping or each of a sequence of mappings.
 func (r yamlReader) merge(m map[string]any, from *yaml.Node) error {
 	v, err := r.value(from)
 	if err != nil {
@@ -130,10 +128,10 @@ func isPlain(n *yaml.Node) bool {
 	return n.Style&other == 0
 }
 
-// yamlScalar resolves a scalar: by its tag if one is written, as a string if
-// it is quoted, and otherwise by the core schema.
+// scalar resolves a scalar: by an explicit tag, as a string if it is quoted, otherwise by
+// the core schema.
 func (r yamlReader) scalar(n *yaml.Node) (any, error) {
-	if n.Tag == "!" { // a text in YAML 1.2, and nothing said in what PyYAML reads
+	if n.Tag == "!" { // a string in YAML 1.2; PyYAML ignores it
 		return nil, unknownTag(n)
 	}
 	if n.Style&yaml.TaggedStyle == 0 {

@@ -12,11 +12,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// updateYAML writes v over a document: see [Codec.Update]. It replaces what
-// differs and adds what is new, and reads the result: if that is not v, or where
-// something is to be taken away at the top, all is written as Encode does.
+// updateYAML writes v over a document: see [Codec.Update]. It replaces changed parts, adds
+// new ones, and reads the result. If that is not v, or if something at the top must be
+// removed, it writes everything as Encode does.
 func updateYAML(old []byte, v any) ([]byte, error) {
-	text := bytes.TrimPrefix(old, []byte(byteOrderMark)) // positions in it do not count
+	text := bytes.TrimPrefix(old, []byte(byteOrderMark)) // positions exclude it
 	out, err := updateYAMLText(text, v)
 	return append(old[:len(old)-len(text):len(old)-len(text)], out...), err
 }
@@ -48,22 +48,22 @@ func updateYAMLText(old []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// errSplice says that a document cannot be changed in place.
+// errSplice reports that a document cannot be changed in place.
 var errSplice = errors.New("cannot be changed in place")
 
-// A yamlUpdate collects what changes in a document.
+// A yamlUpdate collects changes of a document.
 type yamlUpdate struct {
 	old     []byte
 	root    *yaml.Node
-	eol     string // how its lines end
-	lines   []int  // where each starts
+	eol     string // line end of the document
+	lines   []int  // start of each line
 	edits   []yamlEdit
-	shared  bool // there are aliases
+	shared  bool // the document has aliases
 	aliases []yamlAlias
-	anchors map[*yaml.Node]any // what they shall be; those that stay
+	anchors map[*yaml.Node]any // their new values; only unchanged ones
 }
 
-// A yamlAlias is an alias and what it shall stand for.
+// A yamlAlias is an alias and its new value.
 type yamlAlias struct {
 	node *yaml.Node
 	v    any
@@ -83,8 +83,8 @@ func newYAMLUpdate(old []byte) *yamlUpdate {
 	return u
 }
 
-// lineBreak returns the size of the end of a line that b begins with: the parser
-// counts those of YAML 1.1.
+// lineBreak returns the size of the line end at the start of b; the parser counts those of
+// YAML 1.1.
 func lineBreak(b []byte) int {
 	for _, s := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		if bytes.HasPrefix(b, []byte(s)) {
@@ -97,7 +97,7 @@ func lineBreak(b []byte) int {
 // below writes a document at the end of a file of comments.
 func (u *yamlUpdate) below(text []byte, v any) {
 	if v == nil {
-		return // as which the file is read
+		return // the file reads as nil
 	}
 	lines := strings.ReplaceAll(string(text), "\n", u.eol)
 	if end := len(u.old); u.lines[len(u.lines)-1] < end {
@@ -106,7 +106,7 @@ func (u *yamlUpdate) below(text []byte, v any) {
 	u.edits = append(u.edits, yamlEdit{len(u.old), len(u.old), lines})
 }
 
-// expand writes out the aliases of what has changed or is gone.
+// expand replaces aliases of changed or removed anchors by their values.
 func (u *yamlUpdate) expand() error {
 	for _, a := range u.aliases {
 		if now, ok := u.anchors[a.node.Alias]; ok && sameDocument(now, a.v) {
@@ -119,7 +119,7 @@ func (u *yamlUpdate) expand() error {
 	return nil
 }
 
-// A yamlEdit puts text in place of some bytes.
+// A yamlEdit replaces some bytes by text.
 type yamlEdit struct {
 	from, to int
 	text     string
@@ -136,7 +136,7 @@ func (u *yamlUpdate) apply() []byte {
 	return append(out, u.old[at:]...)
 }
 
-// value notes what must change for a node to be v.
+// value collects the changes that turn a node into v.
 func (u *yamlUpdate) value(n *yaml.Node, v any) error {
 	if n.Kind == yaml.AliasNode {
 		u.aliases = append(u.aliases, yamlAlias{n, v})
@@ -226,7 +226,7 @@ func (u *yamlUpdate) mapping(n *yaml.Node, was, now map[string]any) error {
 	return u.add(n, added, "")
 }
 
-// asItIs notes the anchors and aliases in what does not change.
+// asItIs collects the anchors and aliases of an unchanged node.
 func (u *yamlUpdate) asItIs(n *yaml.Node) error {
 	if !u.shared {
 		return nil
@@ -255,7 +255,7 @@ func (u *yamlUpdate) sequence(n *yaml.Node, was, now []any) error {
 	return u.add(n, added, "- ")
 }
 
-// text writes a value on one line.
+// text formats a value on one line.
 func (u *yamlUpdate) text(v any) (string, error) {
 	n, err := yamlNode(v, 0)
 	if err != nil {
@@ -273,7 +273,7 @@ func onOneLine(n *yaml.Node) (string, error) {
 	return "", errSplice
 }
 
-// flow has collections written between brackets.
+// flow formats collections between brackets.
 func flow(n *yaml.Node) {
 	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
 		n.Style |= yaml.FlowStyle
@@ -283,7 +283,7 @@ func flow(n *yaml.Node) {
 	}
 }
 
-// add adds parts to the end of a collection; bullet comes before each on a line.
+// add appends parts to a collection; bullet precedes each part on its own line.
 func (u *yamlUpdate) add(n *yaml.Node, added []string, bullet string) error {
 	if len(added) == 0 {
 		return nil
@@ -317,8 +317,8 @@ func (u *yamlUpdate) add(n *yaml.Node, added []string, bullet string) error {
 	return nil
 }
 
-// column is where the parts of a collection on lines of their own begin: their
-// keys, or what comes before these and before elements.
+// column returns the column of the parts of a block collection: of their keys, or of the
+// bullets before keys and elements.
 func (u *yamlUpdate) column(n *yaml.Node, bullet string) (int, error) {
 	first := n.Content[0]
 	line := u.old[u.lines[first.Line-1]:u.start(first)]
@@ -335,8 +335,7 @@ func (u *yamlUpdate) column(n *yaml.Node, bullet string) (int, error) {
 	return 0, errSplice
 }
 
-// blockScalar reports whether the last thing in a node is a text of lines of its
-// own.
+// blockScalar reports whether the last part of a node is a block scalar.
 func blockScalar(n *yaml.Node) bool {
 	for n.Kind != yaml.ScalarNode && len(n.Content) > 0 && n.Style&yaml.FlowStyle == 0 {
 		n = n.Content[len(n.Content)-1]
@@ -361,7 +360,7 @@ func (u *yamlUpdate) addInFlow(n *yaml.Node, added []string) error {
 	return nil
 }
 
-// replace puts another value in place of a node, its anchor and its tag.
+// replace replaces a node, with its anchor and tag, by another value.
 func (u *yamlUpdate) replace(n *yaml.Node, v any) error {
 	text, err := u.text(v)
 	if err != nil {
@@ -372,13 +371,13 @@ func (u *yamlUpdate) replace(n *yaml.Node, v any) error {
 		return err
 	}
 	switch {
-	case from == to: // nothing is written for null
+	case from == to: // null is empty
 		if before := bytes.TrimRight(u.old[:from], " \t\r\n"); len(before) > 0 && !strings.ContainsRune(":-?,[{", rune(before[len(before)-1])) {
-			from, to, text = len(before), len(before), ": "+text // nor for what comes before it
+			from, to, text = len(before), len(before), ": "+text // and nothing precedes it
 			break
 		}
 		text = " " + text
-	case n.Style&yaml.FlowStyle == 0 && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode): // on lines of its own
+	case n.Style&yaml.FlowStyle == 0 && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode): // block style
 		from = len(bytes.TrimRight(u.old[:from], " \t\r\n"))
 		text = " " + text
 		if blockScalar(n) {
@@ -391,7 +390,7 @@ func (u *yamlUpdate) replace(n *yaml.Node, v any) error {
 	return nil
 }
 
-// start is where a node begins.
+// start returns the offset of a node.
 func (u *yamlUpdate) start(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(u.lines) {
 		return len(u.old)
@@ -404,7 +403,7 @@ func (u *yamlUpdate) start(n *yaml.Node) int {
 	return at
 }
 
-// end is where a node ends.
+// end returns the end of a node.
 func (u *yamlUpdate) end(n *yaml.Node) (int, error) {
 	at := u.content(n)
 	switch {
@@ -428,7 +427,7 @@ func (u *yamlUpdate) end(n *yaml.Node) (int, error) {
 	return u.closing(after)
 }
 
-// content is where a node's text begins, behind its anchor and its tag.
+// content returns the start of a node's text, after its anchor and tag.
 func (u *yamlUpdate) content(n *yaml.Node) int {
 	at := u.start(n)
 	for at < len(u.old) && (u.old[at] == '&' || u.old[at] == '!') {
@@ -442,7 +441,7 @@ func (u *yamlUpdate) content(n *yaml.Node) int {
 	return at
 }
 
-// closing returns the end of the bracket that comes next.
+// closing returns the end of the next closing bracket.
 func (u *yamlUpdate) closing(at int) (int, error) {
 	at = u.skip(at, " \t\r\n,:")
 	if at < len(u.old) && (u.old[at] == '}' || u.old[at] == ']') {
@@ -451,13 +450,13 @@ func (u *yamlUpdate) closing(at int) (int, error) {
 	return 0, errSplice
 }
 
-// comma returns the end of the comma that comes next, if one does.
+// comma returns the end of the comma, if one comes next.
 func (u *yamlUpdate) comma(at int) (int, bool) {
 	at = u.skip(at, " \t\r\n:")
 	return at + 1, at < len(u.old) && u.old[at] == ','
 }
 
-// skip goes on behind some characters and comments.
+// skip skips the given characters and comments.
 func (u *yamlUpdate) skip(at int, some string) int {
 	for ; at < len(u.old); at++ {
 		switch c := u.old[at]; {
@@ -505,9 +504,8 @@ func (u *yamlUpdate) endOfScalar(n *yaml.Node, at int) (int, error) {
 	return 0, errSplice
 }
 
-// plainSize returns how many bytes a scalar without quotes takes, which may go
-// over several lines: a line break stands for a blank, and each further one for
-// itself.
+// plainSize returns the size of a scalar without quotes, which may span several lines: a
+// line break counts as a blank, each further one as itself.
 func plainSize(b []byte, value string) (int, bool) {
 	at := 0
 	for value != "" {
@@ -530,8 +528,8 @@ func plainSize(b []byte, value string) (int, bool) {
 	return at, true
 }
 
-// endOfBlock is the start of the first line behind a text of lines of its own:
-// the first that is not empty and is indented less than the first of the text.
+// endOfBlock returns the start of the first line after a block scalar: the first non-empty
+// line with less indentation than the scalar's first line.
 func (u *yamlUpdate) endOfBlock(at int) int {
 	indent := -1
 	for {

@@ -91,8 +91,7 @@ func mappingNode(m map[string]any, depth int) (*yaml.Node, error) {
 	return n, nil
 }
 
-// canonical returns what go.yaml.in/yaml wrote in the form that yamlNode gives
-// to values.
+// canonical converts nodes that go.yaml.in/yaml wrote to the form of yamlNode.
 func canonical(n *yaml.Node) (*yaml.Node, error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -142,8 +141,8 @@ func canonicalMapping(n *yaml.Node) (*yaml.Node, error) {
 	return out, nil
 }
 
-// yamlFloatText writes a float so that YAML 1.1 and 1.2 read a float: both
-// need a point, 1.1 also a sign of the exponent.
+// yamlFloatText formats a float so that YAML 1.1 and 1.2 read a float: both need a point,
+// 1.1 also a sign of the exponent.
 func yamlFloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -164,11 +163,10 @@ func yamlFloatText(f float64) string {
 	return mantissa
 }
 
-// clearText matches what every version of YAML reads as a string, except for
-// the words in yamlWords.
+// clearText matches what every version of YAML reads as a string, apart from yamlWords.
 var clearText = regexp.MustCompile(`^[A-Za-z_](?:[A-Za-z0-9_ ./-]*[A-Za-z0-9_./-])?$`)
 
-// yamlWords mean something in YAML 1.1 or 1.2, in any case.
+// yamlWords have a meaning in YAML 1.1 or 1.2, in any case.
 var yamlWords = map[string]bool{
 	"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,
 	"true": true, "false": true, "null": true,

@@ -9,9 +9,9 @@ import (
 // errAnew is the error of a copy that broke off.
 var errAnew = errors.New("the copy has to begin anew")
 
-// Copy writes the whole file to a place from which it is read from then on, by one request: what
-// comes is of one version, also where the server would give another the same [Version]. What
-// breaks off is begun anew, so to may be written several times from its beginning.
+// Copy writes the whole file to to, in one request. So all bytes are of one version, even
+// if the server gives two versions the same [Version]. After a failure it starts again, so
+// to may be written several times from its beginning.
 func (f *File) Copy(ctx context.Context, to io.WriterAt) error {
 	var last error
 	for n := 0; ; n++ {

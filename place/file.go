@@ -17,7 +17,7 @@ type File struct {
 	driver Driver
 }
 
-// Open looks at the file at a URL.
+// Open looks up the file at a URL.
 func Open(ctx context.Context, path string) (*File, error) {
 	d, u, err := parse(path)
 	if err != nil {
@@ -32,25 +32,25 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return f, nil
 }
 
-// Name returns the URL as it may be shown: without user information, query and fragment.
+// Name returns the URL without user information, query and fragment, safe to show.
 func (f *File) Name() string { return f.name }
 
-// An Identity names the content of a file, as a part of keys.
+// An Identity identifies the content of a file, as a part of keys.
 type Identity struct {
 	Name  string // see [File.Name]
-	Query string // a digest of the query, but for what lets somebody in; "" if nothing is left
+	Query string // a digest of the query without credentials; "" if nothing is left
 	Tag   string
 	Size  int64
 }
 
-// Identity returns what names the content.
+// Identity returns the identity of the content.
 func (f *File) Identity() Identity {
 	return Identity{f.name, urlpath.Query(f.url), f.Tag, f.Size}
 }
 
-// Reader opens n bytes of the file from a place on. They come to their end or an error is
-// returned; a file that is not this version any more is one that wraps [ErrChanged]. Where
-// the connection breaks off, it is read on from there. Close must be called.
+// Reader opens n bytes of the file at the offset at. It delivers them all or returns an
+// error; the error wraps [ErrChanged] if the file is no longer this version. It resumes
+// after a broken connection. Close must be called.
 func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
 	if at < 0 || n < 0 || at > f.Size-n {
 		return nil, fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.name, n, at, f.Size)
@@ -62,7 +62,7 @@ func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
 	return r, named(f.name, r.open())
 }
 
-// ReadAt fills b with what lies at a place, which must be in the file.
+// ReadAt fills b from the offset at, which must be in the file.
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	defer pool.Away(ctx, int64(len(b)))()
 	r, err := f.Reader(ctx, at, int64(len(b)))

@@ -6,29 +6,31 @@ import (
 	"time"
 )
 
-// late has a channel receive after some time, unless it is stopped. Tests say when.
+// late returns a channel that receives after some time, unless it is stopped. Tests replace
+// it.
 var late = func(d time.Duration) (at <-chan time.Time, stop func() bool) {
 	t := time.NewTimer(d)
 	return t.C, t.Stop
 }
 
-// begin asks for what is left, and once more if no answer begins in the time in which nearly
-// all of this host did: the first answer counts, and the other request is ended. That is a
-// hedged request of Dean and Barroso, "The Tail at Scale", Communications of the ACM 56(2), 2013.
+// begin requests the rest. If no answer begins in the time in which nearly all answers of
+// this host did, it sends a second request. The first answer is used, and the other request
+// is cancelled. This is a hedged request (Dean and Barroso, "The Tail at Scale",
+// Communications of the ACM 56(2), 2013).
 func (r *Reader) begin(ctx context.Context) (Body, error) {
 	h := hostOf(r.of.url)
 	began := time.Now()
 	body, err := r.race(ctx, h)
 	if !mayPass(err) && ctx.Err() == nil {
-		h.answered(time.Since(began)) // also where the second request won: the first took longer
+		h.answered(time.Since(began)) // even if the second request won: the first took longer
 	}
 	return body, err
 }
 
-// race returns the first answer of one request or two.
+// race returns the first answer of one or two requests.
 func (r *Reader) race(ctx context.Context, h *host) (Body, error) {
 	patience, ok := h.patience()
-	if !ok || r.of.Whole { // of which all that lies before is read until there is an answer
+	if !ok || r.of.Whole { // each request of such a file reads everything before the part
 		return r.ask(ctx, h)
 	}
 	q := requests{answers: make(chan answer, 2)}
@@ -45,7 +47,7 @@ func (r *Reader) race(ctx context.Context, h *host) (Body, error) {
 		case a := <-q.answers:
 			q.open--
 			if q.open > 0 && mayPass(a.err) {
-				continue // the other one may do better
+				continue // the other one may succeed
 			}
 			r.decide(&q, a)
 			return a.body, a.err
@@ -53,21 +55,21 @@ func (r *Reader) race(ctx context.Context, h *host) (Body, error) {
 	}
 }
 
-// requests are those for one part.
+// requests holds the requests for one part.
 type requests struct {
-	ends    []context.CancelFunc // each
-	answers chan answer          // has room for all
-	open    int                  // have no answer yet
+	ends    []context.CancelFunc // one per request
+	answers chan answer          // has capacity for all
+	open    int                  // not answered yet
 }
 
-// An answer is what a driver returned.
+// An answer is the result of a driver.
 type answer struct {
-	from int // in ends
+	from int // index in ends
 	body Body
 	err  error
 }
 
-// send asks beside who waits for the answer.
+// send sends a request in a goroutine.
 func (r *Reader) send(ctx context.Context, h *host, q *requests) {
 	ctx, end := context.WithCancel(ctx)
 	from := len(q.ends)
@@ -79,7 +81,8 @@ func (r *Reader) send(ctx context.Context, h *host, q *requests) {
 	})
 }
 
-// decide ends the requests but the one whose answer is read, which ends with its body.
+// decide cancels all requests except the one whose answer is read, which ends with its
+// body.
 func (r *Reader) decide(q *requests, won answer) {
 	for from, end := range q.ends {
 		if from != won.from || won.err != nil {
@@ -105,7 +108,7 @@ func (r *Reader) ask(ctx context.Context, h *host) (Body, error) {
 	return body, err
 }
 
-// mayPass reports whether what failed is worth another try.
+// mayPass reports whether a retry may fix the error.
 func mayPass(err error) bool {
 	_, ok := errors.AsType[*AgainError](err)
 	return ok

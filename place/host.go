@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// AskOnce has each part of a file be asked for once, however late the answer is: see [Reader].
+// AskOnce turns off hedged requests: see [Reader].
 var AskOnce atomic.Bool
 
-// Limits on what is asked for twice.
+// Limits of hedged requests.
 const (
-	fewest        = 40  // reads must have been answered before
-	window        = 100 // reads say how soon a host answers
-	nearly        = 95  // of a hundred are answered in two thirds of the time that is waited
+	fewest        = 40  // reads that must have been answered before
+	window        = 100 // reads that measure how fast a host answers
+	nearly        = 95  // percent of reads answered in two thirds of the waiting time
 	leastPatience = 10 * time.Millisecond
-	dear          = 20          // reads allow for one request more
-	mostSaved     = 8           // such requests at once
-	quietTime     = time.Minute // since a host had too much to do
-	mostHosts     = 1000        // are remembered
+	dear          = 20          // reads that allow one more request
+	mostSaved     = 8           // most such requests in a row
+	quietTime     = time.Minute // since the host was overloaded
+	mostHosts     = 1000        // hosts remembered
 )
 
-// A host is what is known of a host: how soon it answers, and how much may be asked of it.
+// A host records how fast a host answers, and how many requests it may get.
 type host struct {
 	mu     sync.Mutex
-	took   []time.Duration // of the last reads, in a ring
-	next   int             // in took
-	credit int             // reads that were not used up by requests that were sent twice
-	busy   time.Time       // when it had too much to do
+	took   []time.Duration // by the last reads, in a ring
+	next   int             // index in took
+	credit int             // reads not used up by hedged requests
+	busy   time.Time       // when it was overloaded
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 	hosts   = map[string]*host{}
 )
 
-// hostOf returns what is known of the host of a URL.
+// hostOf returns the record of the host of a URL.
 func hostOf(u *url.URL) *host {
 	name := u.Scheme + "://" + u.Host
 	hostsMu.Lock()
@@ -45,7 +45,7 @@ func hostOf(u *url.URL) *host {
 	h := hosts[name]
 	if h == nil {
 		if len(hosts) >= mostHosts {
-			clear(hosts) // they are soon known again
+			clear(hosts) // they are soon recorded again
 		}
 		h = &host{}
 		hosts[name] = h
@@ -53,7 +53,7 @@ func hostOf(u *url.URL) *host {
 	return h
 }
 
-// patience is for how long an answer is waited for before it is late, and false if nothing is.
+// patience returns how long to wait for an answer before it is late; false if none is late.
 func (h *host) patience() (time.Duration, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +64,7 @@ func (h *host) patience() (time.Duration, bool) {
 	sorted := slices.Clone(h.took)
 	slices.Sort(sorted)
 	enough := sorted[len(sorted)*nearly/100]
-	return max(leastPatience, enough+enough/2), true // what takes as long as all do is not late
+	return max(leastPatience, enough+enough/2), true // an answer as slow as all others is not late
 }
 
 // mayRepeat reports whether another request may be sent, and counts it.
@@ -80,7 +80,7 @@ func (h *host) mayRepeat() bool {
 
 func (h *host) isBusy() bool { return !h.busy.IsZero() && time.Since(h.busy) < quietTime }
 
-// answered notes how long a read was waited for.
+// answered records how long a read waited.
 func (h *host) answered(took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *host) answered(took time.Duration) {
 	h.next = (h.next + 1) % window
 }
 
-// overworked notes that the host has too much to do.
+// overworked records that the host is overloaded.
 func (h *host) overworked() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,18 +1,19 @@
-// Package place reads and writes files that lie elsewhere, at URLs.
+// Package place reads and writes remote files at URLs.
 //
-// A [Driver] reads the files of one scheme: package place/http those of http and https, place/s3
-// those of s3. A program has the drivers that it imports; larder has these. [Open] looks at a
-// file once, and what is read of it from then on is of the version that was there then, or
-// the error wraps [ErrChanged].
+// A [Driver] reads the files of one scheme: package place/http reads http and https,
+// place/s3 reads s3. A program has the drivers that it imports; larder has these. [Open]
+// looks up a file once. Later reads return that version, or an error that wraps
+// [ErrChanged].
 //
-// What a driver tries once is tried again here: what fails for a while, and what breaks off is
-// read on from where it broke off, for as long as bytes come ([Limits]). A [Stream] goes through
-// a file with few requests; package format/internal/blockcache keeps what was read in places.
+// Drivers try everything once; this package retries. It repeats requests that failed
+// temporarily, and resumes broken ones while bytes arrive. A [Stream] reads a file in order
+// with few requests. Package format/internal/blockcache caches blocks that are read out of
+// order.
 //
-// [Put] writes a file where the driver is a [Putter]: complete or not at all, and only where there
-// is still what [Look] found.
+// [Put] writes a file if the driver is a [Putter]: atomically, and only if the URL still
+// has the version that [Look] found.
 //
-// User information and the query of a URL let a program in. They are in no error and in no
+// User information and the query of a URL are credentials. They are in no error and in no
 // name: see [File.Name] and [File.Identity].
 package place
 
@@ -34,53 +35,53 @@ import (
 )
 
 // A Driver reads files of a scheme. It tries everything once, and may be used by many
-// goroutines. Its errors name no URL, as the caller does; those for which another try may
-// help are an [*AgainError].
+// goroutines. Its errors do not name the URL, because the caller does; errors that a retry
+// may fix are an [*AgainError].
 type Driver interface {
-	// Stat looks at a file. One that is not there is an error that wraps fs.ErrNotExist.
+	// Stat looks up a file. A missing file is an error that wraps fs.ErrNotExist.
 	Stat(ctx context.Context, u *url.URL) (Version, error)
-	// Read opens n bytes, 1 at least, of a version of a file, from a place on; n and the
-	// place are within its size. A file that is not that version any more is an error that
-	// wraps [ErrChanged]. What is handed out may end early, which the caller notices.
+	// Read opens n bytes, at least 1, of a version of a file at the offset at; the range is
+	// within its size. If the file is no longer that version, the error wraps [ErrChanged].
+	// The Body may end early; the caller checks that.
 	Read(ctx context.Context, u *url.URL, v Version, at, n int64) (Body, error)
-	// List yields the files in a folder, whose URL ends with a slash, in any order, and not
-	// those in folders below it.
+	// List yields the files in a directory, whose URL ends with a slash, in any order,
+	// without files of subdirectories.
 	List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error]
 }
 
-// A Body is what comes of a file. Close may be called while Read waits, which then ends.
+// A Body is the content of an answer. Close may be called during Read, which then returns.
 type Body interface {
 	Read(b []byte) (int, error)
 	Close() error
 }
 
-// A Version is what a file was when it was looked at.
+// A Version is the state of a file when it was looked up.
 type Version struct {
 	Size int64  // in bytes
-	Tag  string // what another content would have another of
-	// Firm says that another content would have another Tag for certain, also if it came
+	Tag  string // differs for another content
+	// Firm reports that another content certainly has another Tag, even if it was written
 	// right after this one.
 	Firm bool
-	// Whole says that the server hands out files as a whole only.
+	// Whole reports that the server sends files only as a whole.
 	Whole bool
-	// Sum is the SHA-256 of the content, as [Put] noted it, in hexadecimal digits; "" of what was
-	// written otherwise.
+	// Sum is the SHA-256 of the content that [Put] stored, in hexadecimal digits; "" if the
+	// file was written otherwise.
 	Sum string
 }
 
-// ErrChanged is wrapped by errors about a file that is not what it was any more.
+// ErrChanged is wrapped by errors about a file that is no longer the expected version.
 var ErrChanged = errors.New("the file changed while it was in use; run again")
 
-// An AgainError is one that may be over when what failed is tried again.
+// An AgainError is an error that a retry may fix.
 type AgainError struct {
 	Err   error
-	After time.Duration // what the server asks to wait for; 0 if it says nothing
-	Busy  bool          // the server has too much to do
+	After time.Duration // how long the server asks to wait; 0 if it does not say
+	Busy  bool          // the server is overloaded
 }
 
 func (e *AgainError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error itself.
+// Unwrap returns Err.
 func (e *AgainError) Unwrap() error { return e.Err }
 
 var (
@@ -88,8 +89,8 @@ var (
 	drivers = map[string]Driver{}
 )
 
-// Register has a driver read the files of a scheme. It is called from init functions, and
-// panics if the scheme has a driver already.
+// Register registers the driver of a scheme. It is called from init functions, and panics
+// if the scheme already has a driver.
 func Register(scheme string, d Driver) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -99,29 +100,29 @@ func Register(scheme string, d Driver) {
 	drivers[scheme] = d
 }
 
-// Is reports whether a path is a URL, with whatever scheme, and no name of a file.
+// Is reports whether a path is a URL, with any scheme, rather than a file name.
 func Is(path string) bool { return urlpath.Is(path) }
 
-// Name returns a URL as it may be shown: without user information, query and fragment.
+// Name returns a URL without user information, query and fragment, safe to show.
 func Name(path string) string { return urlpath.Name(path) }
 
-// Check refuses what no file can be opened at.
+// Check refuses paths at which no file can be opened.
 func Check(path string) error {
 	_, _, err := parse(path)
 	return err
 }
 
-// parse returns the parts of a URL, and who reads it.
+// parse returns the driver and the parts of a URL.
 func parse(path string) (Driver, *url.URL, error) {
 	u, err := url.Parse(urlpath.Escaped(path))
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // which does not have the URL in it, but may have a piece of it
+			err = e.Err // lacks the URL, but may contain a piece of it
 		}
 		if strings.Contains(err.Error(), "invalid URL escape") {
 			err = fmt.Errorf("%w; write %%25 for a percent sign of a name", err)
 		}
-		if strings.Contains(err.Error(), "invalid port") { // which may be a password
+		if strings.Contains(err.Error(), "invalid port") { // may be a password
 			err = errors.New("its port is no number; of a user and a password the host is missing, or what has a meaning in URLs is not written as % and two digits in them")
 		}
 		if u, uerr := url.Parse(Name(path)); uerr == nil && u.Host != "" {
@@ -142,7 +143,7 @@ func parse(path string) (Driver, *url.URL, error) {
 	return d, u, nil
 }
 
-// cure says what to do about a scheme that nobody reads.
+// cure tells what to do about a scheme without a driver.
 func cure(scheme string, known []string) string {
 	if len(known) == 0 {
 		return "; import github.com/larder-data/larder/place/http or place/s3 in the program"
@@ -156,7 +157,8 @@ func cure(scheme string, known []string) string {
 	return "; what is read is " + strings.Join(known, ", ") + " (copy the file to this machine)"
 }
 
-// List returns the URLs of the files in a folder, by name. It must end with a slash.
+// List returns the URLs of the files in a directory, sorted by name. folder must end with a
+// slash.
 func List(ctx context.Context, folder string) (all []string, err error) {
 	d, u, err := parse(folder)
 	if err != nil {
@@ -178,23 +180,23 @@ func List(ctx context.Context, folder string) (all []string, err error) {
 	return all, named(Name(folder), err)
 }
 
-// mostFiles bounds how many files a folder may have.
+// mostFiles bounds the number of files in a directory.
 const mostFiles = 1_000_000
 
-// An Error says of which file something is wrong.
+// An Error adds the name of a file to an error.
 type Error struct {
-	Name string // the URL as it may be shown
+	Name string // the URL, safe to show
 	Err  error
 }
 
-// Error hides what lets somebody in, which libraries may quote of what a server said.
+// Error hides credentials, which libraries may quote from a server's message.
 func (e *Error) Error() string { return e.Name + ": " + urlpath.Hide(e.Err.Error()) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// named says of which file an error is. A connection that ended is not the end of a file, for
-// which who reads it would take it.
+// named adds the name of a file to an error. It converts the end of a connection, which
+// readers would mistake for the end of the file.
 func named(name string, err error) error {
 	if err == nil {
 		return nil

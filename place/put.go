@@ -11,55 +11,56 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Putter is a [Driver] that writes files, too. It tries everything once, as every driver does.
-// What it writes appears complete or not at all, and only where there is still the version was,
-// nil for nothing: else the error wraps [ErrChanged], and what is there stays.
+// A Putter is a [Driver] that also writes files. Like every driver it tries everything
+// once. A file appears atomically, and only if the URL still has the version was; nil means
+// no file. Otherwise the error wraps [ErrChanged], and the existing file stays.
 type Putter interface {
 	Driver
-	// CheckPut refuses a URL at which no file can be, asking nobody.
+	// CheckPut refuses a URL that cannot name a file. It sends no request.
 	CheckPut(u *url.URL) error
-	// Put writes a file by one request. body is c.Body, from its beginning. The service is to
-	// check what comes, and to note c.Sum, which is [Version.Sum] from then on.
+	// Put writes a file in one request. body is c.Body, from its beginning. The service
+	// must verify the bytes, and store c.Sum, which is [Version.Sum] from then on.
 	Put(ctx context.Context, u *url.URL, body io.ReadSeeker, c Content, was *Version) error
-	// Delete removes a file that is still a version. One that is not there is an error that wraps
-	// fs.ErrNotExist.
+	// Delete removes a file that is still the version was. A missing file is an error that
+	// wraps fs.ErrNotExist.
 	Delete(ctx context.Context, u *url.URL, was Version) error
 }
 
-// A PartPutter is a [Putter] that writes large files in parts, which are tried again each by
-// itself. Files of others go by one request, however large.
+// A PartPutter is a [Putter] that writes large files in parts, which are retried
+// separately. Other Putters write any file in one request.
 type PartPutter interface {
 	Putter
-	// Begin begins a file of parts.
+	// Begin starts a file of parts.
 	Begin(ctx context.Context, u *url.URL, c Content) (Parts, error)
 }
 
-// Parts are those of a file that is being written. Nobody sees them before the file is there.
+// Parts are the parts of a file that is being written. They are invisible before the file
+// appears.
 type Parts interface {
-	// Put sends part n, from 1 on, in place of one that was sent as such. It may be called by
-	// many goroutines.
+	// Put sends part n, from 1 on, and replaces an earlier part n. It may be called by many
+	// goroutines.
 	Put(ctx context.Context, n int, body io.ReadSeeker, size int64) error
-	// End has the file appear, of n parts, under the condition of [Putter].
+	// End makes the file of n parts appear, under the condition of [Putter].
 	End(ctx context.Context, n int, was *Version) error
 	// Abort removes the parts.
 	Abort(ctx context.Context) error
 }
 
-// A Content is what is to be written: the first Size bytes of Body, which is read several times,
-// by many goroutines.
+// A Content is the content to write: the first Size bytes of Body, which is read several
+// times, by many goroutines.
 type Content struct {
 	Body io.ReaderAt
 	Size int64
-	Sum  string // its SHA-256, 64 hexadecimal digits in small letters
+	Sum  string // its SHA-256, 64 lower-case hexadecimal digits
 }
 
-// IsOf reports whether a version is known to have a content: it was noted when it was written.
-// Of nil, which is no version, it is false.
+// IsOf reports whether a version is known to have the content c, from a sum stored when it
+// was written. It returns false for nil.
 func (v *Version) IsOf(c Content) bool {
 	return v != nil && v.Sum != "" && v.Sum == c.Sum && v.Size == c.Size
 }
 
-// CheckPut refuses what no file can be written at. It asks nobody.
+// CheckPut refuses paths that cannot be written. It sends no request.
 func CheckPut(path string) error {
 	p, u, err := putter(path)
 	if err != nil {
@@ -68,7 +69,7 @@ func CheckPut(path string) error {
 	return named(Name(path), p.CheckPut(u))
 }
 
-// putter returns who writes at a URL.
+// putter returns the driver that writes at a URL.
 func putter(path string) (Putter, *url.URL, error) {
 	d, u, err := parse(path)
 	if err != nil {
@@ -81,7 +82,7 @@ func putter(path string) (Putter, *url.URL, error) {
 	return p, u, nil
 }
 
-// Look returns what is at a URL, nil if nothing is.
+// Look returns the version at a URL, nil if there is no file.
 func Look(ctx context.Context, path string) (was *Version, err error) {
 	f, err := Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,10 +94,10 @@ func Look(ctx context.Context, path string) (was *Version, err error) {
 	return was, err
 }
 
-// Put writes a file, which appears complete or not at all, where there is still what [Look]
-// found. If somebody else has written or removed it since, the error wraps [ErrChanged], and
-// what is there stays. Large files go in parts, of which none is left if the file does not come
-// to be, but where the service cannot be reached any more, or the process is killed.
+// Put writes a file atomically, if the URL still has the version that [Look] found. If
+// another writer has changed or removed it since, the error wraps [ErrChanged], and the
+// existing file stays. Large files go in parts. After a failure no part is left, unless the
+// service becomes unreachable or the process is killed.
 func Put(ctx context.Context, path string, c Content, was *Version) error {
 	if err := CheckPut(path); err != nil {
 		return err
@@ -116,8 +117,9 @@ func Put(ctx context.Context, path string, c Content, was *Version) error {
 	return named(Name(path), clashed(err))
 }
 
-// Delete removes the file at a URL, if it is still a version that [Look] found: else the error
-// wraps [ErrChanged], and what is there stays. That it is gone is no error.
+// Delete removes the file at a URL if it is still the version that [Look] found. Otherwise
+// the error wraps [ErrChanged], and the existing file stays. A missing file is not an
+// error.
 func Delete(ctx context.Context, path string, was Version) error {
 	p, u, err := putter(path)
 	if err != nil {
@@ -127,7 +129,7 @@ func Delete(ctx context.Context, path string, was Version) error {
 	err = again(ctx, func(ctx context.Context) error {
 		TrafficOf(ctx).add(1, 0)
 		err := guarded(ctx, func(ctx context.Context) error { return p.Delete(ctx, u, was) })
-		if lost && errors.Is(err, ErrChanged) { // as it may be gone
+		if lost && errors.Is(err, ErrChanged) { // it may be gone
 			if _, lerr := look(ctx, p, u); lerr != nil {
 				return lerr
 			}
@@ -141,7 +143,7 @@ func Delete(ctx context.Context, path string, was Version) error {
 	return named(Name(path), clashed(err))
 }
 
-// clashed says of what changed what that means for who writes it.
+// clashed explains ErrChanged to a writer.
 func clashed(err error) error {
 	if errors.Is(err, ErrChanged) {
 		return fmt.Errorf("somebody else wrote or removed it meanwhile, and it was left as it is now; see that nobody else writes there (%w)", err)
@@ -149,12 +151,12 @@ func clashed(err error) error {
 	return err
 }
 
-// How files are divided into parts.
+// Sizes of parts.
 const (
-	mostAtOnce = 64 << 20 // bytes go by one request, where they could go in parts
-	partBytes  = 16 << 20 // at least, but of the last
-	mostParts  = 10_000   // as S3 has it
-	atOnce     = 4        // parts are sent
+	mostAtOnce = 64 << 20 // bytes in one request, if parts are possible
+	partBytes  = 16 << 20 // at least, except the last
+	mostParts  = 10_000   // the limit of S3
+	atOnce     = 4        // parts sent concurrently
 )
 
 // A putting is a file that is being written.
@@ -165,8 +167,8 @@ type putting struct {
 	was *Version
 }
 
-// surely does what has the file appear. Where the answer to a try was lost, and no other one
-// succeeds, as something is there now, what is there may be this very file.
+// surely runs do, which makes the file appear. If an answer was lost and later tries find a
+// file there, it may be this very file, so surely checks.
 func (w *putting) surely(ctx context.Context, do func(ctx context.Context) error) error {
 	lost := false
 	err := again(ctx, func(ctx context.Context) error {
@@ -213,7 +215,7 @@ func (w *putting) inParts(ctx context.Context, to PartPutter) error {
 	return err
 }
 
-// send sends all parts, and returns how many they are.
+// send sends all parts, and returns their number.
 func (w *putting) send(ctx context.Context, parts Parts) (n int, err error) {
 	size := max(partBytes, (w.Size+mostParts-1)/mostParts)
 	g, during := errgroup.WithContext(ctx)
@@ -234,8 +236,8 @@ func (w *putting) send(ctx context.Context, parts Parts) (n int, err error) {
 	return n, err
 }
 
-// abort removes the parts of a file that does not come to be, also for who has given up. What
-// cannot be removed is left to the service.
+// abort removes the parts of an unfinished file, even after ctx has ended. It leaves parts
+// that it cannot remove to the service.
 func (w *putting) abort(ctx context.Context, parts Parts) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stallTime)
 	defer cancel()
@@ -245,7 +247,7 @@ func (w *putting) abort(ctx context.Context, parts Parts) {
 	})
 }
 
-// look looks at a file.
+// look returns the version of a file, with retries.
 func look(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
 	err = again(ctx, func(ctx context.Context) (err error) {
 		v, err = stat(ctx, d, u)
@@ -254,7 +256,7 @@ func look(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
 	return v, err
 }
 
-// stat looks at a file once.
+// stat returns the version of a file, in one try.
 func stat(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
 	v = &Version{}
 	TrafficOf(ctx).add(1, 0)

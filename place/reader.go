@@ -13,9 +13,9 @@ import (
 
 // A Reader reads a part of a file: see [File.Reader]. It is for one goroutine.
 //
-// An answer that is late, beside those of the last hundred reads of its host, is asked for a
-// second time, for one read in twenty at most, and never of a host that lately had too much to
-// do: see [AskOnce].
+// It hedges: if an answer is late compared with the last hundred reads of its host, it
+// sends a second request. It does so for at most one read in twenty, and not if the host
+// was recently overloaded: see [AskOnce].
 type Reader struct {
 	ctx     context.Context
 	of      *File
@@ -24,19 +24,19 @@ type Reader struct {
 	body    Body
 	during  context.Context // of the request
 	cancel  context.CancelCauseFunc
-	stalled *time.Timer    // runs while something is waited for
+	stalled *time.Timer    // runs while waiting for bytes
 	asking  sync.WaitGroup // goroutines with requests
-	failed  int            // tries since something came
-	mark    int64          // where tries were counted anew
+	failed  int            // tries since the last progress
+	mark    int64          // offset of the last progress
 
-	pace   pace  // at which bytes come
-	single bool  // what breaks off is not read on: see [File.Copy]
-	broke  error // why it did
+	pace   pace  // rate of the bytes
+	single bool  // a broken connection is not resumed: see [File.Copy]
+	broke  error // why it broke
 }
 
-// open opens what is left, or tries for as long as it may help.
+// open opens the rest, and retries while that may help.
 func (r *Reader) open() error {
-	defer pool.Away(r.ctx, min(r.Left(), 1<<20))() // more is read when it is asked for
+	defer pool.Away(r.ctx, min(r.Left(), 1<<20))() // more is read on demand
 	for {
 		err := r.try()
 		if err == nil {
@@ -50,7 +50,7 @@ func (r *Reader) open() error {
 	}
 }
 
-// try opens what is left once.
+// try opens the rest once.
 func (r *Reader) try() error {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	stalled := time.AfterFunc(stallTime, func() { cancel(errStalled) })
@@ -102,7 +102,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	}
 }
 
-// came notes that bytes came.
+// came records that bytes arrived.
 func (r *Reader) came(n int) {
 	r.at += int64(n)
 	TrafficOf(r.ctx).add(0, int64(n))
@@ -111,7 +111,7 @@ func (r *Reader) came(n int) {
 	}
 }
 
-// broken closes what broke off, and returns an error if it cannot be read on.
+// broken closes a broken connection, and returns an error if reading cannot resume.
 func (r *Reader) broken(err error) error {
 	if cause := context.Cause(r.ctx); cause != nil {
 		return cause
@@ -141,24 +141,24 @@ func (r *Reader) full(b []byte) error {
 	return err
 }
 
-// Left is how many bytes are still to come.
+// Left returns the number of bytes still to come.
 func (r *Reader) Left() int64 { return r.end - r.at }
 
-// Close ends the reading. What little is left is read, so that the connection serves again.
+// Close ends the reading. It reads a short rest, so that the connection can be reused.
 func (r *Reader) Close() error {
 	if r.body == nil {
 		return nil
 	}
 	if r.Left() <= drainBytes && r.ctx.Err() == nil {
 		r.stalled.Reset(stallTime)
-		_, _ = io.CopyN(io.Discard, r.body, r.Left()+1) // the end, too
+		_, _ = io.CopyN(io.Discard, r.body, r.Left()+1) // including the end
 	}
 	r.drop()
 	r.at = r.end
 	return nil
 }
 
-// drainBytes are read sooner than a new connection is made.
+// drainBytes is the largest rest that is cheaper to read than a new connection.
 const drainBytes = 32 << 10
 
 func (r *Reader) drop() {

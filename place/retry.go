@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Limits on how long is tried.
+// Limits of retries.
 const (
 	tries     = 6 // without progress
 	firstWait = 200 * time.Millisecond
-	mostWait  = 20 * time.Second // also if the server asks for more
-	// progressBytes must come for tries to count anew, so that a server which breaks off all
-	// the time does not keep anybody for ever.
+	mostWait  = 20 * time.Second // even if the server asks for more
+	// progressBytes must arrive before the tries count from zero again, so that a server
+	// that always breaks off cannot block a caller forever.
 	progressBytes = 64 << 10
 )
 
-// stallTime is for how long no byte may come. Tests have less patience.
+// stallTime is the longest time without a byte. Tests shorten it.
 var stallTime = 30 * time.Second
 
-// pause waits before another try.
+// pause waits before a retry.
 var pause = func(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -32,7 +32,7 @@ var pause = func(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// again does something until it is done, or fails for good.
+// again calls do until it succeeds or fails permanently.
 func again(ctx context.Context, do func(ctx context.Context) error) error {
 	for n := 0; ; n++ {
 		err := do(ctx)
@@ -45,8 +45,7 @@ func again(ctx context.Context, do func(ctx context.Context) error) error {
 	}
 }
 
-// wait waits after a failure, the n-th, of something that is to be tried again, and returns the
-// error of what is not.
+// wait waits after the n-th failure if a retry may fix it, and otherwise returns the error.
 func wait(ctx context.Context, n int, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -62,7 +61,8 @@ func wait(ctx context.Context, n int, err error) error {
 	return pause(ctx, delay(n, e.After))
 }
 
-// delay draws how long to wait, so that many who failed at once do not come back at once.
+// delay returns a random time to wait, so that clients that failed together do not return
+// together.
 func delay(n int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return min(asked, mostWait)
@@ -70,32 +70,33 @@ func delay(n int, asked time.Duration) time.Duration {
 	return rand.N(min(firstWait<<n, mostWait)) + 1
 }
 
-// A triedError is what failed at every try.
+// A triedError is the error of an operation that failed at every try.
 type triedError struct{ err error }
 
 func (e *triedError) Error() string { return e.err.Error() + "; it was tried several times" }
 
 func (e *triedError) Unwrap() error { return e.err }
 
-// errStalled ends what nothing comes of.
+// errStalled ends a request without progress.
 var errStalled = &AgainError{Err: errors.New("nothing came for too long: the server or the network stands still")}
 
-// slowTime is how long is waited for slowBytes: what comes slower, 1 KiB a second, is given up.
-// They are fewer than progressBytes, so that tries come to an end. Tests have less patience.
+// slowTime is the time in which slowBytes must arrive: slower answers (1 KiB per second)
+// are cancelled. slowBytes is less than progressBytes, so that the tries end. Tests shorten
+// it.
 var slowTime = time.Minute
 
 const slowBytes = 60 << 10
 
-// errSlow ends what comes byte by byte.
+// errSlow ends a very slow answer.
 var errSlow = &AgainError{Err: errors.New("less than 1 KiB came in a second, for a minute: the server or the network is too slow")}
 
-// A pace is how many bytes came while they were waited for.
+// A pace counts bytes and the time spent waiting for them.
 type pace struct {
 	waited time.Duration
 	bytes  int
 }
 
-// slow counts bytes, and reports whether they come too slowly.
+// slow counts bytes, and reports whether they arrive too slowly.
 func (p *pace) slow(n int, waited time.Duration) bool {
 	p.waited += waited
 	p.bytes += n
@@ -107,12 +108,12 @@ func (p *pace) slow(n int, waited time.Duration) bool {
 	return slow
 }
 
-// guarded does something that must end within the time in which something must come.
+// guarded calls do with stallTime as its time limit.
 func guarded(ctx context.Context, do func(ctx context.Context) error) error {
 	return within(ctx, stallTime, do)
 }
 
-// within does something that must end within a time.
+// within calls do with a time limit.
 func within(ctx context.Context, most time.Duration, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errStalled)
 	defer cancel()

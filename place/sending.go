@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// sending does what sends a part of the content, and ends it when for too long nothing of that is
-// taken, and nothing answered.
+// sending runs do, which sends a part of the content. It cancels do if for too long the
+// service takes no bytes and sends no answer.
 func (w *putting) sending(ctx context.Context, at, n int64, do func(ctx context.Context, body io.ReadSeeker) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -21,7 +21,7 @@ func (w *putting) sending(ctx context.Context, at, n int64, do func(ctx context.
 	return err
 }
 
-// taken is a part of a content, which notes that some of it is taken.
+// taken is a part of a content that records progress.
 type taken struct {
 	*io.SectionReader
 	watch *time.Timer
@@ -33,5 +33,5 @@ func (t *taken) Read(b []byte) (int, error) {
 	return t.SectionReader.Read(b)
 }
 
-// endTime is how long a service may take to put parts together: minutes, of many.
+// endTime is how long a service may take to combine parts: minutes, if there are many.
 var endTime = 10 * time.Minute

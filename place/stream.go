@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// A Stream reads a file from its beginning to its end, or what is wanted on the way there. It
-// asks for much ahead where one read follows another, and for little after a jump; what lies
-// between is let come and thrown away where another request would take longer. None of it is
-// held in memory. It is for one goroutine, and Close must be called.
+// A Stream reads a file in order, or parts of it in order. It requests much at a time after
+// consecutive reads, and little after a jump. It reads and discards a gap if another
+// request would take longer. It buffers nothing. It is for one goroutine, and Close must be
+// called.
 type Stream struct {
 	ctx   context.Context
 	of    *File
 	r     *Reader // nil before the first read
-	ahead int64   // what was asked for last
+	ahead int64   // size of the last request
 }
 
 // Stream returns a stream of the file.
@@ -23,8 +23,8 @@ func (f *File) Stream(ctx context.Context) *Stream { return &Stream{ctx: ctx, of
 const (
 	leastAhead = 16 << 10
 	mostAhead  = 64 << 20
-	// skipBytes are thrown away sooner than another request is made: what comes of a good
-	// connection in the time that a request takes.
+	// skipBytes is the largest gap that is discarded rather than skipped by a new request:
+	// a good connection delivers it in the time of a request.
 	skipBytes = 1 << 20
 )
 
@@ -51,7 +51,7 @@ func (s *Stream) ReadAt(b []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// to goes to a place from which n bytes are wanted, 1 at least.
+// to moves to an offset from which n bytes are needed, at least 1.
 func (s *Stream) to(at, n int64) error {
 	near := s.r != nil && at >= s.r.at && at-s.r.at <= skipBytes
 	if near && at < s.r.end {
@@ -62,7 +62,7 @@ func (s *Stream) to(at, n int64) error {
 		s.ahead = leastAhead
 	}
 	s.ahead = min(max(s.ahead, n), max(mostAhead, n))
-	if s.of.Whole { // of which a request costs all that comes before
+	if s.of.Whole { // a request costs all bytes before the offset
 		s.ahead = s.of.Size
 	}
 	if err := s.Close(); err != nil {

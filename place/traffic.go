@@ -5,22 +5,23 @@ import (
 	"sync/atomic"
 )
 
-// Traffic counts what is asked of servers and what comes. It may be used by many goroutines.
+// Traffic counts requests to servers and the bytes received. It may be used by many
+// goroutines.
 type Traffic struct {
-	Requests atomic.Int64 // also those that failed
-	Bytes    atomic.Int64 // of files, that came
-	Retries  atomic.Int64 // what was tried once more
-	Hedges   atomic.Int64 // what was asked for a second time while the first answer was late
+	Requests atomic.Int64 // including failed ones
+	Bytes    atomic.Int64 // received, of files
+	Retries  atomic.Int64 // repeated after a failure
+	Hedges   atomic.Int64 // repeated while the first answer was late
 }
 
 type trafficKey struct{}
 
-// Count returns a context under which t counts.
+// Count returns a context whose traffic t counts.
 func Count(ctx context.Context, t *Traffic) context.Context {
 	return context.WithValue(ctx, trafficKey{}, t)
 }
 
-// TrafficOf returns what counts under ctx, or nil.
+// TrafficOf returns the Traffic of ctx, or nil.
 func TrafficOf(ctx context.Context) *Traffic {
 	t, _ := ctx.Value(trafficKey{}).(*Traffic)
 	return t

@@ -10,11 +10,11 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// ofModules is the name under which types of modules are barred that do not register.
+// ofModules is the name under which types of unregistered modules are barred.
 const ofModules = ""
 
-// Admits returns an error for a value that the function must not be given: one
-// that has, behind an interface, a value of a type in [Closure.Barred].
+// Admits returns an error for a value that the function must not receive: one that
+// contains, in an interface, a value of a type in [Closure.Barred].
 func (c *Closure) Admits(v any) error {
 	if len(c.Barred) == 0 && !c.Opens {
 		return nil
@@ -25,22 +25,22 @@ func (c *Closure) Admits(v any) error {
 // maxValueDepth is far more than keys allow.
 const maxValueDepth = 100_000
 
-// An admission is one look through a value.
+// An admission is one traversal of a value.
 type admission struct {
 	*Closure
 	seen  map[reference]bool
 	depth int
 }
 
-// A reference is a pointer, a map or a slice: values may contain themselves, and have many
-// ways to one of their parts.
+// A reference is a pointer, a map or a slice: values may contain themselves, and share
+// parts.
 type reference struct {
 	at  uintptr
 	len int
 	of  reflect.Type
 }
 
-// entered reports whether a value refers to what has been looked through.
+// entered reports whether a value refers to something already traversed.
 func (a *admission) entered(v reflect.Value) bool {
 	r := reference{at: v.Pointer(), of: v.Type()}
 	if v.Kind() == reflect.Slice {
@@ -105,7 +105,7 @@ func (a *admission) admits(v reflect.Value) error {
 	return nil
 }
 
-// Covers reports whether a type, or what it points to, is declared as Pure.
+// Covers reports whether a type, or the type it points to, is declared as Pure.
 func Covers(pure []string, t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -114,8 +114,8 @@ func Covers(pure []string, t reflect.Type) bool {
 	return path != "" && (covers(pure, path) || covers(pure, path+"."+t.Name()))
 }
 
-// cureOf says what to do about a barred type: of code whose sources nobody has, that may
-// be to register them.
+// cureOf tells how to fix a barred type: if its sources are missing, registering them may
+// help.
 func cureOf(t reflect.Type) string {
 	at := runtimePath(t.PkgPath())
 	if !std.Has(at) && known(at) == nil && buildNow().local(at) {
@@ -124,8 +124,8 @@ func cureOf(t reflect.Type) string {
 	return "pass another type, or declare that as Pure"
 }
 
-// clean reports whether no value of a type can have a barred one in it, so that long
-// lists need not be looked through.
+// clean reports whether no value of a type can contain a barred one, so that long lists
+// need no traversal.
 func (c *Closure) clean(t reflect.Type) bool {
 	if known, ok := c.cleanTypes.Load(t); ok {
 		return known.(bool)
@@ -137,7 +137,7 @@ func (c *Closure) clean(t reflect.Type) bool {
 
 func (c *Closure) isClean(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
-		return true // as far as it is known
+		return true // until found otherwise
 	}
 	seen[t] = true
 	if t.Kind() == reflect.Interface || c.bars(t) != "" {
@@ -158,7 +158,7 @@ func (c *Closure) isClean(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return true
 }
 
-// bars says why values of a type are barred, or "".
+// bars returns why values of a type are barred, or "".
 func (c *Closure) bars(t reflect.Type) string {
 	if t.PkgPath() == "" {
 		return ""
@@ -184,11 +184,11 @@ func (c *Closure) bars(t reflect.Type) string {
 	return ""
 }
 
-// buildNow is what thisBuild found, once.
+// buildNow caches thisBuild.
 var buildNow = sync.OnceValue(thisBuild)
 
-// runtimePath is the path of a package as it is registered. Types of main packages have
-// "main" there, and of one that is built of a list of files nothing else tells the path.
+// runtimePath returns the registered path of a package. Types of main packages have "main"
+// there; nothing else tells the path of one that is built from a list of files.
 func runtimePath(path string) string {
 	if path != "main" {
 		return path
@@ -204,7 +204,7 @@ func runtimePath(path string) string {
 	return own
 }
 
-// barsLibrary says why values of a type of the standard library are barred, or "".
+// barsLibrary returns why values of a standard library type are barred, or "".
 func (c *Closure) barsLibrary(t reflect.Type, path string) string {
 	if !c.Opens {
 		return ""

@@ -15,28 +15,27 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A module is one that the program was built with.
+// A module is a module of the build.
 type module struct {
 	path    string
-	version string // with its sum; "" if its sources lie in a folder that may change
-	main    bool   // it is the program's own
+	version string // with its sum; "" if its sources are in a directory that may change
+	main    bool   // the program's own module
 }
 
-// A setting is something of how the program was built that its results may
-// depend on.
+// A setting is a property of the build that results may depend on.
 type setting struct{ name, value string }
 
-// buildInfo is how the program was built.
+// buildInfo describes the build of the program.
 type buildInfo struct {
 	settings  []setting
 	modules   []module // longest path first
 	context   build.Context
 	test      bool
-	tested    string            // the package that a test binary tests
-	workspace bool              // it was built from several folders with a module each
-	trimmed   bool              // linker flags are not on record
-	linked    map[string]string // variables that the linker set
-	linking   string            // linker flags that say so
+	tested    string            // the package under test
+	workspace bool              // built from several directories with a module each
+	trimmed   bool              // linker flags are not recorded
+	linked    map[string]string // variables set by the linker
+	linking   string            // linker flags with -X
 }
 
 // thisBuild describes the running program.
@@ -83,9 +82,8 @@ func thisBuild() *buildInfo {
 	return b
 }
 
-// meaningful returns what compiler flags say, but for those that are known to
-// change nothing about results: what debuggers need, what is printed. What is inlined
-// decides where memory lies, and so how much room there is (-N, -l).
+// meaningful returns compiler flags without those known not to affect results, such as
+// debug information and printing. Inlining (-N, -l) affects allocation, and so capacities.
 func meaningful(flags string) string {
 	var rest []string
 	for word := range strings.FieldsSeq(flags) {
@@ -105,8 +103,8 @@ func meaningful(flags string) string {
 	return strings.Join(rest, " ")
 }
 
-// featureTags are the build tags for the features of the processor that the
-// program was built for, which the environment of its run knows nothing of.
+// featureTags returns the build tags for the processor features that the program was built
+// for, which the environment of its run does not show.
 func featureTags(tags []string, settings []debug.BuildSetting) []string {
 	tags = slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, runtime.GOARCH+".") })
 	for _, s := range settings {
@@ -134,12 +132,12 @@ func featureTags(tags []string, settings []debug.BuildSetting) []string {
 	return tags
 }
 
-// link notes the variables that linker flags set (-X), and returns what else
-// they say of results: not whether symbols are kept.
+// link records the variables that linker flags set (-X), and returns the other flags that
+// affect results, without those about symbols.
 func (b *buildInfo) link(flags string) string {
 	if strings.ContainsAny(flags, "'\"") {
 		b.linking = flags
-		return flags // quoted, for which there is no one rule
+		return flags // quoted, for which there is no single rule
 	}
 	var rest []string
 	words := strings.Fields(flags)
@@ -161,8 +159,8 @@ func (b *buildInfo) link(flags string) string {
 	return strings.Join(rest, " ")
 }
 
-// local reports whether a package is of the program's own, or of a module that
-// lies in a folder: its sources may change without a version saying so.
+// local reports whether a package belongs to the program, or to a module in a directory:
+// its sources may change without a new version.
 func (b *buildInfo) local(path string) bool {
 	if std.Has(path) || path == "C" {
 		return false
@@ -171,7 +169,7 @@ func (b *buildInfo) local(path string) bool {
 	return ok && m.version == ""
 }
 
-// allModules lists the modules that the program is built from.
+// allModules lists the modules of the build.
 func (b *buildInfo) allModules() string {
 	var list []string
 	for _, m := range b.modules {
@@ -183,7 +181,7 @@ func (b *buildInfo) allModules() string {
 	return strings.Join(list, "\n")
 }
 
-// allVersioned reports whether all modules but the program's own have versions.
+// allVersioned reports whether all modules except the program's own have versions.
 func (b *buildInfo) allVersioned() bool {
 	return !slices.ContainsFunc(b.modules, func(m module) bool { return !m.main && m.version == "" })
 }
@@ -210,9 +208,8 @@ func modules(info *debug.BuildInfo) []module {
 	return list
 }
 
-// isWorkspace reports whether modules beside that of the main package were built
-// from where they lie, with nothing that puts them in the place of others. A main
-// package that is built from a list of files is of no module.
+// isWorkspace reports whether several modules were built from their directories, without
+// replacements. A main package that is built from a list of files belongs to no module.
 func isWorkspace(info *debug.BuildInfo) bool {
 	lie := 0
 	for _, m := range info.Deps {
@@ -223,7 +220,7 @@ func isWorkspace(info *debug.BuildInfo) bool {
 	return lie > 1 || lie == 1 && info.Main.Path != ""
 }
 
-// module returns the module that a package is of.
+// module returns the module of a package.
 func (b *buildInfo) module(pkg string) (module, bool) {
 	if pkg == b.tested+testOf {
 		pkg = b.tested
@@ -236,8 +233,7 @@ func (b *buildInfo) module(pkg string) (module, bool) {
 	return module{}, false
 }
 
-// match reports whether a file is part of the build, by its name and its
-// constraints.
+// match reports whether a file is part of the build, by its name and its constraints.
 func (b *buildInfo) match(p *Package, file string) (bool, error) {
 	if strings.HasSuffix(file, "_test.go") && (b.tested == "" || p.path != b.tested && p.path != b.tested+testOf) {
 		return false, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// method follows a receiver into a method, at being where its selector is, and
-// reports whether the results of the call may refer to it.
+// method follows a receiver into a method, and reports whether the results of the call may
+// refer to it. at is the index of its selector.
 func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection, carries bool) bool {
 	f, ok := sel.Obj().(*types.Func)
 	if !ok || !carries {
@@ -72,8 +72,7 @@ func deref(of types.Type) types.Type {
 	return of
 }
 
-// dispatched follows a receiver into all methods that an interface may stand
-// for.
+// dispatched follows a receiver into all methods that may implement one of an interface.
 func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) bool {
 	for _, m := range t.p.implementations(f) {
 		g, ok := m.object().(*types.Func)
@@ -95,7 +94,7 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 			return false
 		}
 		t.anyReceives()
-		return called // it may be one of a type that the library hides
+		return called // it may be one of a hidden library type
 	}
 	if t.p.ofLibrary(f) {
 		t.calls(d, n, f)
@@ -103,17 +102,16 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 	return false
 }
 
-// calls notes that a method of the standard library is called which may write to
-// the memory that it is called on.
+// calls records a call of a standard library method that may write to its receiver's
+// memory.
 func (t *tracer) calls(d *decl, n ast.Node, f *types.Func) {
 	t.writing = "the method " + f.Name() + " that "
 	t.writes(d, n.Pos(), nil)
 	t.writing = ""
 }
 
-// ofLibrary reports whether a method of one of the program's interfaces may be
-// one of a type of the standard library: one of which values are converted to
-// interfaces has it.
+// ofLibrary reports whether a standard library type may implement a method of the program's
+// interfaces: a type converted to interfaces has it.
 func (p *parsedProgram) ofLibrary(f *types.Func) bool {
 	own := p.ownTypes(f)
 	for t := range p.converted() {
@@ -133,11 +131,10 @@ func (p *parsedProgram) ofLibrary(f *types.Func) bool {
 	return false
 }
 
-// implementations lists the methods of the program's types that a method of an
-// interface may stand for.
+// implementations lists the program's methods that may implement a method of an interface.
 func (p *parsedProgram) implementations(f *types.Func) []*decl {
 	i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface)
-	if !ok || !i.IsMethodSet() { // what a type parameter may be
+	if !ok || !i.IsMethodSet() { // the constraint of a type parameter
 		return p.methods[f.Name()]
 	}
 	var list []*decl
@@ -149,8 +146,8 @@ func (p *parsedProgram) implementations(f *types.Func) []*decl {
 	return list
 }
 
-// implements reports whether the type that a method belongs to, or one that may
-// have the method from it, has all methods of an interface.
+// implements reports whether the receiver type of a method, or a type that embeds it, has
+// all methods of an interface.
 func (d *decl) implements(i *types.Interface) bool {
 	t, ok := d.receiverType().(*types.Named)
 	if !ok || t.TypeParams().Len() > 0 || i.NumMethods() == 1 {
@@ -160,7 +157,7 @@ func (d *decl) implements(i *types.Interface) bool {
 	if types.Implements(t, i) || types.Implements(types.NewPointer(t), i) {
 		return true
 	}
-	// What embeds it may have the other methods.
+	// A type that embeds it may have the other methods.
 	return d.file.pkg.program.embedded(t)
 }
 
@@ -186,9 +183,8 @@ func (p *parsedProgram) embedded(t *types.Named) bool {
 	})[t]
 }
 
-// ownTypes reports whether a method takes or gives types of the program's own,
-// or those of its interface do: no type of the standard library has it, unless
-// that is generic.
+// ownTypes reports whether a method, or its interface, uses types of the program: then no
+// standard library type has it, unless that is generic.
 func (p *parsedProgram) ownTypes(f *types.Func) bool {
 	own := ofOwnTypes(f.Signature())
 	if i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface); ok {
@@ -199,8 +195,7 @@ func (p *parsedProgram) ownTypes(f *types.Func) bool {
 	return own
 }
 
-// ofOwnTypes reports whether a type has types in it that are not the standard
-// library's.
+// ofOwnTypes reports whether a type contains types that are not of the standard library.
 func ofOwnTypes(of types.Type) (own bool) {
 	eachNamed(of, func(n *types.Named) {
 		pkg := n.Obj().Pkg()
@@ -209,22 +204,22 @@ func ofOwnTypes(of types.Type) (own bool) {
 	return own
 }
 
-// libraryMayCall reports whether the standard library may call a method as one of
-// an interface of its own.
+// libraryMayCall reports whether the standard library may call a method through its own
+// interfaces.
 func (p *parsedProgram) libraryMayCall(m *decl, f *types.Func) bool {
 	return calledByLibrary[f.Name()] && !ofOwnTypes(withoutReceiver(f)) && p.mayBeHeld(m)
 }
 
-// namesMethods reports whether the program uses what calls methods by names that
+// namesMethods reports whether the program uses functions that call methods by names that
 // are not in its source.
 func (p *parsedProgram) namesMethods() bool { return p.indexed().byName }
 
-// writesByReflection reports whether the program uses what writes to values of
-// any type.
+// writesByReflection reports whether the program uses functions that write to values of any
+// type.
 func (p *parsedProgram) writesByReflection() bool { return p.indexed().reflects }
 
-// reflects reports whether a function of the standard library writes to values of
-// any type, or hands out what they refer to.
+// reflects reports whether a standard library function writes to values of any type, or
+// returns what they refer to.
 func reflects(name string) bool {
 	if method, ok := strings.CutPrefix(name, "reflect.Value."); ok {
 		switch method {
@@ -240,11 +235,11 @@ func reflects(name string) bool {
 	return false
 }
 
-// namedOn follows a value into the exported methods of what it is made of, which
-// may be called by their names.
+// namedOn follows a value into exported methods, also of its parts, that may be called by
+// name.
 func (t *tracer) namedOn(of types.Type, seen map[types.Type]bool) {
 	eachNamed(of, func(n *types.Named) {
-		n = n.Origin() // of which there is an end
+		n = n.Origin() // finitely many
 		d := t.p.declOf(n.Obj())
 		if d == nil || seen[n] {
 			return
@@ -270,22 +265,22 @@ func (t *tracer) namedOn(of types.Type, seen map[types.Type]bool) {
 	})
 }
 
-// readers are methods of the standard library's interfaces that write nothing.
+// readers are methods of standard library interfaces that write nothing.
 var readers = map[string]bool{
 	"String": true, "Error": true, "Len": true, "Less": true, "Is": true, "Unwrap": true, "Name": true, "Size": true, "Bounds": true, "At": true,
 	"ColorModel": true, "RGBA": true, "Convert": true, "BlockSize": true, "Equal": true, "Value": true, "Kind": true, "Type": true, "Bits": true,
 	"MarshalJSON": true, "MarshalText": true, "MarshalBinary": true, "GoString": true, "LogValue": true, "IsZero": true, "Key": true, "Mode": true,
 }
 
-// libraryMethod follows a receiver into a method of the standard library.
+// libraryMethod follows a receiver into a standard library method.
 func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) bool {
 	fact, _ := std.Lookup(stdName(f))
 	switch stdName(f) {
-	case "context.Context.Err", "context.Context.Done", "context.Context.Value": // whoever can cancel it writes
+	case "context.Context.Err", "context.Context.Done", "context.Context.Value": // code that can cancel it writes
 		t.calls(d, n, f)
 		return false
 	}
-	if !isTemplate(stdName(f)) { // which has functions, and nothing that has methods of one's own
+	if !isTemplate(stdName(f)) { // a template has functions, but no methods of the program
 		t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
 	}
 	switch fact.Effect {
@@ -307,8 +302,8 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 	return called && fact.Numbers
 }
 
-// writers are packages of which functions write to what they are given and keep
-// nothing of it, but in what they return. Those of others may write later.
+// writers are packages whose functions write to their arguments, but retain them only in
+// their results. Functions of other packages may write later.
 var writers = map[string]bool{
 	"sort": true, "slices": true, "maps": true, "fmt": true, "math/big": true, "container/heap": true, "reflect": true, "bytes": true, "strings": true,
 	"encoding/json": true, "encoding/xml": true, "encoding/binary": true, "encoding/gob": true, "encoding/csv": true, "encoding/hex": true, "encoding/base64": true,
@@ -316,11 +311,10 @@ var writers = map[string]bool{
 	"text/template": true, "html/template": true, "regexp": true, "sync/atomic": true, "go/parser": true, "crypto/subtle": true, "hash/crc32": true, "container/ring": true,
 }
 
-// readsFirst are functions that only read their first argument, though they
-// write to another.
+// readsFirst are functions that only read their first argument, but write to another.
 var readsFirst = map[string]bool{"encoding/json.Unmarshal": true, "encoding/xml.Unmarshal": true, "encoding/asn1.Unmarshal": true}
 
-// libraryCall follows an argument into a function of the standard library.
+// libraryCall follows an argument into a standard library function.
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
 	if onlyRead(f, n) {
 		return false
@@ -334,7 +328,7 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 	}
 	fact, _ := std.Lookup(stdName(f))
 	if callsByName(stdName(f)) {
-		if t.p.funcs || types.IsInterface(of) { // functions of a template are handed its data; and what of it has methods is not known
+		if t.p.funcs || types.IsInterface(of) { // functions of a template receive its data, whose methods are unknown
 			t.lost(d, call, stdName(f))
 			return false
 		}
@@ -358,17 +352,17 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 	return true
 }
 
-// copiers are functions of the standard library whose results share nothing with
-// what they are given but what the elements refer to.
+// copiers are standard library functions whose results share only the elements' references
+// with their arguments.
 var copiers = map[string]bool{
 	"slices.Clone": true, "slices.Concat": true, "slices.Repeat": true, "slices.Collect": true, "slices.Sorted": true, "slices.SortedFunc": true,
 	"slices.SortedStableFunc": true, "maps.Clone": true, "maps.Collect": true, "bytes.Clone": true, "slices.Max": true, "slices.Min": true,
 	"slices.MaxFunc": true, "slices.MinFunc": true, "maps.Keys": true, "maps.Values": true, "maps.All": true, "slices.All": true, "slices.Values": true, "slices.Backward": true,
 }
 
-// onlyRead reports whether a function of the standard library reads the n-th
-// argument, bytes, and neither writes them nor hands them out for writing: by
-// what io.Writer asks of Write, and crypto/cipher of its sources.
+// onlyRead reports whether a standard library function only reads the n-th argument, bytes,
+// and does not pass them on for writing: as io.Writer requires of Write, and crypto/cipher
+// of its sources.
 func onlyRead(f *types.Func, n int) bool {
 	switch f.Name() {
 	case "Write":
@@ -380,18 +374,18 @@ func onlyRead(f *types.Func, n int) bool {
 	return f.FullName() == "bytes.NewReader"
 }
 
-// fillers are functions of the standard library that put what the elements of
-// other arguments refer to into the first.
+// fillers are standard library functions that put the elements' references of other
+// arguments into the first.
 var fillers = map[string]bool{"maps.Copy": true, "maps.Insert": true, "slices.AppendSeq": true, "slices.Insert": true, "slices.Replace": true}
 
-// isElement reports whether the n-th argument is put into the list as it is.
+// isElement reports whether the n-th argument itself becomes an element of the slice.
 func isElement(f *types.Func, call *ast.CallExpr, n int) bool {
 	s := f.Signature()
 	return s.Variadic() && n >= s.Params().Len()-1 && !call.Ellipsis.IsValid()
 }
 
-// copies reports whether the result of a function shares nothing with an
-// argument of that type.
+// copies reports whether the result of a function shares nothing with an argument of that
+// type.
 func copies(f *types.Func, of types.Type) bool {
 	if !copiers[f.FullName()] && !fillers[f.FullName()] || of == nil {
 		return false
@@ -407,8 +401,8 @@ func copies(f *types.Func, of types.Type) bool {
 
 func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "sync.Once") }
 
-// callbacks follows what a function of the standard library hands to the
-// functions that it is given, but to its n-th argument.
+// callbacks follows what a standard library function passes to its function arguments,
+// except the n-th.
 func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 	for i, a := range call.Args {
 		s, ok := under(d.info().TypeOf(a)).(*types.Signature)
@@ -430,8 +424,8 @@ func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 	}
 }
 
-// onlyReads reports whether an expression names a function of the standard
-// library that writes to nothing that it is given.
+// onlyReads reports whether an expression names a standard library function that writes to
+// none of its arguments.
 func onlyReads(info *types.Info, e ast.Expr) bool {
 	var id *ast.Ident
 	switch e := ast.Unparen(e).(type) {
@@ -450,8 +444,8 @@ func onlyReads(info *types.Info, e ast.Expr) bool {
 	return known && (fact.Effect == std.Reads || fact.Effect == std.Returns)
 }
 
-// libraryCalls follows a value into the methods that the standard library may
-// call on it, and on what it is made of.
+// libraryCalls follows a value into the methods that the standard library may call on it
+// and its parts.
 func (t *tracer) libraryCalls(of types.Type, seen map[types.Type]bool) {
 	if of == nil || seen[of] {
 		return
@@ -489,8 +483,8 @@ func (t *tracer) libraryCalls(of types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// anyReceives follows a value of whatever type into what the standard library
-// may call on it.
+// anyReceives follows a value of unknown type into the methods that the standard library
+// may call.
 func (t *tracer) anyReceives() {
 	for _, name := range slices.Sorted(maps.Keys(t.p.methods)) {
 		if calledByLibrary[name] {
@@ -511,8 +505,8 @@ func (t *tracer) receives(m *decl) {
 	}
 }
 
-// writes notes that the memory is written at a place. What does so while the
-// program starts gives the variable its value.
+// writes records a write to the memory at a position. Code that writes at program start
+// gives the variable its value.
 func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
 	if stack != nil && t.fresh(d, stack) && !t.making.keeps(d, at) {
 		t.writer(d, nil)
@@ -526,7 +520,7 @@ func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
 	t.writeAt(d, at, fmt.Sprintf("%s, which %s %s", t.what(), t.deed(d), t.when()))
 }
 
-// deed says who writes: a declaration, or what it calls.
+// deed names the writer: a declaration, or what it calls.
 func (t *tracer) deed(d *decl) string {
 	if t.writing != "" {
 		return t.writing + d.name() + " calls may write to"
@@ -534,7 +528,7 @@ func (t *tracer) deed(d *decl) string {
 	return d.name() + " writes"
 }
 
-// writesTo notes that something of the standard library writes to the memory.
+// writesTo records that the standard library writes to the memory.
 func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
 	for _, a := range call.Args { // it may refer to them from now on
 		if _, isFunc := under(d.info().TypeOf(a)).(*types.Signature); !isFunc {
@@ -559,9 +553,9 @@ func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
 	t.writer(d, callers)
 }
 
-// namedWriters notes that what seems to write only while the program starts is
-// called by methods that may be called by their names at any time: those of what
-// was handed to something that does, and all that get at the variable by its name.
+// namedWriters records code that seems to write only at program start, but is called by
+// methods that may be called by name at any time. These are methods of values passed to
+// such callers, and all that name the variable.
 func (t *tracer) namedWriters() {
 	for _, d := range t.atStart {
 		through := t.p.startupOf(d).through
@@ -586,11 +580,11 @@ func (t *tracer) writer(d *decl, callers []*decl) {
 	}
 }
 
-// fresh reports whether what is written, the last of the nodes, is memory that
-// this call of the function has just made: that is no memory of the variable
-// yet, unless the program is starting.
+// fresh reports whether the written expression, the last of the nodes, is memory that this
+// call has just allocated. Such memory is not yet part of the variable, except at program
+// start.
 func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
-	around := d.node // the function that runs
+	around := d.node // the running function
 	for _, n := range stack {
 		if lit, ok := n.(*ast.FuncLit); ok {
 			around = lit
@@ -633,8 +627,7 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 	}
 }
 
-// pointersOn counts the pointers that a selector follows, those of embedded
-// fields too.
+// pointersOn counts the pointers that a selector follows, including embedded fields.
 func pointersOn(sel *types.Selection) (n int) {
 	of := sel.Recv()
 	for _, i := range sel.Index() {
@@ -648,8 +641,8 @@ func pointersOn(sel *types.Selection) (n int) {
 	return n
 }
 
-// made reports whether a local variable refers to nothing but memory that its
-// function has just made.
+// made reports whether a local variable refers only to memory that its function has just
+// allocated.
 func (t *tracer) made(d *decl, v *types.Var) bool {
 	if f, ok := d.object().(*types.Func); ok && (slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || f.Signature().Recv() == v) {
 		return false

@@ -9,23 +9,22 @@ import (
 	"slices"
 )
 
-// What a maker's literal captures must stay what it was when the literal was made:
-// else results depend on what was made before, or on what somebody set since. So each
-// variable is followed as package variables are (variable.go), and what the function
-// around does until the literal is there stands for what init does. What that
-// function is given is its caller's business, who answers for it by parameters; but
-// the literal must not write to it.
+// Variables that a maker's literal captures must keep the state that they had when the
+// literal was made. Otherwise results depend on earlier calls or later assignments. So each
+// variable is followed like a package variable (variable.go), and the enclosing function,
+// until the literal exists, corresponds to init. Parameters of the enclosing function are
+// covered by the caller's Params; but the literal must not write to them.
 
-// A making is the making of a literal by the function around it.
+// A making is the creation of a literal by the enclosing function.
 type making struct {
-	in     *decl    // where the literal is
-	around ast.Node // the function: that declaration, or a literal in it
+	in     *decl    // declaration of the literal
+	around ast.Node // the enclosing function: that declaration, or a literal in it
 	lit    *ast.FuncLit
-	only   map[*decl]bool // declarations that nothing else calls
+	only   map[*decl]bool // declarations without other callers
 }
 
-// checkOnce refuses a literal that one call of the function around may make several
-// times, of which no code tells which one it is.
+// checkOnce refuses a literal that one call of the enclosing function may make several
+// times, because code does not distinguish these.
 func (m *making) checkOnce() error {
 	again := ""
 	walk(m.around, func(stack []ast.Node) bool {
@@ -55,8 +54,8 @@ func (m *making) checkOnce() error {
 	return nil
 }
 
-// place is where the literal is among those of the function around, which may have the
-// same words.
+// place returns the index of the literal among those of the enclosing function, which may
+// have the same words.
 func (m *making) place() (n int) {
 	if m == nil {
 		return 0
@@ -70,8 +69,7 @@ func (m *making) place() (n int) {
 	return n
 }
 
-// has reports whether what happens at a place happens while the literal is made, and
-// not later.
+// has reports whether code at a position runs only while the literal is made, not later.
 func (m *making) has(d *decl, at token.Pos) bool {
 	if d != m.in {
 		return !d.later(at) && m.calls(d)
@@ -79,13 +77,13 @@ func (m *making) has(d *decl, at token.Pos) bool {
 	return m.around.Pos() <= at && at < m.lit.Pos() && !laterIn(m.around, at)
 }
 
-// calls reports whether a function is called by nothing but the function around, then
-// and there, before the literal is made.
+// calls reports whether only the enclosing function calls a function, directly and before
+// the literal is made.
 func (m *making) calls(d *decl) bool {
 	if only, known := m.only[d]; known {
 		return only
 	}
-	m.only[d] = true // by itself
+	m.only[d] = true // for recursion
 	m.only[d] = m.callsOnly(d)
 	return m.only[d]
 }
@@ -96,7 +94,7 @@ func (m *making) callsOnly(d *decl) bool {
 	case d.kind != "func" && d.kind != "method" || p.roots[o]:
 		return false
 	case d.kind == "method" && p.mayBeHeld(d) && (calledByLibrary[d.names[0]] || len(p.called[d.names[0]]) > 0):
-		return false // nobody can tell when
+		return false // the time is unknown
 	}
 	only := len(p.mentioned[o]) > 0
 	for _, by := range p.mentioned[o] {
@@ -111,14 +109,14 @@ func (m *making) callsOnly(d *decl) bool {
 	return only
 }
 
-// keeps reports whether memory that is written at a place, which that function has just
-// made, may be captured by now.
+// keeps reports whether freshly allocated memory written at a position may be captured at
+// that time.
 func (m *making) keeps(d *decl, at token.Pos) bool {
 	return m != nil && d == m.in && at >= m.lit.End()
 }
 
-// gives returns the parameter of the function around that an expression is, or is a
-// part of; else nil.
+// gives returns the parameter of the enclosing function that an expression is, or is a part
+// of; else nil.
 func (m *making) gives(d *decl, e ast.Expr) types.Object {
 	if m == nil || d != m.in {
 		return nil
@@ -144,8 +142,8 @@ func (m *making) gives(d *decl, e ast.Expr) types.Object {
 	}
 }
 
-// given reports whether a variable is a parameter, or the receiver, of the function
-// around.
+// given reports whether a variable is a parameter or the receiver of the enclosing
+// function.
 func (m *making) given(o types.Object) bool {
 	if m == nil || o == nil {
 		return false
@@ -160,7 +158,7 @@ func (m *making) given(o types.Object) bool {
 	return slices.ContainsFunc(lists, func(l *ast.FieldList) bool { return l != nil && l.Pos() <= o.Pos() && o.Pos() < l.End() })
 }
 
-// captured says why a variable that the literal captures may not stay what it is.
+// captured returns why a captured variable may change, or nil.
 func (m *making) captured(v *types.Var) *problem {
 	p := m.in.file.pkg.program
 	p.indexed()
@@ -172,13 +170,13 @@ func (m *making) captured(v *types.Var) *problem {
 	t.overwritten()
 	t.unseen()
 	if t.problem != nil {
-		t.problem.state = false // it cannot be declared as an input
+		t.problem.state = false // it cannot be an input
 	}
 	return t.problem
 }
 
-// early reports whether what happens at a place happens before the memory is fixed,
-// and which init functions and variables have it happen.
+// early reports whether code at a position runs only before the memory is fixed, and which
+// init functions and variables cause it to run.
 func (t *tracer) early(d *decl, at token.Pos) (callers []*decl, ok bool) {
 	if t.making != nil {
 		return nil, t.making.has(d, at)
@@ -187,7 +185,7 @@ func (t *tracer) early(d *decl, at token.Pos) (callers []*decl, ok bool) {
 	return callers, running == nil && !d.later(at)
 }
 
-// what is the variable as messages have it.
+// what names the variable in messages.
 func (t *tracer) what() string {
 	if t.making != nil {
 		return fmt.Sprintf("captured variable %s", t.name())
@@ -195,7 +193,7 @@ func (t *tracer) what() string {
 	return fmt.Sprintf("package variable %s", t.name())
 }
 
-// when is the time at which it must not be written.
+// when names the time from which it must not be written.
 func (t *tracer) when() string {
 	if t.making != nil {
 		return "after it was captured"

@@ -11,17 +11,17 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// Some functions of the standard library do what they do only if they are used
-// with care. This file looks at how they are used.
+// Some functions of the standard library are deterministic only if used carefully. This
+// file checks their uses.
 
-// A use is a call of one of them.
+// A use is a call of such a function.
 type use struct {
 	of    *types.Func
 	call  *ast.CallExpr
-	stack []ast.Node // around the call and with it
+	stack []ast.Node // around the call, including it
 }
 
-// wantsCare reports whether a function is one of them.
+// wantsCare reports whether a function is such a function.
 func wantsCare(f *types.Func) bool {
 	switch f.Name() {
 	case "New", "SetOutput", "NewTextHandler", "NewJSONHandler", "SetDefault", "NewLogLogger", "Do", "Get":
@@ -33,7 +33,7 @@ func wantsCare(f *types.Func) bool {
 	return false
 }
 
-// careless finds such uses in a declaration that are without care.
+// careless finds careless uses in a declaration.
 func (d *decl) careless() (list []problem) {
 	for _, u := range d.careful {
 		if what := d.carelessly(u); what != "" {
@@ -49,15 +49,14 @@ func (d *decl) careless() (list []problem) {
 	return append(list, d.hiddenCalls()...)
 }
 
-// A hiddenCall is that of a method by an interface or a type parameter, behind which
-// may be a type of the library that tells of its state: of what was done to it
-// before, or of a random seed.
+// A hiddenCall is a call through an interface or a type parameter. Behind it may be a
+// library type that reveals its state: earlier operations, or a random seed.
 type hiddenCall struct {
 	of *types.Func
 	at token.Pos
 }
 
-// hiddenCalls finds those that the program may put there.
+// hiddenCalls finds those with types that the program may put there.
 func (d *decl) hiddenCalls() (list []problem) {
 	p := d.file.pkg.program
 	for _, h := range d.hidden {
@@ -72,8 +71,8 @@ func (d *decl) hiddenCalls() (list []problem) {
 	return list
 }
 
-// puts reports whether values of a type of the library, which has such a method, may
-// be behind interfaces or type parameters.
+// puts reports whether values of a library type with such a method may be in interfaces or
+// type parameters.
 func (p *parsedProgram) puts(name string, method *types.Func) bool {
 	is := func(t types.Type) bool {
 		n, ok := t.(*types.Named)
@@ -92,7 +91,7 @@ func (p *parsedProgram) puts(name string, method *types.Func) bool {
 	return false
 }
 
-// carelessly tells what a use lets through, or "".
+// carelessly returns what a use depends on, or "".
 func (d *decl) carelessly(u use) string {
 	const logged = "what is logged, which has the time or the place in the source in it, where it can be read"
 	args := u.call.Args
@@ -117,8 +116,7 @@ func (d *decl) carelessly(u use) string {
 	return ""
 }
 
-// bareFlags reports whether what log.New is given says that neither time nor place
-// is logged.
+// bareFlags reports whether the arguments of log.New disable time and position.
 func (d *decl) bareFlags(args []ast.Expr) bool {
 	if len(args) != 3 {
 		return false
@@ -128,7 +126,7 @@ func (d *decl) bareFlags(args []ast.Expr) bool {
 	return ok && flags&shown == 0
 }
 
-// valueOf is the value of a constant expression.
+// valueOf returns the value of a constant expression.
 func (d *decl) valueOf(e ast.Expr) constant.Value {
 	if v := d.info().Types[e].Value; v != nil {
 		return v
@@ -136,12 +134,13 @@ func (d *decl) valueOf(e ast.Expr) constant.Value {
 	return constant.MakeUnknown()
 }
 
-// setsFlags reports whether the program changes what loggers show, also as a value.
+// setsFlags reports whether the program changes the flags of loggers, also through a
+// function value.
 func (p *parsedProgram) setsFlags() bool {
 	return p.found.setsFlags.get(func() bool { return p.namesAny("log", "SetFlags") })
 }
 
-// outward reports whether what is written to an expression leaves the program.
+// outward reports whether bytes written to an expression leave the program.
 func (d *decl) outward(e ast.Expr) bool {
 	s, ok := ast.Unparen(e).(*ast.SelectorExpr)
 	if !ok {

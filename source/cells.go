@@ -11,31 +11,30 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// Memory has a type, which says what it can be part of. A value refers to the memory
-// of a variable only if its type leads to some that the variable's memory has, and a
-// write is to it only if it is to such. So an option that sets a field of a parser
-// does not change the table that all parsers share, and a list of what was found in
-// it is not the table. (Only conversions of unsafe pointers could make it otherwise:
-// they are refused elsewhere.)
+// The type of memory determines what it can be part of. A value can refer to a variable's
+// memory only if its type leads to a type in that memory, and a write matters only if its
+// target type is there. So an option that sets a field of a parser does not change the
+// table that all parsers share, and a list of search results is not the table. (Only
+// conversions of unsafe pointers could break this; they are refused elsewhere.)
 //
-// Types count as one if what is underneath them is: a pointer may be converted.
+// Types with the same underlying type count as one, because pointers can be converted.
 
-// reach is the memory that values of a type lead to: what it is made of.
+// A reach is the memory to which values of a type lead.
 type reach struct {
-	types map[int]bool    // what can have an address; a map counts as one, its elements do not
+	types map[int]bool    // addressable types; a map counts as one, its elements do not
 	names map[string]bool // of fields
 	open  bool            // it may be anything
 }
 
-// reaches finds and remembers what types lead to.
+// reaches computes and caches reaches of types.
 type reaches struct {
 	reachMutex sync.Mutex
 	typeIDs    typeutil.Map
 	reachOf    map[types.Type][2]*reach
 }
 
-// reach returns what a value of a type leads to and, if the value itself is memory,
-// that.
+// reach returns the memory to which a value of a type leads, including the value itself if
+// memory is set.
 func (p *parsedProgram) reach(of types.Type, memory bool) *reach {
 	p.reachMutex.Lock()
 	defer p.reachMutex.Unlock()
@@ -56,7 +55,7 @@ func (p *parsedProgram) reach(of types.Type, memory bool) *reach {
 	return both[i]
 }
 
-// id numbers types by what is underneath them.
+// id numbers types by underlying type.
 func (p *parsedProgram) id(of types.Type) int {
 	of = types.Unalias(of).Underlying()
 	if s, ok := of.(*types.Struct); ok {
@@ -74,7 +73,7 @@ func (p *parsedProgram) id(of types.Type) int {
 	return id
 }
 
-// reacher goes from type to type.
+// A reacher traverses types.
 type reacher struct {
 	*reach
 	p    *parsedProgram
@@ -116,13 +115,13 @@ func (r *reacher) add(of types.Type, memory bool) {
 		}
 	case *types.Interface:
 		r.behind(u)
-	default: // functions have what they capture
+	default: // functions hold what they capture
 		r.open = true
 	}
 }
 
-// behind adds what may be behind an interface: of the types that are ever put behind
-// one those that have its methods, if it has one that no type of the library has.
+// behind adds the types that an interface may hold: if it has a method that no library type
+// has, the types that are converted to interfaces and have its methods.
 func (r *reacher) behind(i *types.Interface) {
 	own := false
 	for m := range i.Methods() {
@@ -144,7 +143,7 @@ func (r *reacher) behind(i *types.Interface) {
 	}
 }
 
-// hasNames reports whether a type has methods of all names that an interface has.
+// hasNames reports whether a type has methods of all names of an interface.
 func hasNames(n *types.Named, i *types.Interface) bool {
 	for m := range i.Methods() {
 		if o, _, _ := types.LookupFieldOrMethod(n, true, m.Pkg(), m.Name()); o == nil {
@@ -154,13 +153,13 @@ func hasNames(n *types.Named, i *types.Interface) bool {
 	return true
 }
 
-// cells are the memory of a variable, as far as types tell.
+// cells is the memory of a variable, as far as types tell.
 type cells struct {
 	reach
 	state map[types.Object]bool // variables and fields that are part of it
 }
 
-// cellsOf returns what a variable's memory is if the tracer has found all of it.
+// cellsOf returns the memory of a variable if the tracer has found all of it.
 func (t *tracer) cellsOf() *cells {
 	c := &cells{reach: reach{types: map[int]bool{}, names: map[string]bool{}}, state: t.state}
 	c.join(t.p.reach(t.root.Type(), true))
@@ -182,7 +181,7 @@ func (c *cells) join(r *reach) {
 	}
 }
 
-// same reports whether nothing was found beside what was taken for all.
+// same reports whether nothing was found in addition to before.
 func (c *cells) same(before *cells) bool {
 	return before.open || c.open == before.open && len(c.types) == len(before.types) && len(c.names) == len(before.names) && len(c.state) == len(before.state)
 }
@@ -204,14 +203,14 @@ func (t *tracer) refers(of types.Type) bool {
 	return false
 }
 
-// wrote notes a write by way of an expression.
+// wrote records a write through an expression.
 func (t *tracer) wrote(w *way, write func()) {
 	if t.cells == nil || t.cells.open || t.mayHit(w.d.info(), w.e, w.of) {
 		t.unless(isNumbers(w.of), write)
 	}
 }
 
-// mayHit reports whether a write to what an expression names may be to the memory.
+// mayHit reports whether a write to an expression may change the memory.
 func (t *tracer) mayHit(info *types.Info, e ast.Expr, of types.Type) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
@@ -242,8 +241,8 @@ func (t *tracer) isCell(of types.Type) bool {
 	return t.cells.types[t.p.id(of)]
 }
 
-// inside reports whether what is written as a whole, or a part of it, is part of the
-// memory.
+// inside reports whether a value that is written as a whole, or a part of it, is part of
+// the memory.
 func (t *tracer) inside(of types.Type, itself bool) bool {
 	if of == nil || hasParameters(of, 0) || itself && t.isCell(of) {
 		return true
@@ -261,7 +260,7 @@ func (t *tracer) inside(of types.Type, itself bool) bool {
 	return false
 }
 
-// foreign reports whether the program has packages of which no types are known.
+// foreign reports whether the program has packages with unknown types.
 func (p *parsedProgram) foreign() bool {
 	return p.found.foreign.get(func() bool {
 		foreign := p.unknown != ""

@@ -14,18 +14,18 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// trouble is something that does not type-check.
+// trouble is a type error.
 type trouble struct {
 	pos token.Pos
 	msg string
 }
 
-// errNoTypes is returned for packages of which no types are known.
+// errNoTypes is returned for packages with unknown types.
 var errNoTypes = errors.New("its types are not known")
 
-// importer finds the types of what packages import: the program's own, and the
-// standard library's. Of modules nothing is known: what has to do with them
-// has an invalid type.
+// An importer finds the types of imported packages: those of the program and of the
+// standard library. Types of modules are unknown, so expressions that use them have invalid
+// types.
 type importer struct {
 	program *parsedProgram
 	library *std.Library
@@ -45,14 +45,13 @@ func (i *importer) Import(path string) (*types.Package, error) {
 	return nil, errNoTypes
 }
 
-// check finds the types of everything, several packages at once.
+// check type-checks all packages, several concurrently.
 func (p *parsedProgram) check() {
 	i := &importer{program: p, library: std.New(), done: map[string]chan struct{}{}}
 	for path := range p.packages {
 		i.done[path] = make(chan struct{})
 	}
-	// The library grows while it is read, so all of it that is needed is read
-	// before it is used.
+	// The library grows while it is read, so all needed packages are read first.
 	for _, k := range p.order {
 		for path := range k.imports {
 			if p.packages[path] == nil && std.Has(path) {
@@ -60,7 +59,7 @@ func (p *parsedProgram) check() {
 			}
 		}
 	}
-	// While one package is resolved, those that import it are checked.
+	// While one package is resolved, the packages that import it are checked.
 	each(len(p.order), func(n int) {
 		k := p.order[n]
 		k.checkAfter(i)
@@ -72,7 +71,7 @@ func (p *parsedProgram) check() {
 	})
 }
 
-// checkAfter checks a package when those that it imports are.
+// checkAfter checks a package after its imports.
 func (k *pkg) checkAfter(i *importer) {
 	defer close(i.done[k.path])
 	for path := range k.imports {
@@ -86,9 +85,9 @@ func (k *pkg) checkAfter(i *importer) {
 	}
 }
 
-// check finds the types of one package.
+// check type-checks one package.
 func (k *pkg) check(i *importer) {
-	bytes := 0 // some 8 to an expression, 12 to a name used; maps that grow cost twice
+	bytes := 0 // about 8 per expression, 12 per used name; growing maps would cost twice as much
 	for _, f := range k.syntax {
 		bytes += len(f.content)
 	}
@@ -111,14 +110,14 @@ func (k *pkg) check(i *importer) {
 			}
 		},
 	}
-	k.checked, _ = conf.Check(k.path, k.syntax[0].fset, files, k.info) // its errors are in trouble
+	k.checked, _ = conf.Check(k.path, k.syntax[0].fset, files, k.info) // errors are in trouble
 }
 
-// majorVersion is the end of an import path that is not the package's name.
+// majorVersion matches the end of an import path that is not the package's name.
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// nameImports gives the packages whose types are not known the names by which
-// the file knows them, which the importer has no way to tell.
+// nameImports gives packages with unknown types the names that the file uses for them,
+// because the importer cannot tell.
 func (f *file) nameImports(p *parsedProgram) {
 	var used map[string]bool
 	for _, s := range f.syntax.Imports {
@@ -138,7 +137,7 @@ func (f *file) nameImports(p *parsedProgram) {
 	}
 }
 
-// qualifiers are the names before dots.
+// qualifiers returns the names before dots.
 func (f *file) qualifiers() map[string]bool {
 	used := map[string]bool{}
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -152,8 +151,7 @@ func (f *file) qualifiers() map[string]bool {
 	return used
 }
 
-// packageNames lists the names that a package of that import path may have, as
-// people name them.
+// packageNames lists the usual names of a package with that import path.
 func packageNames(at string) []string {
 	var names []string
 	for range 3 {
@@ -173,7 +171,7 @@ func packageNames(at string) []string {
 	return names
 }
 
-// define ties the declaration to what the type checker knows of it.
+// define connects the declaration with the type checker's objects.
 func (d *decl) define() {
 	info := d.info()
 	note := func(id *ast.Ident) {
@@ -199,8 +197,7 @@ func (d *decl) define() {
 	}
 }
 
-// receiver is the name of the type that a method belongs to, whatever alias it
-// is declared by.
+// receiver returns the name of the receiver type of a method, without aliases.
 func (d *decl) receiver() string {
 	f, _ := d.info().Defs[d.function().Name].(*types.Func)
 	if f == nil {
@@ -216,7 +213,7 @@ func (d *decl) receiver() string {
 	return ""
 }
 
-// doubts returns what of the declaration does not type-check.
+// trouble returns the type error of the declaration, or nil.
 func (d *decl) trouble() *problem {
 	for _, t := range d.file.pkg.trouble {
 		if t.pos >= d.node.Pos() && t.pos < d.node.End() && !d.foreign(t.pos) {
@@ -226,8 +223,7 @@ func (d *decl) trouble() *problem {
 	return nil
 }
 
-// foreign reports whether the place is a name of a package of which no types
-// are known.
+// foreign reports whether the position is a name of a package with unknown types.
 func (d *decl) foreign(pos token.Pos) bool {
 	found := false
 	ast.Inspect(d.node, func(n ast.Node) bool {
@@ -239,8 +235,8 @@ func (d *decl) foreign(pos token.Pos) bool {
 	return found
 }
 
-// unknownPackage is the path of the package of which no types are known that a
-// name is of, or "".
+// unknownPackage returns the path of the package with unknown types that a name belongs to,
+// or "".
 func (d *decl) unknownPackage(s *ast.SelectorExpr) string {
 	x, ok := s.X.(*ast.Ident)
 	if !ok {
@@ -257,8 +253,8 @@ func (d *decl) unknownPackage(s *ast.SelectorExpr) string {
 	return at
 }
 
-// walk calls visit for each node below n with the nodes around it, outermost
-// first and the node itself last.
+// walk calls visit for each node below n with the enclosing nodes, outermost first and the
+// node itself last.
 func walk(n ast.Node, visit func(stack []ast.Node) bool) {
 	stack := make([]ast.Node, 0, 32)
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -275,5 +271,5 @@ func walk(n ast.Node, visit func(stack []ast.Node) bool) {
 	})
 }
 
-// within reports whether a list of nodes has n.
+// within reports whether stack contains n.
 func within(stack []ast.Node, n ast.Node) bool { return slices.Contains(stack, n) }

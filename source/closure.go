@@ -15,54 +15,54 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A Closure is a function with all that it can reach.
+// A Closure is a function with all declarations that it can reach.
 type Closure struct {
 	ID    key.Digest
 	Kind  Kind
 	Parts []Part // sorted by name
-	// Doubts say why the function is known by the whole program, if it is: what
-	// is not understood, where, and what would make it so.
+	// Doubts explain why the whole program identifies the function, if it does: what is not
+	// understood, where, and how to fix it.
 	Doubts []string
-	// Inputs are variables whose values belong to the key at each call.
+	// Inputs are variables whose values are part of the key of each call.
 	Inputs []Input
-	// Barred are types whose values the function must not be given, by name,
-	// with the reason: it would call methods that no code identity covers. Under the
-	// empty name are all types of modules that do not register their sources, but for
-	// those that Trusted covers, as [Options.Pure] does.
+	// Barred are types whose values the function must not receive, by name, with the
+	// reason: it would call methods that no code identity covers. The empty name represents
+	// all types of unregistered modules, except those that Trusted covers, as
+	// [Options.Pure] does.
 	Barred  map[string]string
 	Trusted []string
-	// Opens says that values may come in by interfaces: those of types of the standard
-	// library that have a method which reads the outside are barred, too.
+	// Opens reports that values may arrive through interfaces. Then types of the standard
+	// library with a method that reads the outside are barred, too.
 	Opens bool
 
-	cleanTypes sync.Map // see [Closure.clean]: of bool, by reflect.Type
+	cleanTypes sync.Map // see [Closure.clean]: bool by reflect.Type
 }
 
-// A Kind says how much a closure covers.
+// A Kind is the scope of a closure.
 type Kind string
 
-// The kinds.
+// The kinds of closures.
 const (
-	Precise Kind = "source"  // what the function reaches, all of it understood
+	Precise Kind = "source"  // what the function reaches, all understood
 	Program Kind = "program" // the whole program
 )
 
-// A Part is one thing that counts: a declaration ("func calc.area"), a module
-// ("module golang.org/x/image"), or how the program was built ("build go").
+// A Part is a unit that counts: a declaration ("func calc.area"), a module ("module
+// golang.org/x/image"), or a property of the build ("build go").
 type Part struct {
 	Name   string
-	Where  string // file and line at the time
+	Where  string // file and line at that time
 	Digest key.Digest
 }
 
-// A RefusalError says why no identity of code covers a function.
+// A RefusalError explains why no code identity covers a function.
 type RefusalError struct {
 	Function string
-	Reasons  []string // at most a few, the nearest first
-	Opaque   bool     // code cannot be seen; the others are impure
+	Reasons  []string // a few at most, the nearest first
+	Opaque   bool     // code is invisible; otherwise it is impure
 	State    bool     // variables that may change
-	Hidden   bool     // nothing but code that cannot be seen stands in the way
-	Cure     string   // for the first of them, if it has one of its own
+	Hidden   bool     // invisible code is the only obstacle
+	Cure     string   // the fix for the first reason, if it has its own
 }
 
 func (e *RefusalError) Error() string {
@@ -78,27 +78,27 @@ func (e *RefusalError) Error() string {
 	return fmt.Sprintf("source: %s reaches %s: %s", e.Function, strings.Join(e.Reasons, "; and "), cure)
 }
 
-// root is a function as the start of a closure.
+// A root is the function from which a closure starts.
 type root struct {
 	decl     *decl
-	types    []reflect.Type // of what it is given
-	results  []reflect.Type // of what it gives, which Larder encodes
-	captured []types.Type   // of variables that it captures
-	behind   []types.Type   // of what comes in by interfaces, and by nothing else
+	types    []reflect.Type // of its parameters
+	results  []reflect.Type // of its results, which Larder encodes
+	captured []types.Type   // of captured variables
+	behind   []types.Type   // of values that arrive only through interfaces
 	pure     []string
-	made     ast.Node // the literal that the function makes, if the closure is that of its maker
+	made     ast.Node // the literal that the function makes, if this is the closure of its maker
 	making   *making
-	takes    []*types.Var // which that literal captures
-	unseen   []problem    // of what it is given
-	gets     int          // how many functions that may be
-	given    int          // functions that it is given, of which the maker says which they are
-	beside   []*decl      // functions that it is given, of which the program tells which they are
+	takes    []*types.Var // captured by that literal
+	unseen   []problem    // of its parameters
+	gets     int          // how many of its values may be functions
+	given    int          // functions it receives that the maker names
+	beside   []*decl      // functions it receives that the program names
 	values   bool         // see Declared
 	through  []string
 }
 
-// label is how the function is known: one that another makes by that one and its own
-// words, as it may make several.
+// label returns the name of the function; for a literal made by another function, that
+// function's name and the literal's words, because there may be several.
 func (r root) label() string {
 	if r.made == nil {
 		return r.decl.label()
@@ -110,35 +110,35 @@ func (r root) label() string {
 	return label
 }
 
-// walker finds a closure.
+// A walker computes a closure.
 type walker struct {
 	program *parsedProgram
 	root    root
-	from    map[*decl]*decl // how each was reached
+	from    map[*decl]*decl // predecessor of each declaration
 	queue   []*decl
-	types   []*decl              // those reached
-	held    map[types.Type]bool  // of which values may be behind interfaces
-	lent    map[types.Type]*decl // the same, with what puts them there
-	// Methods that may be called by name on whatever has them, and whether all
-	// exported ones may be.
+	types   []*decl              // reached types
+	held    map[types.Type]bool  // with values that may be in interfaces
+	lent    map[types.Type]*decl // the same for library types, with the declaration that puts them there
+	// Methods that may be called by name on any value, and whether all exported ones may
+	// be.
 	dispatched map[string]bool
 	anything   bool           // every exported method may be called
 	everything bool           // every method
-	open       [][]string     // methods of interfaces by which values of other types may come in
-	admitted   map[*decl]bool // types that were taken in because of that
+	open       [][]string     // methods of interfaces through which values of other types may arrive
+	admitted   map[*decl]bool // types included because of that
 	modules    map[string]string
-	orders     map[string]key.Digest // of what writes a variable
+	orders     map[string]key.Digest // of the writers of a variable
 	inputs     map[Input]bool
 	barred     map[string]string
 	reasons    []string
-	cure       string // of the first of them
+	cure       string // of the first reason
 	doubts     []string
 	opaque     bool
 	seen       bool
 	state      bool
 }
 
-// maxReasons is how many reasons a refusal lists.
+// maxReasons is the number of reasons that a refusal lists.
 const maxReasons = 3
 
 func (p *parsedProgram) closure(r root) (*Closure, error) {
@@ -152,7 +152,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 		w.walk()
 		switch {
 		case len(barred) > known:
-			continue // without the types that no function may be given
+			continue // without the types that no function may receive
 		case len(w.reasons) > 0:
 			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen, Cure: w.cure}
 		}
@@ -160,13 +160,13 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 	}
 }
 
-// walk reaches all that the function can.
+// walk visits everything that the function can reach.
 func (w *walker) walk() {
 	if !knownRelease(runtime.Version()) {
 		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be known by its source it needs a newer Larder", runtime.Version(), std.Go))
 	}
 	w.reach(w.root.decl, nil)
-	w.dispatch("AppendKey", w.root.decl) // what it is given and reads is known by that
+	w.dispatch("AppendKey", w.root.decl) // identifies its arguments and reads
 	for _, t := range w.root.types {
 		w.signature(t, true, map[reflect.Type]bool{})
 	}
@@ -197,7 +197,7 @@ func (w *walker) walk() {
 		}
 	}
 	if w.root.values || len(w.root.through) > 0 {
-		w.everything = true // values go to other components, which know their methods
+		w.everything = true // values reach other components, which know their methods
 		w.callsAnything()
 	}
 	for _, path := range w.root.through {
@@ -210,15 +210,15 @@ func (w *walker) walk() {
 	w.libraryMethods()
 }
 
-// knownRelease reports whether what package std says holds for a release of Go:
-// another one may do something else under the same name.
+// knownRelease reports whether package std describes a release of Go: another release may
+// behave differently.
 func knownRelease(version string) bool {
 	return version == std.Go || strings.HasPrefix(version, std.Go+".") || strings.HasPrefix(version, std.Go+"-")
 }
 
 func (w *walker) reach(d, from *decl) {
 	if d.file.pkg.engine && handsIn(d.file.pkg.path) {
-		return // of its types nothing is made but by Larder
+		return // only Larder makes values of its types
 	}
 	if _, ok := w.from[d]; !ok {
 		w.from[d] = from
@@ -271,8 +271,8 @@ func (w *walker) visit(d *decl) {
 	}
 }
 
-// input reports whether all variables of a declaration are inputs: then their
-// values count, and not how they came by them.
+// input reports whether all variables of a declaration are inputs: then their values count,
+// not their initialization.
 func (w *walker) input(d *decl) bool {
 	list := d.variables()
 	for _, o := range list {
@@ -302,7 +302,7 @@ func (d *decl) variables() []*types.Var {
 	return list
 }
 
-// typed takes in the named types that a type is made of.
+// typed includes the named types in a type.
 func (w *walker) typed(t types.Type, from *decl) {
 	eachNamed(t, func(n *types.Named) {
 		if d := w.program.declOf(n.Origin().Obj()); d != nil {
@@ -311,8 +311,7 @@ func (w *walker) typed(t types.Type, from *decl) {
 	})
 }
 
-// eachNamed calls visit for the named types that a type is made of, not for
-// those that these are made of.
+// eachNamed calls visit for the named types in a type, without looking into these.
 func eachNamed(t types.Type, visit func(*types.Named)) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -345,7 +344,7 @@ func eachNamed(t types.Type, visit func(*types.Named)) {
 	}
 }
 
-// dispatch notes that a method of that name may be called on whatever has it.
+// dispatch records that a method of that name may be called on any value that has it.
 func (w *walker) dispatch(name string, from *decl) {
 	if w.dispatched[name] {
 		return
@@ -360,8 +359,7 @@ func (w *walker) dispatch(name string, from *decl) {
 	}
 }
 
-// holds notes that values of a type may be behind interfaces: its methods may be
-// called by them.
+// holds records that values of a type may be in interfaces, which may call its methods.
 func (w *walker) holds(t types.Type) {
 	if w.held[t] {
 		return
@@ -385,8 +383,8 @@ func (w *walker) holds(t types.Type) {
 	}
 }
 
-// holdSignatures notes that methods of a type are called by reflection, which
-// makes interfaces of what they give and are given.
+// holdSignatures records that reflection calls methods of a type, which converts their
+// parameters and results to interfaces.
 func (w *walker) holdSignatures(t types.Type) {
 	c := converter{p: w.program, held: map[types.Type]bool{}}
 	set := types.NewMethodSet(types.NewPointer(t))
@@ -406,26 +404,24 @@ func (w *walker) holdSignatures(t types.Type) {
 	}
 }
 
-// mayHold reports whether values of a method's type may be behind interfaces in
-// what is reached.
+// mayHold reports whether reached code may put values of a method's type into interfaces.
 func (w *walker) mayHold(m *decl) bool {
 	t := m.receiverType()
 	return t == nil || w.held[t]
 }
 
-// callable reports whether a method of a type that is reached may be called
-// though nothing names it.
+// callable reports whether a method of a reached type may be called without being named.
 func (w *walker) callable(m *decl) bool {
 	name := m.names[0]
 	return (w.dispatched[name] || calledByLibrary[name] || w.any(name)) && w.mayHold(m)
 }
 
-// any reports whether methods of a name may be called by who does not name them.
+// any reports whether methods of a name may be called without being named.
 func (w *walker) any(name string) bool { return w.everything || w.anything && isExported(name) }
 
 func isExported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
-// callsAnything lets every exported method be called.
+// callsAnything allows calls of every exported method.
 func (w *walker) callsAnything() {
 	if w.anything {
 		return
@@ -443,8 +439,8 @@ func (w *walker) callsAnything() {
 	}
 }
 
-// declared reports whether one of the names is declared to be pure, by the
-// function or by the package that names it.
+// declared reports whether the function, or the package that names it, declares one of the
+// names as pure.
 func (w *walker) declared(d *decl, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return covers(w.root.pure, name) || d.file.pkg.options.pure(name)
@@ -453,7 +449,7 @@ func (w *walker) declared(d *decl, names ...string) bool {
 
 func (o Options) pure(name string) bool { return covers(o.Pure, name) }
 
-// covers reports whether a name is listed, or in a package that is.
+// covers reports whether patterns list a name or its package.
 func covers(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		below, ok := strings.CutSuffix(pattern, "/...")
@@ -461,8 +457,7 @@ func covers(patterns []string, name string) bool {
 	})
 }
 
-// refuse notes a problem: a reason to refuse the function, or to know it by the
-// whole program.
+// refuse records a reason to refuse the function, or to identify it by the whole program.
 func (w *walker) refuse(d *decl, p problem) {
 	if p.name != "" && w.declared(d, p.name) || p.of != "" && w.declared(d, p.of) {
 		return
@@ -470,7 +465,7 @@ func (w *walker) refuse(d *decl, p problem) {
 	list := &w.doubts
 	if p.refuse {
 		list = &w.reasons
-		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot tell
+		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot check its values
 			w.barred[t.name()] = p.what + " at " + p.at
 			return
 		}
@@ -498,7 +493,7 @@ func (w *walker) refuse(d *decl, p problem) {
 	}
 }
 
-// way is how a declaration is reached from the root.
+// way returns the path from the root to a declaration.
 func (w *walker) way(d *decl) []string {
 	var names []string
 	for ; d != nil; d = w.from[d] {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// testOf is what follows the path of a package in that of its external tests.
+// testOf is the suffix of the path of a package's external tests.
 const testOf = "_test"
 
 // read parses the files that are compiled into the package.
@@ -35,7 +35,7 @@ func (k *pkg) read(r *Package) error {
 		if f.syntax, err = parser.ParseFile(fset, name, f.content, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return fmt.Errorf("source: package %s: %w", r.path, err)
 		}
-		if f.syntax.Name.Name != "documentation" { // which is no part of any build
+		if f.syntax.Name.Name != "documentation" { // not part of any build
 			k.syntax = append(k.syntax, f)
 		}
 	}
@@ -43,11 +43,11 @@ func (k *pkg) read(r *Package) error {
 	return nil
 }
 
-// tests reports whether the file is compiled into test binaries alone.
+// tests reports whether the file is compiled only into test binaries.
 func (f *file) tests() bool { return strings.HasSuffix(f.name, "_test.go") }
 
-// choose leaves those files of the folder that are of the package: it may have
-// the external tests of the package under test, too, which are one of their own.
+// choose keeps the files that belong to the package: the directory may also have external
+// tests, which are a separate package.
 func (k *pkg) choose() {
 	for _, f := range k.syntax {
 		if !f.tests() {
@@ -65,9 +65,8 @@ func (k *pkg) choose() {
 	}
 }
 
-// withTests adds the external tests of the package under test to what is
-// registered. They are a package of the program's own, and lie in the folder of
-// the one that they test.
+// withTests adds the external tests of the package under test to the registered packages.
+// They are a separate package in the same directory.
 func (b *buildInfo) withTests(registered []*Package) []*Package {
 	at := func(path string) int {
 		return slices.IndexFunc(registered, func(r *Package) bool { return r.path == path })
@@ -79,7 +78,7 @@ func (b *buildInfo) withTests(registered []*Package) []*Package {
 	return append(slices.Clip(registered), &Package{path: b.tested + testOf, files: registered[i].files, beside: true})
 }
 
-// startTests notes what a test binary calls though nothing names it.
+// startTests registers the functions that a test binary calls without naming them.
 func (p *parsedProgram) startTests() {
 	for _, path := range []string{p.build.tested, p.build.tested + testOf} {
 		k := p.packages[path]
@@ -94,7 +93,7 @@ func (p *parsedProgram) startTests() {
 	}
 }
 
-// isTestName reports whether the Go command may take a function for a test.
+// isTestName reports whether the Go command may treat a function as a test.
 func isTestName(name string) bool {
 	return slices.ContainsFunc([]string{"Test", "Benchmark", "Fuzz", "Example"}, func(word string) bool { return strings.HasPrefix(name, word) })
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// contextShown returns what the last of the nodes does with a context, if it becomes a
-// value that shows what is in it: by being printed, or asked for other methods.
+// contextShown returns how the last of the nodes observes the content of a context: by
+// printing it, or by asserting other methods.
 func (r *resolver) contextShown(stack []ast.Node) string {
 	const shown = "a context behind another interface, where what its values are can be seen"
 	switch n := stack[len(stack)-1].(type) {
@@ -32,7 +32,7 @@ func isContext(of types.Type) bool {
 	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context" && n.Obj().Name() == "Context"
 }
 
-// becomes returns the type that a node wants an expression to have, or nil.
+// becomes returns the type to which a node converts an expression, or nil.
 func (r *resolver) becomes(e ast.Expr, by ast.Node) types.Type {
 	switch p := by.(type) {
 	case *ast.CallExpr:
@@ -67,7 +67,7 @@ func (r *resolver) becomes(e ast.Expr, by ast.Node) types.Type {
 	return nil
 }
 
-// elementOrValue is the type of what lists and maps have, or nil.
+// elementOrValue returns the type of the elements of a list or map, or nil.
 func elementOrValue(of types.Type) types.Type {
 	if m, ok := under(of).(*types.Map); ok {
 		return m.Elem()

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// mayBeHeld reports whether values of a method's type may be behind interfaces
-// anywhere in the program, by which code that is not its own can call it.
+// mayBeHeld reports whether the program may put values of a method's type into interfaces,
+// through which foreign code can call it.
 func (p *parsedProgram) mayBeHeld(m *decl) bool {
 	t := m.receiverType()
 	return t == nil || p.converted()[t]
 }
 
-// converted finds what types are converted to interfaces in the whole program, or are
-// part of types that are.
+// converted finds the types that the program converts to interfaces, and the types in
+// these.
 func (p *parsedProgram) converted() map[types.Type]bool {
 	return p.found.held.get(func() map[types.Type]bool {
 		held := map[types.Type]bool{}
@@ -33,7 +33,7 @@ func (p *parsedProgram) converted() map[types.Type]bool {
 	})
 }
 
-// receiverType is the type that a method belongs to, or nil.
+// receiverType returns the receiver type of a method, or nil.
 func (d *decl) receiverType() types.Type {
 	if d.recv == nil {
 		return nil
@@ -44,16 +44,16 @@ func (d *decl) receiverType() types.Type {
 	return nil
 }
 
-// converter finds conversions to interfaces in a declaration.
+// A converter finds conversions to interfaces in a declaration.
 type converter struct {
 	p    *parsedProgram
 	info *types.Info
 	held map[types.Type]bool
 
-	unknown *[]types.Type // of what values of types that are not known become; nil if nobody asks
+	unknown *[]types.Type // targets of values of unknown types; nil if not needed
 }
 
-// hold notes that values of a type may be behind interfaces.
+// hold records that values of a type may be in interfaces.
 func (c converter) hold(t types.Type) {
 	switch u := types.Unalias(t).(type) {
 	case nil:
@@ -82,7 +82,7 @@ func (c converter) hold(t types.Type) {
 		for f := range u.Fields() {
 			c.hold(f.Type())
 		}
-	case *types.Signature: // by reflection it is called on, and gives, interfaces
+	case *types.Signature: // reflection converts its parameters and results to interfaces
 		for v := range u.Params().Variables() {
 			c.hold(v.Type())
 		}
@@ -92,7 +92,7 @@ func (c converter) hold(t types.Type) {
 	}
 }
 
-// to notes that an expression becomes a value of a type.
+// to records that an expression becomes a value of a type.
 func (c converter) to(t types.Type, e ast.Expr) {
 	if e == nil {
 		return
@@ -101,12 +101,12 @@ func (c converter) to(t types.Type, e ast.Expr) {
 	if isUnknown(from) && t != nil && c.unknown != nil {
 		*c.unknown = append(*c.unknown, t)
 	}
-	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) { // what has no known type may be one
+	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) { // an unknown type may be one
 		c.hold(from)
 	}
 }
 
-// conversion notes the conversions of one node, the last.
+// conversion records the conversions in the last node.
 func (c converter) conversion(stack []ast.Node) {
 	switch n := stack[len(stack)-1].(type) {
 	case *ast.CallExpr:
@@ -171,7 +171,7 @@ func (c converter) conversion(stack []ast.Node) {
 		}
 	}
 	if id, ok := stack[len(stack)-1].(*ast.Ident); ok {
-		if in, ok := c.info.Instances[id]; ok { // a type parameter can become anything
+		if in, ok := c.info.Instances[id]; ok { // a type parameter can become any type
 			for t := range in.TypeArgs.Types() {
 				c.hold(t)
 			}
@@ -186,7 +186,7 @@ func under(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// arguments notes what becomes of the arguments of a call.
+// arguments records the conversions of the arguments of a call.
 func (c converter) arguments(n *ast.CallExpr) {
 	fun := c.info.Types[ast.Unparen(n.Fun)]
 	if fun.IsType() {
@@ -208,12 +208,12 @@ func (c converter) arguments(n *ast.CallExpr) {
 	}
 	s, ok := under(fun.Type).(*types.Signature)
 	if !ok {
-		for _, a := range n.Args { // it is not known what it takes
+		for _, a := range n.Args { // its parameters are unknown
 			c.hold(c.info.TypeOf(a))
 		}
 		return
 	}
-	// What takes values of modules, and of Larder, may make anything of them.
+	// Functions of modules, and of Larder, may convert them to anything.
 	f := staticCallee(c.info, n)
 	outside := f != nil && f.Pkg() != nil && (isEngine(f.Pkg().Path()) || c.p.packages[f.Pkg().Path()] == nil && f.Signature().TypeParams().Len() > 0)
 	if len(n.Args) == 1 {

@@ -11,28 +11,27 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A decl is one declaration at package level: a function, a method, a type, or
-// the constants or variables of one specification. A statement of an init
-// function counts as one of its own where it has nothing in common with the
-// others but package variables.
+// A decl is one declaration at package level: a function, a method, a type, or the
+// constants or variables of one specification. A statement of an init function is a
+// separate declaration if it shares only package variables with the others.
 type decl struct {
 	file    *file
 	kind    string // "func", "method", "type", "const", "var", "init", "literal"
 	names   []string
 	node    ast.Node
-	inherit ast.Node // of a constant that repeats the expression before it
-	iota    int      // place of a constant in its group
+	inherit ast.Node // of a constant that repeats the previous expression
+	iota    int      // position of a constant in its group
 	embeds  []string // patterns of a //go:embed line
 	version string   // of a boundary
-	pragmas []string // what is said to the compiler before a function
+	pragmas []string // compiler directives before a function
 	methods []*decl  // of a type
 	recv    *decl    // of a method
 	linked  bool     // named in a //go:linkname line
 
-	refs // what it refers to
+	refs // its references
 }
 
-// name is what people call the declaration: "calc.helper", "shape.Circle.Area".
+// name returns the readable name of the declaration: "calc.helper", "shape.Circle.Area".
 func (d *decl) name() string {
 	n := strings.Join(d.names, ", ")
 	if d.recv != nil {
@@ -41,12 +40,12 @@ func (d *decl) name() string {
 	return d.file.pkg.path + "." + n
 }
 
-// label is the name with the kind in front.
+// label returns the kind and the name.
 func (d *decl) label() string { return d.kind + " " + d.name() }
 
 func (d *decl) at(p token.Pos) string { return d.file.at(p) }
 
-// body is the function that the declaration is, or nil.
+// function returns the function that d declares, or nil.
 func (d *decl) function() *ast.FuncDecl {
 	f, _ := d.node.(*ast.FuncDecl)
 	return f
@@ -58,7 +57,7 @@ func (f *file) at(p token.Pos) string {
 	return fmt.Sprintf("%s:%d", f.place(), f.fset.PositionFor(p, false).Line)
 }
 
-// place is the file as people know it.
+// place returns the readable name of the file.
 func (f *file) place() string {
 	if f.pkg.main {
 		return f.name
@@ -66,7 +65,8 @@ func (f *file) place() string {
 	return f.pkg.path + "/" + f.name
 }
 
-// signature is what counts of a declaration: without the body for a boundary.
+// signature returns the part of a declaration that counts: for a boundary, all but the
+// body.
 func (d *decl) signature() ast.Node {
 	if f := d.function(); f != nil && d.version != "" {
 		return f.Type
@@ -74,9 +74,9 @@ func (d *decl) signature() ast.Node {
 	return d.node
 }
 
-// sum digests the declaration: its words without comments and layout, and what
-// each name in it stands for. The name of the package, which need not be the end
-// of its path, is in the text of types and panics.
+// sum digests the declaration: its words without comments and layout, and the meaning of
+// each name in it. The name of the package counts, because it is in the text of types and
+// panics and may differ from the path.
 func (d *decl) sum(words []string) key.Digest {
 	tokens := d.tokens(d.signature())
 	if d.inherit != nil {
@@ -90,8 +90,8 @@ func (d *decl) sum(words []string) key.Digest {
 	return digest
 }
 
-// face digests what others can see of a method that they do not call: its name
-// and its type, which has the names of packages in it where it is printed.
+// face digests what code can observe of a method without calling it: its name and its type,
+// which shows the names of packages when printed.
 func (d *decl) face() key.Digest {
 	f := d.function()
 	printed := ""
@@ -102,7 +102,7 @@ func (d *decl) face() key.Digest {
 	return digest
 }
 
-// symbolPath is how the linker knows the package.
+// symbolPath returns the linker's name of the package.
 func (k *pkg) symbolPath() string {
 	if k.main {
 		return "main"
@@ -110,13 +110,13 @@ func (k *pkg) symbolPath() string {
 	return k.path
 }
 
-// tokens are the words of a part of the source. A comma or semicolon before a
-// closing bracket, which depends on layout, is left out.
+// tokens returns the words of a part of the source, without a comma or semicolon before a
+// closing bracket, which depends on layout.
 func (d *decl) tokens(n ast.Node) []byte {
 	f := d.file.fset.File(n.Pos())
 	from, to := f.Offset(n.Pos()), f.Offset(n.End())
 	if g, ok := n.(*ast.FuncDecl); ok {
-		from = f.Offset(g.Type.Func) // the doc comment is not the function
+		from = f.Offset(g.Type.Func) // without the doc comment
 	}
 	content := d.file.content[from:to]
 	var s scanner.Scanner

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// each calls do with 0 to n-1, several at once. If one of them panics, each does,
-// so that who called it can recover.
+// each calls do with 0 to n-1, several concurrently. If a call panics, each panics, so that
+// its caller can recover.
 func each(n int, do func(int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -11,12 +11,12 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// What a literal captures is computed when the literal is made. If that may be while the
-// program starts, package variables that init functions write may have other values than
-// later, and no key says when it was.
+// A literal captures values when it is made. If that may happen at program start, package
+// variables that init functions write may have other values than later, and no key tells
+// the time.
 
-// early says which package variable may not have its value yet when the literal is made,
-// or nil.
+// early returns a problem if a package variable may not have its value yet when the literal
+// is made, or nil.
 func (m *making) early(w *walker) *problem {
 	callers, _ := w.program.beforeMain(m.in)
 	if len(callers) == 0 {
@@ -43,7 +43,7 @@ func (m *making) early(w *walker) *problem {
 	return nil
 }
 
-// reads returns what the function around reaches but for what only the literal does.
+// reads returns what the enclosing function reaches, without what only the literal does.
 func (m *making) reads(w *walker) map[*decl]*decl {
 	before := &walker{
 		program: w.program, root: root{decl: m.in, pure: w.root.pure, values: true}, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, lent: map[types.Type]*decl{},
@@ -71,8 +71,8 @@ func (m *making) reads(w *walker) map[*decl]*decl {
 	return before.from
 }
 
-// startsBefore returns one of what has a literal made that may run before a writer does,
-// or nil: the packages that one imports start before it.
+// startsBefore returns one of callers that may run before the writer by, or nil: imported
+// packages start first.
 func (p *parsedProgram) startsBefore(callers []*decl, by *decl) *decl {
 	writers := []*decl{by}
 	if by.kind == "func" || by.kind == "method" {
@@ -88,7 +88,7 @@ func (p *parsedProgram) startsBefore(callers []*decl, by *decl) *decl {
 	return nil
 }
 
-// needs reports whether a package imports another one, or one that does.
+// needs reports whether a package imports another one, directly or indirectly.
 func (k *pkg) needs(other *pkg, seen map[*pkg]bool) bool {
 	if seen[k] {
 		return false

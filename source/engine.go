@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// engine is the module that this package is of.
+// engine is the module of this package.
 const engine = "github.com/larder-data/larder"
 
-// engineImpure maps Larder's own packages that functions may call to what of
-// them reads the outside without a record of it. What else they read is
-// recorded, and what they compute has keys of its own.
+// engineImpure maps Larder's own packages that functions may call to their names that read
+// the outside without recording it. Other reads are recorded, and what they compute has its
+// own keys.
 var engineImpure = map[string]map[string]string{
 	engine: {
 		"DefaultDir": "the environment", "Open": "the file system", "Larder.Metrics": "the program's state", "Larder.Close": "the program's state",
@@ -26,10 +26,10 @@ var engineImpure = map[string]map[string]string{
 	engine + "/array":  {},
 }
 
-// engineCallable lists, of Larder's own packages that hand samples to components,
-// the functions that results of components may come from: they give what is in the
-// samples, whose content and codecs have parts of the key of their own, or compute.
-// All others look at files, at stores, or at what is still to be computed.
+// engineCallable lists functions of Larder's own packages that pass samples to components.
+// Results of components may depend on these functions: they return parts of the samples,
+// whose content and codecs have their own parts of the key, or compute. All others read
+// files, stores, or results not yet computed.
 var engineCallable = map[string]map[string]bool{
 	engine + "/dataset": setOf(
 		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
@@ -39,11 +39,11 @@ var engineCallable = map[string]map[string]bool{
 	engine + "/component": setOf("Env.Path", "Suggest"),
 }
 
-// perProgram lists those of them that depend on what else the program has; the
-// components that come with Larder have all of that in their keys.
+// perProgram lists those of them that depend on the rest of the program; the components of
+// Larder have all of that in their keys.
 var perProgram = setOf(engine+"/dataset.IsKnown", engine+"/dataset.FormatOf")
 
-// isSetting reports whether a name is that of a variable that is no error.
+// isSetting reports whether a name is that of a variable other than an error.
 func isSetting(o types.Object) bool {
 	v, ok := o.(*types.Var)
 	return ok && isPackageVariable(v) && !types.Identical(v.Type(), types.Universe.Lookup("error").Type())
@@ -57,20 +57,19 @@ func setOf(names ...string) map[string]bool {
 	return set
 }
 
-// isEngine reports whether a package is one of Larder's own that functions may
-// call.
+// isEngine reports whether functions may call a package of Larder.
 func isEngine(path string) bool { return engineImpure[path] != nil || engineCallable[path] != nil }
 
-// ofLarder reports whether a package is one of Larder's own.
+// ofLarder reports whether a package belongs to Larder.
 func ofLarder(path string) bool {
 	return path == engine || strings.HasPrefix(path, engine+"/") && !strings.HasPrefix(path, engine+"/examples/")
 }
 
-// handsIn reports whether values of a package's types come in by Larder alone, and
-// so are known by other parts of the key.
+// handsIn reports whether only Larder passes in values of a package's types, so that other
+// parts of the key identify them.
 func handsIn(path string) bool { return path == engine || engineCallable[path] != nil }
 
-// engine takes in a name of one of Larder's own packages.
+// engine includes a name of one of Larder's own packages.
 func (w *walker) engine(d *decl, l leaf) {
 	if w.declared(d, l.path, l.full()) {
 		return
@@ -100,7 +99,7 @@ func (w *walker) engine(d *decl, l leaf) {
 		return
 	}
 	if own {
-		return // it names what is computed, and carries it
+		return // it names what is computed, and transports it
 	}
 	if m, ok := w.program.build.module(engine); ok && m.version != "" {
 		w.modules[m.path] = m.version
@@ -109,8 +108,8 @@ func (w *walker) engine(d *decl, l leaf) {
 	}
 }
 
-// engineDigest is the digest of the sources of Larder's own packages, for
-// programs that are built with Larder from a folder.
+// engineDigest returns the digest of the sources of Larder's own packages, for programs
+// built with Larder from a directory.
 func (p *parsedProgram) engineDigest() string {
 	var list []string
 	for path, k := range p.packages {
@@ -122,7 +121,7 @@ func (p *parsedProgram) engineDigest() string {
 	return key.DigestOf([]byte(strings.Join(list, "\n"))).String()
 }
 
-// code is the digest of all that a package declares, without comments and layout.
+// code returns the digest of all declarations of a package, without comments and layout.
 func (k *pkg) code() key.Digest {
 	k.codeOnce.Do(func() {
 		list := make([]string, len(k.decls))
@@ -135,7 +134,7 @@ func (k *pkg) code() key.Digest {
 	return k.codeSum
 }
 
-// content is the digest of the sources of a package, as they are.
+// content returns the digest of the sources of a package, unchanged.
 func (k *pkg) content() string {
 	var list []string
 	for _, f := range k.syntax {
@@ -144,9 +143,8 @@ func (k *pkg) content() string {
 	return strings.Join(list, "\n")
 }
 
-// whole digests the whole program: by its sources where all packages of its own
-// register them, so that what changes no code changes nothing, and otherwise by
-// the executable.
+// whole digests the whole program: by its sources if all its own packages register them, so
+// that edits outside of code change nothing; otherwise by the executable.
 func (p *parsedProgram) whole() ([]Part, error) {
 	why := p.hidden()
 	if why != "" {
@@ -175,8 +173,7 @@ func (p *parsedProgram) whole() ([]Part, error) {
 	return parts, nil
 }
 
-// hidden says what of the program's code its registered sources do not show, or
-// "".
+// hidden returns which code of the program the registered sources do not show, or "".
 func (p *parsedProgram) hidden() string {
 	switch {
 	case p.unknown != "" && p.packages[p.unknown] == nil:

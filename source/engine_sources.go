@@ -10,8 +10,8 @@ import (
 //go:embed *.go
 var files embed.FS
 
-// ownPackages are the packages of Larder that functions may call and that
-// cannot register their sources themselves, as this package is made from them.
+// ownPackages returns the packages of Larder that functions may call but that cannot
+// register their sources themselves, because this package imports them.
 func ownPackages() []*Package {
 	return []*Package{
 		{path: engine + "/key", files: key.Sources},

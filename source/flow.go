@@ -10,44 +10,43 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A tracer finds out where references to the memory of a package variable go,
-// and what writes by them. It goes both ways: forward from the variable to what
-// it is assigned to, passed to and returned from, and backward from what it is
-// given to what else may hold the same memory (origins.go). What it cannot
-// follow may write.
+// A tracer finds where references to the memory of a package variable go, and which code
+// writes through them. It traces forward from the variable to assignments, arguments and
+// results, and backward from its values to other holders of the same memory (origins.go).
+// Code that it cannot follow may write.
 //
-// It tells variables apart, parameters and fields, but neither one call of a
-// function from another nor one value of a struct type from another.
+// It distinguishes variables, parameters and fields, but not calls of a function or values
+// of a struct type.
 type tracer struct {
 	p        *parsedProgram
 	root     *types.Var
 	decl     *decl   // of root
-	making   *making // of what captures it; nil for a package variable
+	making   *making // of the literal that captures it; nil for a package variable
 	seen     map[types.Object]bool
 	queue    []types.Object        // variables that may hold a reference
 	origins  map[types.Object]bool // those whose own values were traced back
-	state    map[types.Object]bool // those that are part of the memory themselves
+	state    map[types.Object]bool // those that are part of the memory
 	returned map[returned]bool
 	literals map[returnedLiteral]bool
-	writers  map[*decl]bool // what writes while the program starts
-	atStart  []*decl        // where that was found
-	changed  bool           // something writes while the program starts
-	named    map[*decl]bool // methods that may be called by their names
+	writers  map[*decl]bool // declarations that write at program start
+	atStart  []*decl        // where these were found
+	changed  bool           // code writes at program start
+	named    map[*decl]bool // methods that may be called by name
 	onced    []once
 	bodies   map[*ast.BlockStmt]bool // whose results were traced back
-	memo     bool                    // calls of functions in it hand out its memory
-	writing  string                  // what is about to write, for messages
-	leaked   bool                    // it is handed out by what is exported
-	kept     map[*types.Var]bool     // containers of which what is taken was followed
-	cuts     []cutting               // parts of slices that are made
-	appended []cutting               // what may go into the room behind a part
-	has      contents                // of the memory, by the variable's type
-	spared   []func()                // writes that may not hit it
+	memo     bool                    // calls of functions in it return its memory
+	writing  string                  // the current writer, for messages
+	leaked   bool                    // exported code returns it
+	kept     map[*types.Var]bool     // containers whose elements were followed
+	cuts     []cutting               // cuts of slices
+	appended []cutting               // appends that may write beyond a cut slice
+	has      contents                // content of the memory, by the variable's type
+	spared   []func()                // writes that may miss it
 	cells    *cells                  // the memory, by types
 	problem  *problem
 }
 
-// newTracer returns a tracer of a variable that is declared there.
+// newTracer returns a tracer of the variable root, declared in at.
 func newTracer(p *parsedProgram, root *types.Var, at *decl) *tracer {
 	return &tracer{
 		p: p, root: root, decl: at, seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{},
@@ -61,18 +60,18 @@ type returned struct {
 	i int
 }
 
-// once is a write within a function that a sync.Once calls.
+// A once is a write in a function that a sync.Once calls.
 type once struct {
 	decl   *decl
 	guard  *types.Var // the sync.Once
 	lit    *ast.FuncLit
 	writes token.Pos
-	base   types.Object // of which the sync.Once is a field
+	base   types.Object // has the sync.Once as a field
 }
 
 func (t *tracer) name() string { return t.root.Pkg().Path() + "." + t.root.Name() }
 
-// fail notes why the variable is not constant: the first reason.
+// fail records the first reason why the variable is not constant.
 func (t *tracer) fail(p problem) {
 	if t.problem == nil {
 		p.name, p.refuse, p.state = t.name(), true, !p.opaque
@@ -84,8 +83,8 @@ func (t *tracer) lost(d *decl, n ast.Node, what string) {
 	t.fail(problem{what: fmt.Sprintf("%s, which may change %s: %s at %s may write to it", t.what(), t.when(), what, d.at(n.Pos())), at: t.decl.at(t.decl.node.Pos())})
 }
 
-// follow traces the variable both ways. What its memory is by its types is first
-// taken to be what its own type says; if more is found, all is traced anew.
+// follow traces the variable in both directions. It first assumes that the memory is what
+// the variable's type shows; if it finds more, it starts again.
 func (t *tracer) follow() {
 	if t.problem != nil {
 		return
@@ -110,7 +109,7 @@ func (t *tracer) follow() {
 	t.checkOnces()
 }
 
-// maxSteps bounds how many variables are followed for one.
+// maxSteps bounds the number of variables followed for one.
 const maxSteps = 20000
 
 func (t *tracer) drain() {
@@ -125,7 +124,7 @@ func (t *tracer) drain() {
 	}
 }
 
-// holds notes that a variable, a parameter or a field may hold a reference.
+// holds records that a variable, a parameter or a field may hold a reference.
 func (t *tracer) holds(o types.Object) {
 	if o == nil {
 		return
@@ -143,8 +142,8 @@ func (t *tracer) holds(o types.Object) {
 	}
 }
 
-// where lists the declarations in which a variable may be named, but for those
-// that only read a package variable.
+// where lists the declarations that may name a variable, without those that only read a
+// package variable.
 func (p *parsedProgram) where(o types.Object) []*decl {
 	v := o.(*types.Var)
 	switch {
@@ -162,7 +161,7 @@ func (p *parsedProgram) where(o types.Object) []*decl {
 	return nil
 }
 
-// around returns the declaration that a local variable is in.
+// around returns the declaration of a local variable.
 func (p *parsedProgram) around(o types.Object) *decl {
 	k := p.packages[o.Pkg().Path()]
 	if k == nil {
@@ -181,7 +180,7 @@ func (p *parsedProgram) around(o types.Object) *decl {
 	return nil
 }
 
-// uses follows a variable from wherever it is named.
+// uses follows a variable from all uses.
 func (t *tracer) uses(o types.Object) {
 	t.namedResult(o)
 	embedded := o.(*types.Var).Embedded()
@@ -202,7 +201,7 @@ func (t *tracer) uses(o types.Object) {
 					}
 				case *ast.KeyValueExpr:
 					if p.Key == id && o.(*types.Var).IsField() {
-						return true // a field of a literal: what it is given has been followed
+						return true // a field in a literal: its value has been followed
 					}
 				}
 			}
@@ -212,8 +211,7 @@ func (t *tracer) uses(o types.Object) {
 	}
 }
 
-// implicit lists the embedded fields that a selector goes through without naming
-// them.
+// implicit lists the embedded fields that a selector passes without naming them.
 func implicit(sel *types.Selection) (fields []types.Object) {
 	if sel == nil {
 		return nil
@@ -229,7 +227,7 @@ func implicit(sel *types.Selection) (fields []types.Object) {
 	return fields
 }
 
-// namedResult follows a result that has a name.
+// namedResult follows a named result.
 func (t *tracer) namedResult(o types.Object) {
 	d := t.p.around(o)
 	if d == nil {
@@ -262,21 +260,20 @@ func (t *tracer) namedResult(o types.Object) {
 	})
 }
 
-// A way is a value on its way through a declaration: from an expression to what
-// that is part of, and on.
+// A way is the path of a value through a declaration: from an expression to the one that
+// contains it, and on.
 type way struct {
 	d       *decl
 	stack   []ast.Node
-	at      int // of the expression in the stack
+	at      int // index of the expression in the stack
 	e       ast.Expr
 	of      types.Type
-	mem     bool // the expression is itself part of the memory: assigning to it writes there
+	mem     bool // the expression is part of the memory: assigning to it writes there
 	carries bool // copies of it refer to the memory
-	hands   bool // it is an iterator of the library that hands the memory out
+	hands   bool // a library iterator that returns the memory
 }
 
-// flow follows the expression that is the last of the nodes to where its value
-// goes.
+// flow follows the value of the last of the nodes.
 func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
 	w := &way{d: d, stack: stack, at: len(stack) - 1, mem: mem}
 	for w.at > 0 && t.problem == nil && t.look(w) && t.through(w) {
@@ -284,7 +281,7 @@ func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
 	}
 }
 
-// look finds out what the expression is, and reports whether it is one.
+// look classifies the expression, and returns false if it is none.
 func (t *tracer) look(w *way) (ok bool) {
 	if w.e, ok = w.stack[w.at].(ast.Expr); !ok {
 		return false
@@ -303,10 +300,9 @@ func (t *tracer) carries(of types.Type) bool {
 	return isUnknown(of) || (!flat(of, 0) || t.memo && hasFunctions(of, 0)) && t.refers(of)
 }
 
-// through takes a value to the expression around it, and reports whether that
-// has it.
+// through moves to the enclosing expression, and reports whether that has the value.
 func (t *tracer) through(w *way) bool {
-	if tuple, ok := w.of.(*types.Tuple); ok { // any of several results may refer to it
+	if tuple, ok := w.of.(*types.Tuple); ok { // any result may refer to it
 		for i := range tuple.Len() {
 			t.result(w.d, w.stack[:w.at+1], i, tuple.Len())
 		}
@@ -355,7 +351,7 @@ func (t *tracer) through(w *way) bool {
 	return true
 }
 
-// selected goes on with a field, or the call of a method.
+// selected continues with a field, or the call of a method.
 func (t *tracer) selected(w *way, p *ast.SelectorExpr) bool {
 	sel := w.d.info().Selections[p]
 	if sel == nil {
@@ -369,12 +365,12 @@ func (t *tracer) selected(w *way, p *ast.SelectorExpr) bool {
 		return true
 	}
 	on := t.method(w.d, w.stack, w.at-1, sel, w.carries || w.mem)
-	w.at-- // on with the call
+	w.at-- // continue with the call
 	w.mem = false
 	return on
 }
 
-// indexed goes on with an element, or an instance of a generic function.
+// indexed continues with an element, or an instance of a generic function.
 func (w *way) indexed() bool {
 	switch core(w.of).(type) {
 	case *types.Array, *types.Signature, *types.Basic:
@@ -384,7 +380,7 @@ func (w *way) indexed() bool {
 	return true
 }
 
-// key follows a value that is a key of a map, if something is put there.
+// key follows a value that is a key of a map in an assignment.
 func (t *tracer) key(w *way, p *ast.IndexExpr) {
 	switch core(w.d.info().TypeOf(p.X)).(type) {
 	case *types.Slice, *types.Array, *types.Pointer, *types.Basic, *types.Signature:
@@ -395,7 +391,7 @@ func (t *tracer) key(w *way, p *ast.IndexExpr) {
 	}
 }
 
-// cut goes on with a part of a slice.
+// cut continues with a part of a slice.
 func (t *tracer) cut(w *way, p *ast.SliceExpr) bool {
 	switch u := core(w.of).(type) {
 	case *types.Basic:
@@ -414,12 +410,12 @@ func (t *tracer) cut(w *way, p *ast.SliceExpr) bool {
 	return true
 }
 
-// unary goes on with a pointer.
+// unary continues with a pointer.
 func (t *tracer) unary(w *way, p *ast.UnaryExpr) bool {
 	switch {
 	case p.Op == token.AND:
 		shared := w.mem && harmless(w.of) && !isLock(w.of, 0)
-		on := !shared && (w.mem || w.carries) // else it is of a copy
+		on := !shared && (w.mem || w.carries) // otherwise of a copy
 		w.mem = false
 		return on
 	case p.Op == token.ARROW && w.carries:
@@ -428,7 +424,7 @@ func (t *tracer) unary(w *way, p *ast.UnaryExpr) bool {
 	return false
 }
 
-// called goes on with what a call gives that is given the value.
+// called continues with the result of a call that receives the value.
 func (t *tracer) called(w *way, p *ast.CallExpr) bool {
 	if p.Fun == w.e {
 		w.mem = false
@@ -444,8 +440,7 @@ func (t *tracer) called(w *way, p *ast.CallExpr) bool {
 	return on
 }
 
-// handsOut reports whether a value is an iterator whose elements refer to
-// something.
+// handsOut reports whether a value is an iterator with elements that contain references.
 func handsOut(of types.Type) bool {
 	s, ok := under(of).(*types.Signature)
 	if !ok || s.Params().Len() == 0 {
@@ -455,8 +450,8 @@ func handsOut(of types.Type) bool {
 	return ok && !flat(yield.Params(), 0)
 }
 
-// consumed reports whether an iterator is ranged over there and then, or given to
-// a function of the library that does.
+// consumed reports whether an iterator is ranged over directly, or passed to a library
+// function that does so.
 func (w *way) consumed() bool {
 	switch p := w.stack[w.at-1].(type) {
 	case *ast.ParenExpr:
@@ -470,7 +465,7 @@ func (w *way) consumed() bool {
 	return false
 }
 
-// keyed goes on with a literal in which the value has a key.
+// keyed continues with a literal that has the value under a key.
 func (t *tracer) keyed(w *way, p *ast.KeyValueExpr) bool {
 	info := w.d.info()
 	lit, isLit := w.stack[w.at-2].(*ast.CompositeLit)
@@ -482,12 +477,12 @@ func (t *tracer) keyed(w *way, p *ast.KeyValueExpr) bool {
 			t.holds(info.Uses[key])
 		}
 	}
-	w.at-- // on with the literal
+	w.at-- // continue with the literal
 	w.mem = false
 	return true
 }
 
-// into follows a value into the statement that has it, where its way ends.
+// into follows a value into the enclosing statement, where its path ends.
 func (t *tracer) into(w *way, p ast.Node) {
 	switch p := p.(type) {
 	case *ast.AssignStmt:
@@ -532,7 +527,7 @@ func isStruct(of types.Type) bool {
 	return ok
 }
 
-// element follows a value that is put into a literal without a key.
+// element follows a value in a literal without keys.
 func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 	of := d.info().Types[lit].Type
 	if of == nil {
@@ -548,7 +543,7 @@ func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 	}
 }
 
-// assign follows an assignment in which the expression stands on one side.
+// assign follows an assignment with the expression on one side.
 func (t *tracer) assign(w *way, p *ast.AssignStmt) {
 	if n := slices.Index(p.Lhs, w.e); n >= 0 {
 		if w.mem && p.Tok != token.DEFINE {
@@ -565,7 +560,7 @@ func (t *tracer) assign(w *way, p *ast.AssignStmt) {
 	}
 }
 
-// store follows a reference into what it is assigned to.
+// store follows a reference into the target of an assignment.
 func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 	info := d.info()
 	switch to := ast.Unparen(to).(type) {
@@ -589,8 +584,8 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 		if t.keeps(d, to) {
 			return
 		}
-		// It is put into a container, whose other holders reach it from now on:
-		// so the container becomes part of what is followed.
+		// Other holders of the container reach the reference from now on, so the container
+		// is followed, too.
 		o := rootOf(info, to)
 		if _, ok := t.early(d, stack[len(stack)-1].Pos()); o == nil || !ok || d.isLater(stack) {
 			t.lost(d, to, "what holds the container that it is put into")
@@ -601,7 +596,7 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 	}
 }
 
-// rootOf is the variable that an expression is a part of, or nil.
+// rootOf returns the variable that contains an expression, or nil.
 func rootOf(info *types.Info, e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -627,7 +622,7 @@ func rootOf(info *types.Info, e ast.Expr) types.Object {
 	}
 }
 
-// ranges follows the elements of what is ranged over.
+// ranges follows the elements of a range statement.
 func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, mem bool, stack []ast.Node) {
 	if p.X != e {
 		if mem && p.Tok == token.ASSIGN && (p.Key == e || p.Value == e) {
@@ -655,7 +650,7 @@ func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, me
 	}
 }
 
-// typeSwitch follows what is switched on into the variables of the cases.
+// typeSwitch follows the operand of a type switch into the variables of the cases.
 func (t *tracer) typeSwitch(d *decl, stack []ast.Node) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		s, ok := stack[i].(*ast.TypeSwitchStmt)
@@ -669,8 +664,8 @@ func (t *tracer) typeSwitch(d *decl, stack []ast.Node) {
 	}
 }
 
-// argument follows an argument into what is called, and reports whether the
-// call's results may refer to it.
+// argument follows an argument into the called function, and reports whether the call's
+// results may refer to it.
 func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.Type) (goOn bool) {
 	info := d.info()
 	fun := info.Types[ast.Unparen(call.Fun)]
@@ -698,7 +693,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	case std.Has(f.Pkg().Path()):
 		return t.libraryCall(d, call, n, f, of)
 	case isEngine(f.Pkg().Path()):
-		if t.making != nil { // which calls the maker, and does nothing to what that captures
+		if t.making != nil { // Larder calls the maker, and does not change captured values
 			return false
 		}
 		if _, isFunc := core(of).(*types.Signature); !isFunc && isLent(of, nil) {
@@ -726,8 +721,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	return false
 }
 
-// isMethodExpression reports whether a call is one of T.method, which takes the
-// receiver as its first argument.
+// isMethodExpression reports whether a call is T.method(receiver, ...).
 func isMethodExpression(info *types.Info, call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	return ok && info.Selections[s] != nil && info.Selections[s].Kind() == types.MethodExpr
@@ -749,7 +743,7 @@ func (t *tracer) parameter(d *decl, n int) {
 	}
 }
 
-// dynamic follows an argument into a function that is a value.
+// dynamic follows an argument into a function value.
 func (t *tracer) dynamic(d *decl, call *ast.CallExpr, n int) bool {
 	info := d.info()
 	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
@@ -777,12 +771,12 @@ func (t *tracer) dynamic(d *decl, call *ast.CallExpr, n int) bool {
 	return false
 }
 
-// clipped reports whether a slice has no room behind its end: s[a:b:b].
+// clipped reports whether a slice has no capacity beyond its end: s[a:b:b].
 func clipped(s *ast.SliceExpr) bool {
 	return s.Slice3 && types.ExprString(s.High) == types.ExprString(s.Max)
 }
 
-// builtin follows an argument of a function of the language.
+// builtin follows an argument of a built-in function.
 func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 	name := ""
 	switch f := ast.Unparen(call.Fun).(type) {
@@ -829,7 +823,7 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 		return true
 	case "panic":
 		if _, early := t.early(d, call.Pos()); early && t.making == nil && t.p.unknown == "" && !t.p.recovers() {
-			return false // it ends the program
+			return false // ends the program
 		}
 		t.lost(d, call, "whatever recovers it")
 	}

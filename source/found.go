@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// found is what is asked of the whole program, found when it is first asked for.
+// found caches facts about the whole program, computed on demand.
 type found struct {
-	held           memo[map[types.Type]bool] // types of which there may be values behind interfaces
+	held           memo[map[types.Type]bool] // types with values that may be in interfaces
 	embeds         memo[map[types.Type]bool] // types that structs embed
 	values         memo[[]value]
 	twins          memo[twins]
@@ -15,12 +15,12 @@ type found struct {
 	makesFunctions memo[bool]
 	setsFlags      memo[bool]
 	foreign        memo[bool]
-	unseen         memo[unseen]       // where values of types that are not known may be
-	cut            memo[[]types.Type] // elements of lists and arrays of which parts are made
-	locks          sync.Map           // types.Type to whether it has one
+	unseen         memo[unseen]       // where values of unknown types may be
+	cut            memo[[]types.Type] // elements of slices and arrays that are cut
+	locks          sync.Map           // types.Type to whether it contains a lock
 }
 
-// memo is a value that is made at its first use.
+// memo is a value computed at its first use.
 type memo[T any] struct {
 	sync.Once
 	value T

@@ -13,24 +13,24 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A Function is a function value, found in the executable.
+// A Function is a function value, located in the executable.
 type Function struct {
-	Package string // import path; of a main package the path that it is built from
+	Package string // import path; for a main package the path that it is built from
 	Symbol  string // within the package: "area", "Shape.Area", "init.func1"
 	File    string // base name
-	Line    int    // of the word func
+	Line    int    // of the keyword func
 	typ     reflect.Type
-	state   bool // it carries variables, as far as the executable tells
-	unsure  bool // the executable does not tell
+	state   bool // it carries variables, as far as the executable shows
+	unsure  bool // the executable does not show it
 }
 
-// errNoFunction is returned for what is not a function.
+// errNoFunction is returned for values that are not functions.
 var errNoFunction = errors.New("source: not a function")
 
-// errElsewhere is returned for a function that was loaded while the program ran.
+// errElsewhere is returned for a function that was loaded at run time.
 var errElsewhere = errors.New("source: the function is of a plugin, which the build of the program does not cover: give it a Version")
 
-// FunctionOf finds the function value f.
+// FunctionOf locates the function value f.
 func FunctionOf(f any) (Function, error) {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func || v.IsNil() {
@@ -48,7 +48,7 @@ func FunctionOf(f any) (Function, error) {
 	if (Function{Symbol: symbol}).literal() {
 		pkg = holder(pkg, file)
 	}
-	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
+	type face struct{ typ, value unsafe.Pointer } // memory layout of an interface
 	static, told := executable.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
@@ -56,8 +56,8 @@ func FunctionOf(f any) (Function, error) {
 	}, nil
 }
 
-// begin returns where the word func of a function stands. Its first instruction may
-// be of another function, which the compiler has put in its place.
+// begin returns the position of the func keyword of a function. Its first instruction may
+// belong to an inlined function.
 func begin(code *runtime.Func) (file string, line int) {
 	frames := runtime.CallersFrames([]uintptr{code.Entry() + 1})
 	for {
@@ -68,8 +68,8 @@ func begin(code *runtime.Func) (file string, line int) {
 	}
 }
 
-// frameStartLine returns the line of the word func. Package runtime knows it, and
-// tells it to runtime/pprof, whose profiles have it, alone.
+// frameStartLine returns the line of the func keyword. Package runtime provides it only to
+// runtime/pprof, for profiles.
 //
 //go:linkname frameStartLine runtime/pprof.runtime_FrameStartLine
 func frameStartLine(*runtime.Frame) int
@@ -77,11 +77,11 @@ func frameStartLine(*runtime.Frame) int
 // Name returns the symbol with its package.
 func (f Function) Name() string { return f.Package + "." + f.Symbol }
 
-// Types spells the types that the function takes and gives, with the paths of
-// their packages.
+// Types formats the parameter and result types of the function, with the paths of their
+// packages.
 func (f Function) Types() string { return TypeText(f.typ) }
 
-// TypeText spells a type with the paths of all packages in it.
+// TypeText formats a type with the paths of all packages in it.
 func TypeText(t reflect.Type) string {
 	if t == nil {
 		return ""
@@ -115,23 +115,22 @@ func TypeText(t reflect.Type) string {
 	return t.String()
 }
 
-// Registered reports whether the sources of the function's package are known.
+// Registered reports whether the function's package is registered.
 func (f Function) Registered() bool { return known(f.Package) != nil }
 
-// OfLibrary reports whether the function is of the standard library.
+// OfLibrary reports whether the function is in the standard library.
 func (f Function) OfLibrary() bool { return std.Has(f.Package) }
 
-// literal reports whether f is a function literal: the linker calls it func1,
-// or 1 within another one.
+// literal reports whether f is a function literal: the linker calls it func1, or 1 in
+// another one.
 func (f Function) literal() bool {
 	last := f.Symbol[strings.LastIndexByte(f.Symbol, '.')+1:]
 	number := strings.TrimPrefix(last, "func")
 	return number != "" && strings.Trim(number, "0123456789-") == ""
 }
 
-// CheckLibrary returns the error for a function of the standard library that reads the
-// outside, or of which it is not known what it does, unless that is declared as Pure: no
-// build covers what it reads.
+// CheckLibrary returns an error for a function of the standard library that reads the
+// outside or is unknown, unless it is declared as Pure: no build covers what it reads.
 func (f Function) CheckLibrary(pure []string) error {
 	if !std.Has(f.Package) {
 		return nil
@@ -148,17 +147,15 @@ func (f Function) CheckLibrary(pure []string) error {
 	return nil
 }
 
-// IsBound reports whether the function is a method with a value that it is called on.
+// IsBound reports whether the function is a method with its receiver.
 func (f Function) IsBound() bool { return strings.HasSuffix(f.Symbol, "-fm") }
 
-// HasState reports whether the function may carry variables beside its code.
+// HasState reports whether the function may carry variables in addition to its code.
 func (f Function) HasState() bool { return f.state || f.unsure && f.literal() }
 
-// CheckState returns the error for a function that carries state which its name
-// does not show: the receiver of a method value, or variables of the function
-// around a literal. Where the system does not tell which memory is the
-// program's own text, literals of packages that do not register their sources
-// are refused, as it cannot be told.
+// CheckState returns an error for a function that carries state not visible in its name:
+// the receiver of a method value, or captured variables. If the system does not show which
+// memory is the program's text, literals of unregistered packages are refused.
 func (f Function) CheckState() error {
 	switch {
 	case f.IsBound():
@@ -168,7 +165,7 @@ func (f Function) CheckState() error {
 		return fmt.Errorf("%s (%s:%d) may capture variables, which cannot be told on this system: register the sources of its package, or use a named function",
 			f.Name(), f.File, f.Line)
 	case f.state && f.literal() && f.Registered():
-		return nil // the sources say what it captures; in a generic function it carries type arguments
+		return nil // the sources show its captures; in a generic function it carries type arguments
 	case f.state:
 		return fmt.Errorf("%s (%s:%d) captures variables that no key covers: pass them as arguments, or declare their values as Captured",
 			f.Name(), f.File, f.Line)

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// core is the type that a type is made of: of a type parameter, what all types
-// that it may become are made of, or nil if that is not one.
+// core returns the underlying type of a type: for a type parameter, the common one of its
+// type set, or nil if there is none.
 func core(of types.Type) types.Type {
 	p, ok := types.Unalias(of).(*types.TypeParam)
 	if !ok {
@@ -49,10 +49,10 @@ func terms(constraint types.Type) iter.Seq[types.Type] {
 	}
 }
 
-// alike reports whether two types may be the same in some instance.
+// alike reports whether two types may be identical in some instance.
 func alike(a, b types.Type) bool { return types.Identical(a, b) || generic(a) || generic(b) }
 
-// generic reports whether a type has type parameters in it.
+// generic reports whether a type contains type parameters.
 func generic(of types.Type) bool {
 	switch u := types.Unalias(of).(type) {
 	case *types.TypeParam:

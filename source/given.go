@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// What the function around a maker's literal is given is its caller's, who answers for
-// it by parameters. These cover numbers and texts, but neither code nor which code it
-// is: functions must be identified beside the maker, and types that come in by
-// interfaces count, and must not reach what no code identity covers.
+// The caller of the function around a maker's literal answers for its arguments by Params.
+// These cover numbers and strings, but not code. So functions must be identified
+// separately. Types that arrive through interfaces count, and must not reach anything that
+// no code identity covers.
 
-// takesIn takes in what the function around a literal is given, as far as it is used.
+// takesIn includes the parameters of the function around a literal, as far as they are
+// used.
 func (r *root) takesIn(m *making, lists []*ast.FieldList) {
 	m.in.file.pkg.program.indexed()
 	for _, list := range lists {
@@ -64,7 +65,7 @@ func (r *root) takesParameter(m *making, v *types.Var) {
 	}
 }
 
-// typeOf is how the type of a parameter is written.
+// typeOf returns the written type of a parameter.
 func (d *decl) typeOf(v *types.Var) (written ast.Expr) {
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		if f, ok := n.(*ast.Field); ok && slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return d.info().Defs[id] == v }) {
@@ -75,8 +76,8 @@ func (d *decl) typeOf(v *types.Var) (written ast.Expr) {
 	return written
 }
 
-// unknownIn is the problem of a type that has one in it whose package does not register;
-// nil if it has none.
+// unknownIn returns the problem of a type that contains a type of an unregistered package;
+// nil if it contains none.
 func (d *decl) unknownIn(of types.Type, written ast.Expr) *problem {
 	if written == nil || !hasUnknown(of, map[types.Type]bool{}) {
 		return nil
@@ -100,7 +101,7 @@ func (d *decl) unknownIn(of types.Type, written ast.Expr) *problem {
 	return p
 }
 
-// hasUnknown reports whether a type that is not known is part of another.
+// hasUnknown reports whether a type contains an unknown one.
 func hasUnknown(of types.Type, seen map[types.Type]bool) bool {
 	if isUnknown(of) {
 		return true
@@ -128,9 +129,9 @@ func hasUnknown(of types.Type, seen map[types.Type]bool) bool {
 	return false
 }
 
-// isGiven reports whether a parameter of the function around, which it never changes, is
-// named as Given in the very call of NewMaker that has the literal as Func: nothing else
-// tells which functions the maker gets, and which for what.
+// isGiven reports whether a parameter of the enclosing function, which never changes, is
+// named as Given in the call of NewMaker that has the literal as Func. Nothing else tells
+// which functions the maker receives, and for which parameter.
 func (m *making) isGiven(v *types.Var) bool {
 	if _, ok := under(v.Type()).(*types.Signature); !ok || m.around != m.in.node || m.assigns(v) || m.in.pointsTo(v) {
 		return false
@@ -139,7 +140,7 @@ func (m *making) isGiven(v *types.Var) bool {
 	return slices.ContainsFunc(list, func(e ast.Expr) bool { return m.in.isNamed(e, v) })
 }
 
-// namedAsGiven lists what is Given beside the literal.
+// namedAsGiven lists the Given of the literal's call.
 func (m *making) namedAsGiven() (list []ast.Expr) {
 	walk(m.around, func(stack []ast.Node) bool {
 		n := len(stack)
@@ -161,7 +162,7 @@ func (m *making) namedAsGiven() (list []ast.Expr) {
 	return list
 }
 
-// fieldOf is what a literal of a struct has for a field, or nil.
+// fieldOf returns the value of a field in a struct literal, or nil.
 func fieldOf(of *ast.CompositeLit, name string) ast.Expr {
 	for _, e := range of.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
@@ -177,7 +178,7 @@ func fieldOf(of *ast.CompositeLit, name string) ast.Expr {
 
 func fieldIs(of *ast.CompositeLit, name string, e ast.Expr) bool { return fieldOf(of, name) == e }
 
-// assigns reports whether the function around gives a variable another value.
+// assigns reports whether the enclosing function assigns to a variable.
 func (m *making) assigns(v *types.Var) (found bool) {
 	walk(m.around, func(stack []ast.Node) bool {
 		id, ok := stack[len(stack)-1].(*ast.Ident)
@@ -187,9 +188,9 @@ func (m *making) assigns(v *types.Var) (found bool) {
 	return found
 }
 
-// function is the one that a parameter of the function around stands for, if the program
-// passes the same everywhere, by its name or, in one place, as a literal that captures
-// nothing; else nil.
+// function returns the function passed for a parameter of the enclosing function. The
+// program must pass the same everywhere, by its name or, in one place, as a literal that
+// captures nothing; else it returns nil.
 func (m *making) function(v *types.Var) *decl {
 	p := m.in.file.pkg.program
 	if _, ok := under(v.Type()).(*types.Signature); !ok || m.around != m.in.node {
@@ -210,7 +211,7 @@ func (m *making) function(v *types.Var) *decl {
 	return one
 }
 
-// function is the one that an expression names, or is; nil if it is another expression.
+// function returns the function that an expression names, or is; nil for other expressions.
 func (g given) function() *decl {
 	if lit, ok := ast.Unparen(g.e).(*ast.FuncLit); ok && len(g.d.captures(lit)) == 0 && g.d.instances(lit) == nil && !g.d.takesNames(lit) {
 		d := &decl{file: g.d.file, kind: "literal", names: []string{g.d.names[0] + ".func"}, node: lit, pragmas: g.d.pragmas}
@@ -224,8 +225,8 @@ func (g given) function() *decl {
 	return g.d.file.pkg.program.declOf(f)
 }
 
-// passed lists the types of what the program puts behind a parameter of the function
-// around that is an interface, and reports whether all of that is seen and tells.
+// passed lists the types of the values that the program passes for an interface parameter
+// of the enclosing function, and reports whether the list is complete.
 func (m *making) passed(v *types.Var) (list []types.Type, ok bool) {
 	if m.around != m.in.node || !types.IsInterface(v.Type()) {
 		return nil, false
@@ -243,10 +244,10 @@ func (m *making) passed(v *types.Var) (list []types.Type, ok bool) {
 	return list, ok && len(all) > 0
 }
 
-// anyNumber is how many functions a list may hold, or whatever else.
+// anyNumber is the number of functions that a list or similar value may hold.
 const anyNumber = math.MaxInt32
 
-// hidesFunctions reports whether functions, or what holds some, may come in by an
+// hidesFunctions reports whether functions, or values that hold some, may arrive through an
 // interface: the program converts such values to it.
 func (p *parsedProgram) hidesFunctions(i *types.Interface) bool {
 	for held := range p.converted() {
@@ -257,15 +258,15 @@ func (p *parsedProgram) hidesFunctions(i *types.Interface) bool {
 	return false
 }
 
-// bringsFunctions reports whether values of a type hold functions, but for those that
-// Larder hands in. If hides is not nil, it is asked of interfaces.
+// bringsFunctions reports whether values of a type hold functions, except those that Larder
+// passes in. It calls hides, if not nil, for interfaces.
 func bringsFunctions(t types.Type, hides func(*types.Interface) bool, seen map[types.Type]bool) bool {
 	if t == nil || seen[t] {
 		return false
 	}
 	seen[t] = true
 	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil {
-		if path := n.Obj().Pkg().Path(); handsIn(path) || harmless(n) && path != "sync" { // whose pools make values
+		if path := n.Obj().Pkg().Path(); handsIn(path) || harmless(n) && path != "sync" { // its pools make values
 			return false
 		}
 	}

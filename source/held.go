@@ -2,33 +2,31 @@ package source
 
 import "time"
 
-// heldFor is how long the sources of a program stay parsed once they are no longer
-// asked for: they are tens of megabytes of small objects, which each collection of
-// garbage would go through as long as the process lives.
+// heldFor is how long the sources of a program stay parsed after the last use: they are
+// tens of megabytes of small objects, which slow down every garbage collection.
 const heldFor = time.Second
 
-// held is when what is parsed is let go, and what must be told to what is parsed anew.
-// The lock of the registry guards it.
+// held determines when parsed sources are released, and what a later parse must know. The
+// lock of the registry guards it.
 type held struct {
-	uses    int       // of what is parsed, by which one tells whether it was idle
+	uses    int       // of the parsed sources; shows whether they were idle
 	started []started // see [parsedProgram.starts]
 }
 
-// started is a function that was identified: it is called from outside of what the
-// sources show.
+// started is an identified function: unseen code calls it.
 type started struct {
 	f  Function
 	by Declared
 }
 
-// asks notes a use of what is parsed.
+// asks records a use of the parsed sources.
 func (h *held) asks() int {
 	h.uses++
 	return h.uses
 }
 
-// letGoLater lets go of what is parsed when nobody has asked for it for a while. Each
-// use has a timer of its own, as one that is set again belongs to who made it.
+// letGoLater releases the parsed sources after a time without use. Each use has its own
+// timer, because a reset timer belongs to its creator.
 func letGoLater() {
 	registry.Lock()
 	defer registry.Unlock()
@@ -36,8 +34,8 @@ func letGoLater() {
 	time.AfterFunc(heldFor, func() { letGo(use) })
 }
 
-// letGo lets go of what is parsed if that use was the last one. What could not be
-// understood stays, so that nothing is believed of it.
+// letGo releases the parsed sources if the use with that number was the last one. A program
+// whose analysis failed stays, so that it is not trusted later.
 func letGo(use int) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -51,7 +49,7 @@ func letGo(use int) {
 	}
 }
 
-// idle reports whether nobody is at it, and nothing must be remembered of it.
+// idle reports whether the program is unused and need not be remembered.
 func (p *parsedProgram) idle() bool {
 	if !p.identifying.TryLock() {
 		return false
@@ -60,8 +58,7 @@ func (p *parsedProgram) idle() bool {
 	return p.broken == ""
 }
 
-// startsAgain tells a program that was just parsed which functions were identified
-// before.
+// startsAgain passes the functions identified before to a newly parsed program.
 func (p *parsedProgram) startsAgain(all []started) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,10 +74,10 @@ func (p *parsedProgram) startsAgain(all []started) {
 	}
 }
 
-// noteStarted keeps that a function is identified, or refused, for a program that is parsed later.
+// noteStarted records that a function was identified or refused, for later parses.
 func noteStarted(f Function, by Declared) {
 	if f.literal() {
-		return // which has no name by which it could be called otherwise
+		return // it has no name by which other code could call it
 	}
 	registry.Lock()
 	defer registry.Unlock()

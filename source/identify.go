@@ -11,36 +11,33 @@ import (
 	"strings"
 )
 
-// ErrNotRegistered is returned for a function of a package that does not
-// register its sources.
+// ErrNotRegistered is returned for a function of an unregistered package.
 var ErrNotRegistered = errors.New("source: the package does not register its sources")
 
-// Declared is what the author of a function says of it.
+// Declared holds what the author of a function declares.
 type Declared struct {
-	// Pure is as in [Options].
+	// Pure is like [Options.Pure].
 	Pure []string
-	// Captured names the variables that a function literal captures and whose
-	// values are part of the key by other means.
+	// Captured names variables that a function literal captures and whose values are part
+	// of the key by other means.
 	Captured []string
-	// Maker says that the function is a literal that computes by what the function
-	// around it makes of what that is given: it is known by that one, and what it
-	// captures is part of the key by other means.
+	// Maker reports that the function is a literal that depends on the arguments of its
+	// enclosing function: that function identifies it, and captured values are part of the
+	// key by other means.
 	Maker bool
-	// Values says that what comes in by interfaces is known by other means, and that
-	// results are taken for interfaces.
+	// Values reports that values that arrive through interfaces are identified by other
+	// means, and that results are treated as interfaces.
 	Values bool
-	// Given is how many functions come in as values that are identified by
-	// themselves. Where more may come in, or a value may hold any number, the
-	// function is known by the whole program.
+	// Given is how many functions arrive as separately identified values. If more may
+	// arrive, or a value may hold any number, the whole program identifies the function.
 	Given int
-	// Through lists the packages of Larder that hand samples to the function, which
-	// makes it a component: their code counts as well.
+	// Through lists the packages of Larder that pass samples to the function, which makes
+	// it a component: their code counts as well.
 	Through []string
 }
 
-// Identify returns the closure of a function. It fails with ErrNotRegistered,
-// or with a *RefusalError that says what the function reaches and on which
-// way.
+// Identify returns the closure of a function. It fails with ErrNotRegistered, or with a
+// *RefusalError that tells what the function reaches and on which path.
 func Identify(f Function, by Declared) (*Closure, error) {
 	defer letGoLater()
 	p, err := loaded(f.Package)
@@ -58,7 +55,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 		if r := recover(); r != nil {
 			p.fails(r)
 		}
-		if p.broken != "" { // what is known of the program may be half of it
+		if p.broken != "" { // the analysis may be incomplete
 			c, err = nil, &RefusalError{Function: f.Name(), Reasons: []string{p.broken}, Cure: "please report it"}
 		}
 	}()
@@ -91,12 +88,12 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	return p.closure(r)
 }
 
-// fails notes that the program could not be understood because of a panic.
+// fails records that the analysis of the program panicked.
 func (p *parsedProgram) fails(with any) {
 	p.broken = fmt.Sprintf("what Larder itself fails to understand (%v)", with)
 }
 
-// starts notes that a function is called from outside of what the sources show.
+// starts records that unseen code calls a function.
 func (p *parsedProgram) starts(d *decl) {
 	o := d.object()
 	if o == nil || len(p.indexed().mentioned[o]) > 0 || p.roots[o] {
@@ -106,8 +103,7 @@ func (p *parsedProgram) starts(d *decl) {
 	p.verdicts.forget()
 }
 
-// parametersOf lists the types of what a function is given, but for the context
-// that all have.
+// parametersOf lists the parameter types of a function, without the context that all have.
 func parametersOf(t reflect.Type) []reflect.Type {
 	var list []reflect.Type
 	if t == nil {
@@ -121,7 +117,7 @@ func parametersOf(t reflect.Type) []reflect.Type {
 	return list
 }
 
-// errNotThere is returned for a function that the sources do not have.
+// errNotThere is returned for a function that is missing in the sources.
 var errNotThere = errors.New("is not in the registered sources: embed all .go files of the package with //go:embed *.go")
 
 // find returns the declaration of a function, or one made for a literal.
@@ -141,8 +137,8 @@ func (k *pkg) find(f Function, by Declared) (root, error) {
 	return root{}, errNotThere
 }
 
-// promoted returns a declaration made for a method that a type has from one
-// that it embeds, or for a method of an interface.
+// promoted returns a declaration made for a promoted method, or for a method of an
+// interface.
 func (k *pkg) promoted(symbol string) *decl {
 	typ, method, ok := strings.Cut(symbol, ".")
 	t := k.scope[typ]
@@ -170,7 +166,7 @@ func (k *pkg) promoted(symbol string) *decl {
 	return d
 }
 
-// typeName is the name in the declaration of a type.
+// typeName returns the name in a type declaration.
 func (d *decl) typeName() *ast.Ident {
 	if s, ok := d.node.(*ast.TypeSpec); ok {
 		return s.Name
@@ -178,12 +174,12 @@ func (d *decl) typeName() *ast.Ident {
 	return nil
 }
 
-// symbolOf takes type arguments and pointers out of a symbol.
+// symbolOf removes type arguments and pointers from a symbol.
 func symbolOf(s string) string {
 	return strings.NewReplacer("[...]", "", "(*", "", ")", "").Replace(s)
 }
 
-// symbol is the name of a function within its package.
+// symbol returns the name of a function within its package.
 func (d *decl) symbol() string {
 	if d.recv != nil {
 		return d.recv.names[0] + "." + d.names[0]
@@ -191,8 +187,8 @@ func (d *decl) symbol() string {
 	return d.names[0]
 }
 
-// visibleArguments refuses a generic function of which a type argument does
-// not show in the types it is given and gives.
+// visibleArguments refuses a generic function with a type argument that is not visible in
+// its parameter and result types.
 func (d *decl) visibleArguments(f *ast.FuncType) error {
 	if f.TypeParams == nil {
 		return nil
@@ -207,7 +203,7 @@ func (d *decl) visibleArguments(f *ast.FuncType) error {
 	return nil
 }
 
-// shows reports whether a type parameter is in the types of a function.
+// shows reports whether a type parameter occurs in the type of a function.
 func (d *decl) shows(o types.Object, f *ast.FuncType) bool {
 	found := false
 	for _, list := range []*ast.FieldList{f.Params, f.Results} {
@@ -225,8 +221,8 @@ func (d *decl) shows(o types.Object, f *ast.FuncType) bool {
 	return found
 }
 
-// Captures lists the variables that a function literal captures, by its sources, so that
-// what an author declares of them can be held to that where the code has a version.
+// Captures lists the variables that a function literal captures, by its sources, so that an
+// author's declaration can be checked even if the code has a version.
 func Captures(f Function) ([]string, error) {
 	defer letGoLater()
 	p, err := loaded(f.Package)
@@ -253,7 +249,7 @@ func Captures(f Function) ([]string, error) {
 	return names, nil
 }
 
-// literalAt returns a function literal and the declaration that it is in.
+// literalAt returns a function literal and its declaration.
 func (k *pkg) literalAt(f Function) (lit *ast.FuncLit, around *decl, err error) {
 	var found []*ast.FuncLit
 	for _, d := range k.decls {
@@ -301,14 +297,14 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 	if err := around.instances(found); err != nil {
 		return root{}, err
 	}
-	if around.takesNames(found) { // constants or types of the function around it
+	if around.takesNames(found) { // constants or types of the enclosing function
 		lit.targets = append(lit.targets, around)
 	}
 	return r, nil
 }
 
-// instances refuses a literal that depends on the type arguments of the function around
-// it, or of its receiver, where its own types do not tell them.
+// instances refuses a literal that depends on type arguments of the enclosing function, or
+// of its receiver, which its own types do not show.
 func (d *decl) instances(lit *ast.FuncLit) error {
 	f, ok := d.object().(*types.Func)
 	if !ok || !isGeneric(f.Signature()) {
@@ -328,7 +324,7 @@ func (d *decl) instances(lit *ast.FuncLit) error {
 }
 
 // changesLater reports whether a variable may be assigned after a literal captured it:
-// behind it, in a literal, or in a loop that is around both.
+// after the literal, in a literal, or in a loop around both.
 func (d *decl) changesLater(v *types.Var, lit *ast.FuncLit) (later bool) {
 	walk(d.node, func(stack []ast.Node) bool {
 		id, ok := stack[len(stack)-1].(*ast.Ident)
@@ -349,7 +345,7 @@ func (d *decl) changesLater(v *types.Var, lit *ast.FuncLit) (later bool) {
 
 func isLit(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok }
 
-// fits reports whether a literal has as many parameters and results as a
+// fits reports whether a literal has the same number of parameters and results as a
 // function.
 func (k *pkg) fits(l *ast.FuncLit, t reflect.Type) bool {
 	s, ok := k.info.TypeOf(l).(*types.Signature)
@@ -367,8 +363,7 @@ func (d *decl) uses(n ast.Node, o types.Object) bool {
 	return found
 }
 
-// takesNames reports whether a literal names constants or types of the function
-// around it.
+// takesNames reports whether a literal names constants or types of the enclosing function.
 func (d *decl) takesNames(lit *ast.FuncLit) bool {
 	found := false
 	ast.Inspect(lit, func(n ast.Node) bool {

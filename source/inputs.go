@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// declareInputs finds out which variables the pointers in [Options] point to:
-// those that the sources name in the same places.
+// declareInputs finds the variables to which the pointers in [Options] point, by their
+// names in the sources.
 func (p *parsedProgram) declareInputs(registered []*Package) error {
 	for _, r := range registered {
 		if len(r.options.Inputs) == 0 {
@@ -19,7 +19,7 @@ func (p *parsedProgram) declareInputs(registered []*Package) error {
 		}
 		k := p.packages[r.path]
 		if k == nil {
-			continue // nothing has to do with it
+			continue // declares none
 		}
 		names := k.inputNames()
 		if len(names) != len(r.options.Inputs) {
@@ -64,7 +64,7 @@ func (k *pkg) inputNames() []*types.Var {
 	return list
 }
 
-// pointed is the package variable v of an expression &v, or nil.
+// pointed returns the package variable v of an expression &v, or nil.
 func (k *pkg) pointed(e ast.Expr) *types.Var {
 	u, ok := ast.Unparen(e).(*ast.UnaryExpr)
 	if !ok {
@@ -87,11 +87,11 @@ func (k *pkg) pointed(e ast.Expr) *types.Var {
 // An Input is a package variable whose value is part of keys.
 type Input struct {
 	Name    string // "example.com/m/pkg.Limit"
-	Package string // that declares it as an input
-	Index   int    // among the Inputs of that
+	Package string // the package that declares it as an input
+	Index   int    // in the Inputs of that package
 }
 
-// Digest returns the digest of the value that the variable has now.
+// Digest returns the digest of the current value of the variable.
 func (in Input) Digest() (key.Digest, error) {
 	v, err := in.value()
 	if err != nil {
@@ -104,7 +104,7 @@ func (in Input) Digest() (key.Digest, error) {
 	return d, nil
 }
 
-// value is the value that the variable has now.
+// value returns the current value of the variable.
 func (in Input) value() (any, error) {
 	p := known(in.Package)
 	if p == nil || in.Index >= len(p.options.Inputs) {
@@ -113,8 +113,8 @@ func (in Input) value() (any, error) {
 	return reflect.ValueOf(p.options.Inputs[in.Index]).Elem().Interface(), nil
 }
 
-// AdmitsInput returns an error if a variable has a value now that the function must not
-// be given: see [Closure.Admits].
+// AdmitsInput returns an error if the current value of an input is forbidden for the
+// function: see [Closure.Admits].
 func (c *Closure) AdmitsInput(in Input) error {
 	if len(c.Barred) == 0 && !c.Opens {
 		return nil
@@ -129,8 +129,8 @@ func (c *Closure) AdmitsInput(in Input) error {
 	return nil
 }
 
-// madeOfInput refuses a variable that gets its value, by a declaration that runs once,
-// from what an input was then: the value that the input has later tells nothing of it.
+// madeOfInput refuses a variable that a declaration that runs once computes from an input:
+// it does not follow later values of the input.
 func (w *walker) madeOfInput(d *decl, v *types.Var, by *decl) {
 	in := w.program.readsInput(by, by.onceDone(), map[*decl]bool{by: true})
 	if in == nil || in == v {
@@ -142,8 +142,8 @@ func (w *walker) madeOfInput(d *decl, v *types.Var, by *decl) {
 	})
 }
 
-// readsInput returns an input that a declaration reads, or a function that it names
-// does. Where a sync.Once calls parts of it, these count alone.
+// readsInput returns an input that a declaration, or a function that it names, reads. If a
+// sync.Once calls parts of it, only these count.
 func (p *parsedProgram) readsInput(d *decl, parts []ast.Node, seen map[*decl]bool) *types.Var {
 	for _, t := range d.resolved().targets {
 		if parts != nil && !slices.ContainsFunc(parts, func(n ast.Node) bool { return d.namesIn(n, t) }) {
@@ -168,8 +168,8 @@ func (p *parsedProgram) readsInput(d *decl, parts []ast.Node, seen map[*decl]boo
 	return nil
 }
 
-// onlyPoints reports whether a declaration names a variable nowhere but in the call
-// that declares it as an input.
+// onlyPoints reports whether a declaration names a variable only in the call that declares
+// it as an input.
 func (d *decl) onlyPoints(v *types.Var) bool {
 	only := true
 	walk(d.node, func(stack []ast.Node) bool {
@@ -190,7 +190,7 @@ func (d *decl) onlyPoints(v *types.Var) bool {
 	return only
 }
 
-// namesIn reports whether a part of d names what another declaration declares.
+// namesIn reports whether a part of d names a declaration of t.
 func (d *decl) namesIn(part ast.Node, t *decl) (found bool) {
 	ast.Inspect(part, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -202,8 +202,8 @@ func (d *decl) namesIn(part ast.Node, t *decl) (found bool) {
 	return found
 }
 
-// onceDone lists the literals in a function that a sync.Once calls; nil if there are
-// none, or d is no function.
+// onceDone lists the literals in a function that a sync.Once calls; nil if there are none,
+// or d is not a function.
 func (d *decl) onceDone() (parts []ast.Node) {
 	if d.function() == nil {
 		return nil

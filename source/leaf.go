@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// leaf takes in a name of a package whose sources are not here.
+// leaf includes a name of a package without sources.
 func (w *walker) leaf(d *decl, l leaf) {
 	switch {
 	case l.path == "unsafe":
@@ -27,7 +27,7 @@ func (w *walker) leaf(d *decl, l leaf) {
 	}
 }
 
-// library takes in a name of the standard library.
+// library includes a name of the standard library.
 func (w *walker) library(d *decl, l leaf) {
 	name := l.full()
 	if w.declared(d, l.path, name) {
@@ -52,8 +52,8 @@ func (w *walker) library(d *decl, l leaf) {
 	w.libraryState(d, l)
 }
 
-// changing are methods that change what they are called on: that is looked at
-// where they are called on package variables.
+// changing are methods that change their receiver, which is checked when they are called on
+// package variables.
 var changing = map[string]bool{"regexp.Regexp.Longest": true, "regexp.Regexp.UnmarshalText": true}
 
 func ofInterface(o types.Object) bool {
@@ -61,8 +61,8 @@ func ofInterface(o types.Object) bool {
 	return ok && f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type())
 }
 
-// callsByName reports whether a function of the standard library calls methods
-// by names that are not in the source, or in text.
+// callsByName reports whether a function of the standard library calls methods by names
+// that are not in the source, or are in text.
 func callsByName(name string) bool {
 	switch name {
 	case "reflect.Value.Method", "reflect.Value.MethodByName", "reflect.Type.Method", "reflect.Type.MethodByName", "reflect.Value.Methods", "reflect.Type.Methods":
@@ -71,18 +71,18 @@ func callsByName(name string) bool {
 	return isTemplate(name) || strings.HasPrefix(name, "net/rpc.")
 }
 
-// isTemplate reports whether a name is of one of the packages of templates.
+// isTemplate reports whether a name belongs to a package of templates.
 func isTemplate(name string) bool {
 	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.")
 }
 
-// takesFunctions reports whether a function of the standard library is given
-// functions that it calls by names which are in text.
+// takesFunctions reports whether a function of the standard library receives functions that
+// it calls by names in text.
 func takesFunctions(name string) bool {
 	return name == "text/template.Template.Funcs" || name == "html/template.Template.Funcs"
 }
 
-// zone says in which time zone the machine is.
+// zone returns the time zone of the machine.
 func zone() string {
 	if tz, ok := os.LookupEnv("TZ"); ok {
 		return "TZ=" + tz
@@ -94,8 +94,8 @@ func zone() string {
 	return key.DigestOf(b).String()
 }
 
-// registry takes in what the program registers with a package of the standard
-// library: by calls of its own, and by importing packages that do.
+// registry includes what the program registers with a package of the standard library: by
+// its own calls, and by importing packages that do.
 func (w *walker) registry(d *decl, l leaf) {
 	imports := map[string]bool{}
 	for _, k := range w.program.order {
@@ -126,8 +126,7 @@ func (w *walker) registry(d *decl, l leaf) {
 	}
 }
 
-// registers takes in a declaration that registers something with the standard
-// library.
+// registers includes a declaration that registers something with the standard library.
 func (w *walker) registers(from, by *decl, f *types.Func) {
 	callers, running := w.program.beforeMain(by)
 	if running != nil {
@@ -143,8 +142,8 @@ func (w *walker) registers(from, by *decl, f *types.Func) {
 	}
 }
 
-// libraryState takes in what the program writes to variables of the package, or
-// of one that it is made from.
+// libraryState includes what the program writes to variables of the package, or of packages
+// that it imports.
 func (w *walker) libraryState(d *decl, l leaf) {
 	p := w.program
 	for _, written := range p.libraryWrites() {
@@ -170,15 +169,14 @@ func (w *walker) libraryState(d *decl, l leaf) {
 	}
 }
 
-// A libraryWrite is a variable of the standard library that the program writes, or
-// whose memory it may write.
+// A libraryWrite is a standard library variable that the program writes, or whose memory it
+// may write.
 type libraryWrite struct {
 	variable *types.Var
 	*verdict
 }
 
-// libraryWrites lists the variables of the standard library that the program
-// writes, followed as those of the program are.
+// libraryWrites lists these variables, traced like those of the program.
 func (p *parsedProgram) libraryWrites() []libraryWrite {
 	p.verdicts.writesOnce.Do(func() {
 		for o, by := range p.indexed().touched {
@@ -186,7 +184,7 @@ func (p *parsedProgram) libraryWrites() []libraryWrite {
 			if !ok || v.Pkg() == nil || p.packages[v.Pkg().Path()] != nil || !std.Has(v.Pkg().Path()) {
 				continue
 			}
-			here := &decl{kind: "var", names: []string{v.Name()}, file: by[0].file, node: by[0].node} // as it is declared nowhere
+			here := &decl{kind: "var", names: []string{v.Name()}, file: by[0].file, node: by[0].node} // it has no declaration
 			t := newTracer(p, v, here)
 			fact, _ := std.Lookup(v.Pkg().Path() + "." + v.Name())
 			if isError(v.Type()) || flat(v.Type(), 0) || fact.Effect == std.Reads || fact.Outside != "" {
@@ -212,14 +210,14 @@ func (p *parsedProgram) libraryWrites() []libraryWrite {
 	return p.verdicts.writes
 }
 
-// isError reports whether a type is error. What errors of the standard library
-// refer to cannot be written.
+// isError reports whether a type is error. Memory behind errors of the standard library
+// cannot be written.
 func isError(t types.Type) bool {
 	return types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
-// assigned reports whether the last of the nodes is on the left side of an
-// assignment, or a part of what is, or has its address taken.
+// assigned reports whether the last of the nodes, or something that contains it, is the
+// target of an assignment or has its address taken.
 func assigned(stack []ast.Node) bool {
 	for i := len(stack) - 1; i > 0; i-- {
 		switch p := stack[i-1].(type) {
@@ -244,8 +242,8 @@ func assigned(stack []ast.Node) bool {
 	return false
 }
 
-// foreign takes in a name of a package of a module, or of one of the program's
-// own that is not registered.
+// foreign includes a name of a package of a module, or of an unregistered package of the
+// program.
 func (w *walker) foreign(d *decl, l leaf) {
 	if w.declared(d, l.path, l.full()) {
 		w.vouchedFor(d, l)
@@ -258,13 +256,12 @@ func (w *walker) foreign(d *decl, l leaf) {
 	w.refuse(d, problem{what: l.full() + " (of a package that does not register its sources)", at: d.at(l.at), refuse: true, opaque: true})
 }
 
-// vouchedFor notes the code of a package that is declared to be pure: by all
-// modules of the build, as it is made from others, or if it has no version by
-// the executable it is in.
+// vouchedFor includes the code of a package declared as pure: by all modules of the build,
+// because it imports others, and without a version by the executable.
 func (w *walker) vouchedFor(d *decl, l leaf) {
 	w.callsAnything()
 	if ofLarder(l.path) && ofLarder(d.file.pkg.path) {
-		return // how Larder carries samples to workers: of other builds of it results are the same
+		return // how Larder transports samples to workers: other builds give the same results
 	}
 	w.modules["all modules"] = w.program.build.allModules()
 	if m, ok := w.program.build.module(l.path); ok && m.version != "" && w.program.build.allVersioned() {

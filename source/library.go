@@ -2,9 +2,8 @@ package source
 
 import "strings"
 
-// calledByLibrary are the methods of interfaces of the standard library, by
-// which it may call what it is given: those of all its interfaces, exported or
-// not.
+// calledByLibrary are the methods that the standard library may call on arguments: those of
+// all its interfaces, exported or not.
 var calledByLibrary = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(`

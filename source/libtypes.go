@@ -9,18 +9,18 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// Methods of types of the standard library may be called without being named, by
-// interfaces: exec.Cmd.Output by one that has Output, http.Dir.Open by a file system.
+// Code may call methods of standard library types without naming them, through interfaces:
+// exec.Cmd.Output through one with Output, http.Dir.Open through a file system.
 
-// lends notes a type of which a declaration puts values behind interfaces.
+// lends records a type whose values a declaration puts into interfaces.
 func (w *walker) lends(d *decl, t types.Type) {
 	if _, ok := w.lent[t]; !ok {
 		w.lent[t] = d
 	}
 }
 
-// libraryMethods refuses those of types that are lent which read the outside and may be
-// called by interfaces.
+// libraryMethods refuses methods of such types that read the outside and may be called
+// through interfaces.
 func (w *walker) libraryMethods() {
 	type call struct {
 		libraryMethod
@@ -42,10 +42,10 @@ func (w *walker) libraryMethods() {
 	}
 }
 
-// A libraryMethod is one of the standard library that reads the outside.
+// A libraryMethod is a standard library method that reads the outside.
 type libraryMethod struct{ path, of, name, outside string }
 
-// libraryMethodsOf lists those that a type has, by itself or by what it embeds.
+// libraryMethodsOf lists those methods of a type, its own and promoted ones.
 func (p *parsedProgram) libraryMethodsOf(t types.Type) []libraryMethod {
 	if list, known := p.lentMethods[t]; known {
 		return list
@@ -78,9 +78,9 @@ func (p *parsedProgram) libraryMethodsOf(t types.Type) []libraryMethod {
 	return list
 }
 
-// readsByMethod says what of the outside a method of a type of the standard library
-// reads, or "". Of files that are open nothing counts: opening them did. Nor does it of
-// values of package reflect, which tell where something lies.
+// readsByMethod returns what a method of a standard library type reads from outside, or "".
+// It ignores open files, because opening them counted, and values of package reflect, which
+// show addresses.
 func readsByMethod(typ, method string) string {
 	if typ == "os.File" || strings.HasPrefix(typ, "reflect.") || std.Harmless(typ) || isTemplate(typ) || changing[typ+"."+method] {
 		return ""

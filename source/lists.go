@@ -7,19 +7,18 @@ import (
 	"slices"
 )
 
-// What is appended to a list may go into room that another part of it has, and be
-// read by another name. This file tells lists that a function has for itself from
-// those of others.
+// An append may write to capacity shared with another slice of the same array. This file
+// distinguishes slices that only one function uses from shared ones.
 
-// cutting is a place where a part of a list is made, or something appended.
+// cutting is a position where a slice is cut or appended to.
 type cutting struct {
-	own *types.Var // the list, if it is one that a function has made for itself
+	own *types.Var // the slice, if only the function that made it uses it
 	at  token.Pos
 	in  *decl
 }
 
-// roomWritten notes that what is appended may go into the room behind a part: but
-// for lists that functions make for themselves, unless these became the memory.
+// roomWritten records the appends that may write to the memory beyond a cut slice. It skips
+// slices private to a function, unless they became the memory.
 func (t *tracer) roomWritten() {
 	ofOthers := func(c cutting) bool { return c.own == nil || t.origins[c.own] || t.state[c.own] }
 	if !slices.ContainsFunc(t.cuts, ofOthers) {
@@ -32,8 +31,8 @@ func (t *tracer) roomWritten() {
 	}
 }
 
-// ownList returns the local variable that an expression names, if it is nothing
-// but a list that its function makes, appends to and takes parts of; else nil.
+// ownList returns the local variable that an expression names, if it is a slice that the
+// function only makes, appends to and cuts; else nil.
 func (d *decl) ownList(e ast.Expr) *types.Var {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
@@ -46,8 +45,8 @@ func (d *decl) ownList(e ast.Expr) *types.Var {
 	return v
 }
 
-// appendsAlone reports whether nothing else sees what is appended to a list: no
-// other name of the array behind it.
+// appendsAlone reports whether no other code sees what is appended to a slice, because its
+// array has no other name.
 func (d *decl) appendsAlone(call *ast.CallExpr) bool {
 	info := d.info()
 	list, ok := core(info.TypeOf(call.Args[0])).(*types.Slice)
@@ -55,7 +54,7 @@ func (d *decl) appendsAlone(call *ast.CallExpr) bool {
 		return false
 	}
 	if !d.file.pkg.program.cuts(list.Elem()) {
-		return true // lists of that kind are only ever extended by append
+		return true // slices of that kind only grow by append
 	}
 	v, ok := rootOf(info, call.Args[0]).(*types.Var)
 	if !ok { // nil, a literal, the result of a call
@@ -65,14 +64,14 @@ func (d *decl) appendsAlone(call *ast.CallExpr) bool {
 	if isPackageVariable(v) || v.IsField() {
 		return false
 	}
-	if d.cutsPartsOf(list.Elem()) { // it is its own parts that it is cut to, or there may be another name
+	if d.cutsPartsOf(list.Elem()) { // only its own parts are cut, or there may be another name
 		return d.grows(v, true) && d.cutsItself(v, list.Elem()) && !d.file.pkg.program.cutsBeside(d, list.Elem())
 	}
 	return d.grows(v, false)
 }
 
-// grows reports whether a local variable is nothing but a list that its function
-// makes and appends to; where shrinks is set, it may become a part of itself.
+// grows reports whether a local variable is a slice that the function only makes and
+// appends to; if shrinks is set, it may also become a part of itself.
 func (d *decl) grows(v *types.Var, shrinks bool) bool {
 	if f, ok := d.object().(*types.Func); ok && slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || d.pointsTo(v) {
 		return false
@@ -97,14 +96,13 @@ func (d *decl) grows(v *types.Var, shrinks bool) bool {
 	})
 }
 
-// isNamed reports whether an expression is a variable.
+// isNamed reports whether an expression is the variable v.
 func (d *decl) isNamed(e ast.Expr, v *types.Var) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	return ok && d.info().Uses[id] == v
 }
 
-// cuts reports whether the program makes parts of lists or arrays of some
-// elements anywhere.
+// cuts reports whether the program cuts slices or arrays with elements of the given type.
 func (p *parsedProgram) cuts(elem types.Type) bool {
 	all := p.found.cut.get(func() (all []types.Type) {
 		for _, k := range p.order {
@@ -119,12 +117,12 @@ func (p *parsedProgram) cuts(elem types.Type) bool {
 	return slices.ContainsFunc(all, func(of types.Type) bool { return alike(of, elem) })
 }
 
-// cutsPartsOf reports whether the declaration does.
+// cutsPartsOf reports whether the declaration cuts such slices.
 func (d *decl) cutsPartsOf(elem types.Type) bool {
 	return slices.ContainsFunc(d.cut, func(of types.Type) bool { return alike(of, elem) })
 }
 
-// cutsBeside reports whether other declarations do.
+// cutsBeside reports whether other declarations cut such slices.
 func (p *parsedProgram) cutsBeside(d *decl, elem types.Type) bool {
 	for _, k := range p.order {
 		for _, other := range k.decls {
@@ -136,8 +134,8 @@ func (p *parsedProgram) cutsBeside(d *decl, elem types.Type) bool {
 	return false
 }
 
-// cutsItself reports whether all that the declaration makes parts of, among lists
-// of some elements, is a variable, which becomes that part.
+// cutsItself reports whether the only slice of such elements that the declaration cuts is a
+// variable, which becomes that part.
 func (d *decl) cutsItself(v *types.Var, elem types.Type) bool {
 	own := true
 	walk(d.node, func(stack []ast.Node) bool {

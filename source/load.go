@@ -22,20 +22,20 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// parsedProgram is all that is known of the running program.
+// A parsedProgram is the running program, as far as its sources are known.
 type parsedProgram struct {
 	build    *buildInfo
 	packages map[string]*pkg       // by import path
-	order    []*pkg                // in which packages are initialized
-	unknown  string                // a package of the program's own of which not all sources are registered, or ""
-	unseen   string                // one of Larder's: it writes no variable of another package, but may call any function of Larder
+	order    []*pkg                // in the order of initialization
+	unknown  string                // a package of the program itself with unregistered sources, or ""
+	unseen   string                // such a package of Larder: it writes no variables of other packages, but may call any function of Larder
 	inputs   map[*types.Var]Input  // whose values are part of keys
-	roots    map[types.Object]bool // that are called though nothing names them
+	roots    map[types.Object]bool // called though nothing names them
 
 	identifying sync.Mutex
 	lentMethods map[types.Type][]libraryMethod // see libraryMethodsOf
 
-	broken string // why nothing that is known of the program can be trusted, or ""
+	broken string // why the analysis cannot be trusted, or ""
 
 	index
 	reaches
@@ -43,32 +43,32 @@ type parsedProgram struct {
 	verdicts verdicts
 }
 
-// pkg is a parsed package.
+// A pkg is a parsed package.
 type pkg struct {
 	program  *parsedProgram
 	path     string
-	main     bool   // it is a main package
-	beside   bool   // it is known by the registration of the package that it tests
+	main     bool   // a main package
+	beside   bool   // registered with the package that it tests
 	name     string // of its package clause
-	engine   bool   // it is Larder's own: only its types count
+	engine   bool   // part of Larder: only its types count
 	files    fs.FS
 	options  Options
 	syntax   []*file
-	scope    map[string]*decl // what is declared at package level, but methods
+	scope    map[string]*decl // declarations at package level, without methods
 	decls    []*decl          // everything
 	declared map[types.Object]*decl
-	sources  []string // patterns by which it embeds its sources
+	sources  []string // patterns that embed its sources
 	assembly bool     // it has functions without a Go body
 	imports  map[string]bool
 	checked  *types.Package
 	info     *types.Info
-	trouble  []trouble // what does not type-check
+	trouble  []trouble // type errors
 
 	codeOnce sync.Once
 	codeSum  key.Digest
 }
 
-// file is a parsed file.
+// A file is a parsed file.
 type file struct {
 	pkg     *pkg
 	name    string
@@ -77,14 +77,13 @@ type file struct {
 	content []byte
 	decls   []*decl // in order
 	dots    []string
-	pragma  []*ast.Comment // what is said to the compiler
+	pragma  []*ast.Comment // compiler directives
 	doubt   *problem       // why no declaration of the file can be understood
-	loops   bool           // it is not known what its loop variables are
+	loops   bool           // the semantics of its loop variables is unknown
 }
 
-// load parses and type-checks the registered packages, as far as functions of the
-// wanted one can have to do with them. If that panics, nothing
-// of the program is known but that it runs.
+// load parses and type-checks the registered packages that may concern functions of the
+// wanted one. After a panic, only the existence of the program is known.
 func load(registered []*Package, b *buildInfo, wanted string) (p *parsedProgram, err error) {
 	p = &parsedProgram{build: b, packages: map[string]*pkg{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
 	defer func() {
@@ -121,11 +120,10 @@ func load(registered []*Package, b *buildInfo, wanted string) (p *parsedProgram,
 	return p, p.declareInputs(registered)
 }
 
-// fewerCollections holds memory that is never touched, and so takes none, until
-// the function that it returns is called. What is made of sources takes a hundred
-// times their size, half of it to stay, so marking it again at each doubling
-// would cost a quarter of the time. Where the memory of the process is limited,
-// nothing is held.
+// fewerCollections holds untouched memory, which takes no space, until end is called, so
+// that the garbage collector runs less often. Parsed sources take a hundred times their
+// size, half of it permanently. Marking that at each doubling would cost a quarter of the
+// time. If the memory of the process is limited, nothing is held.
 func fewerCollections(parsed []*pkg) (end func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
@@ -140,8 +138,7 @@ func fewerCollections(parsed []*pkg) (end func()) {
 	return func() { runtime.KeepAlive(held) }
 }
 
-// unregistered finds a package of the program's own of which not all sources are
-// registered.
+// unregistered finds a package of the program itself with unregistered sources.
 func (p *parsedProgram) unregistered() {
 	hasMain := false
 	for _, k := range p.order {
@@ -172,8 +169,7 @@ func (p *parsedProgram) unregistered() {
 	}
 }
 
-// callersUnseen returns a package that is not registered and may call what another
-// one exports, or "".
+// callersUnseen returns an unregistered package that may call what k exports, or "".
 func (p *parsedProgram) callersUnseen(k *pkg) string {
 	if p.unknown == "" && ofLarder(k.path) {
 		return p.unseen
@@ -181,9 +177,9 @@ func (p *parsedProgram) callersUnseen(k *pkg) string {
 	return p.unknown
 }
 
-// needed returns the packages that say something of functions of one package: all
-// that are not Larder's own, that one, and what these import. Larder's own are
-// known by what they promise, as far as nothing else is made of them.
+// needed returns the packages that concern functions of the wanted package: the package
+// itself, its imports, and all outside of Larder. Other packages of Larder count by their
+// contracts.
 func needed(all []*pkg, wanted string) []*pkg {
 	if ofLarder(wanted) {
 		return all
@@ -213,10 +209,9 @@ func needed(all []*pkg, wanted string) []*pkg {
 	return slices.DeleteFunc(slices.Clone(all), func(k *pkg) bool { return !need[k] })
 }
 
-// initOrder is the order in which packages are initialized (Go specification,
-// "Program initialization"): sorted by path, each after those it imports.
-// Packages that are not registered are taken to import none that are; see
-// program.unknown.
+// initOrder returns the order of initialization (Go specification, "Program
+// initialization"): sorted by path, each after its imports. It assumes that unregistered
+// packages import no registered ones; see program.unknown.
 func initOrder(packages map[string]*pkg) []*pkg {
 	var paths []string
 	for path := range packages {
@@ -248,7 +243,7 @@ func initOrder(packages map[string]*pkg) []*pkg {
 	return order
 }
 
-// declOf returns the declaration of what is declared at package level, or nil.
+// declOf returns the declaration of a package-level object, or nil.
 func (p *parsedProgram) declOf(o types.Object) *decl {
 	if o == nil || o.Pkg() == nil {
 		return nil
@@ -284,7 +279,7 @@ func opener(files fs.FS) func(string) (io.ReadCloser, error) {
 	return func(name string) (io.ReadCloser, error) { return files.Open(name) }
 }
 
-// declare notes what the file declares.
+// declare records the declarations of the file.
 func (f *file) declare() {
 	embeds := f.embeds()
 	before := f.syntax.Name.End()
@@ -332,9 +327,8 @@ func (f *file) function(d *ast.FuncDecl, pragmas []string) {
 	f.add(v)
 }
 
-// initFunction notes an init function: statement by statement where these have
-// nothing in common but package variables, so that what one of them sets does
-// not depend on the others.
+// initFunction records an init function. Statements that share only package variables are
+// separate declarations, so that their effects are independent.
 func (f *file) initFunction(d *ast.FuncDecl) {
 	if d.Body == nil || slices.ContainsFunc(d.Body.List, ties) {
 		f.add(&decl{kind: "init", names: []string{"init"}, node: d})
@@ -345,7 +339,7 @@ func (f *file) initFunction(d *ast.FuncDecl) {
 	}
 }
 
-// ties reports whether a statement concerns those after it.
+// ties reports whether a statement affects those after it.
 func ties(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -382,8 +376,8 @@ func (f *file) add(d *decl) {
 	}
 }
 
-// attach notes how the sources are embedded: by the variable that is registered,
-// if that can be told from others.
+// attach determines how the sources are embedded: by the registered variable, if it can be
+// distinguished from others.
 func (k *pkg) attach() {
 	var all []*decl
 	for _, d := range k.decls {
@@ -403,7 +397,7 @@ func (k *pkg) attach() {
 	}
 }
 
-// given are the names that the package gives to functions called Register.
+// given returns the names that the package passes to functions called Register.
 func (k *pkg) given() map[string]bool {
 	given := map[string]bool{}
 	for _, d := range k.decls {
@@ -434,10 +428,10 @@ func matchesSources(pattern string) bool {
 	return ok && (strings.HasSuffix(".go", rest) || rest == ".*")
 }
 
-// wholly precedes a pattern that matches hidden files of folders, too.
+// wholly is the prefix of a pattern that also matches hidden files of directories.
 const wholly = "all:"
 
-// directives notes imports and the comments that mean something.
+// directives records imports and directives.
 func (f *file) directives() {
 	for _, s := range f.syntax.Imports {
 		path, _ := strconv.Unquote(s.Path.Value)
@@ -462,8 +456,8 @@ func (f *file) directives() {
 	f.loops = !f.pkg.languageKnown()
 }
 
-// linknames marks the declarations that //go:linkname lines name, here and in
-// other packages.
+// linknames marks the declarations that //go:linkname lines name, in this and other
+// packages.
 func (k *pkg) linknames() {
 	for _, f := range k.syntax {
 		for _, g := range f.syntax.Comments {
@@ -486,8 +480,8 @@ func (k *pkg) linknames() {
 	}
 }
 
-// pragmas returns what is said to the compiler between the declaration before and a
-// function: what is inlined, and so where memory lies and how much room there is.
+// pragmas returns the compiler directives between the previous declaration and a function.
+// They affect inlining, and so allocation and capacities.
 func (f *file) pragmas(from token.Pos, d *ast.FuncDecl) (all []string) {
 	for _, c := range f.pragma {
 		if from <= c.Pos() && c.Pos() < d.Type.Func {
@@ -497,10 +491,9 @@ func (f *file) pragmas(from token.Pos, d *ast.FuncDecl) (all []string) {
 	return all
 }
 
-// languageKnown reports whether the version of the language of a package is on
-// record: that of the program's own module shows in its default settings, but for
-// a workspace, of which these are then, and that of a module with a version in the
-// version.
+// languageKnown reports whether the language version of a package is recorded: for the
+// program's own module in its default settings, except in a workspace, and for a module
+// with a version by that version.
 func (k *pkg) languageKnown() bool {
 	b := k.program.build
 	m, ok := b.module(k.path)
@@ -513,9 +506,8 @@ func (k *pkg) languageKnown() bool {
 	return !ok || m.version != ""
 }
 
-// embeds returns the patterns of //go:embed lines by the variable that they
-// belong to: the one that is declared next, with nothing but blank lines and
-// comments between.
+// embeds returns the patterns of //go:embed lines by variable: the next one declared, with
+// only blank lines and comments between.
 func (f *file) embeds() map[*ast.ValueSpec][]string {
 	var specs []*ast.ValueSpec
 	for _, d := range f.syntax.Decls {
@@ -543,7 +535,7 @@ func (f *file) embeds() map[*ast.ValueSpec][]string {
 	return patterns
 }
 
-// words splits the patterns of a //go:embed line, of which some may be quoted.
+// words splits the patterns of a //go:embed line, some of which may be quoted.
 func words(line string) []string {
 	var list []string
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
@@ -571,9 +563,8 @@ func boundary(doc *ast.CommentGroup) string {
 	return ""
 }
 
-// registers reports whether the files of an embedding are among the
-// registered ones: the pattern is one of the sources', or names a file that
-// one of those matches.
+// registers reports whether the files of an embedding are registered: the pattern is one of
+// the sources' patterns, or names a file that one of those matches.
 func (k *pkg) registers(pattern string) bool {
 	name, hidden := strings.CutPrefix(pattern, wholly)
 	return slices.ContainsFunc(k.sources, func(p string) bool {
@@ -583,7 +574,7 @@ func (k *pkg) registers(pattern string) bool {
 	})
 }
 
-// embeddedFiles lists the embedded files that patterns name.
+// embeddedFiles lists the embedded files that match patterns.
 func (k *pkg) embeddedFiles(patterns []string) (files []Part, err error) {
 	seen := map[string]bool{}
 	add := func(name string) error {

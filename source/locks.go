@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// A copy of a lock, or a comparison with one, tells who holds it, and of a sync.Once
-// whether it is done. (Go vet finds most copies, too.)
+// A copy of a lock, or a comparison with one, shows its owner, and for a sync.Once whether
+// it is done. (Go vet finds most copies, too.)
 
-// lockCopy returns what the last of the nodes does with the state of locks, if it
-// uses a value that has some, as such; or "".
+// lockCopy returns how the last of the nodes observes the state of locks in a value, or "".
 func (r *resolver) lockCopy(stack []ast.Node) string {
 	e, ok := stack[len(stack)-1].(ast.Expr)
 	if !ok || len(stack) < 2 {
@@ -32,8 +31,7 @@ func (r *resolver) lockCopy(stack []ast.Node) string {
 	return what
 }
 
-// usedAs returns what a node does with an expression, if it was one with locks in it
-// and that copied or compared them.
+// usedAs returns how a node copies or compares an expression that contains locks, or "".
 func (r *resolver) usedAs(e ast.Expr, by ast.Node) string {
 	const copied = "a copy of a lock, which tells who holds it"
 	is := false
@@ -50,7 +48,7 @@ func (r *resolver) usedAs(e ast.Expr, by ast.Node) string {
 		is = p.Value == e
 	case *ast.IndexExpr:
 		is = p.Index == e
-	case *ast.SelectorExpr: // a method that has its receiver by value
+	case *ast.SelectorExpr: // a method with a value receiver
 		if sel := r.info.Selections[p]; p.X == e && sel != nil && sel.Kind() == types.MethodVal {
 			f, ok := sel.Obj().(*types.Func)
 			is = ok && r.p.hasLock(f.Signature().Recv().Type())
@@ -66,8 +64,7 @@ func (r *resolver) usedAs(e ast.Expr, by ast.Node) string {
 	return ""
 }
 
-// hasLock reports whether a value of a type is, or has in itself, one of package
-// sync.
+// hasLock reports whether a value of a type is or contains a type of package sync.
 func (p *parsedProgram) hasLock(of types.Type) bool {
 	switch t := types.Unalias(of).(type) {
 	case *types.Named:

@@ -6,16 +6,15 @@ import (
 	"go/types"
 )
 
-// errInit is returned for a literal that captures variables of what init does.
+// errInit is returned for a literal that captures variables of init code.
 var errInit = errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
 
 // errGeneric is returned for a literal that captures variables of a generic function.
 var errGeneric = errors.New("captures variables of a generic function, of which the code does not tell the type arguments: make it in a function without, or give it a version")
 
-// maker returns as root the function that makes a literal which captures some of its
-// variables: the one that is declared around it or, where that is called while the
-// program starts, the outermost literal. What the literal does is then done by the
-// code of that function with what that is given.
+// maker returns as root the function that makes a literal with captured variables: the
+// declared function around it or, if that runs at program start, the outermost literal. The
+// code and the arguments of that function then identify the literal.
 func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 	r := root{decl: d, made: lit}
 	making := &making{in: d, around: d.node, lit: lit, only: map[*decl]bool{}}
@@ -36,7 +35,7 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 		takes = []*ast.FieldList{outer.Type.Params}
 	}
 	r.takesIn(making, takes)
-	if d.file.pkg.engine { // whose makers capture parameters and what they make of these
+	if d.file.pkg.engine { // its makers capture parameters and values computed from these
 		return r, nil
 	}
 	r.making = making
@@ -49,13 +48,13 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 	return r, making.checkOnce()
 }
 
-// isGeneric reports whether a function has type arguments, or is a method of a type
-// that has some.
+// isGeneric reports whether a function has type parameters, or is a method of a type with
+// some.
 func isGeneric(f *types.Signature) bool {
 	return f.TypeParams().Len() > 0 || f.RecvTypeParams().Len() > 0
 }
 
-// outermost returns the outermost literal in a declaration around one.
+// outermost returns the outermost literal in a declaration around a literal.
 func (d *decl) outermost(lit *ast.FuncLit) *ast.FuncLit {
 	outer := lit
 	walk(d.node, func(stack []ast.Node) bool {

@@ -19,9 +19,9 @@ import (
 
 func init() { executable.TellNamesakes(hasNamesake) }
 
-// hasNamesake reports whether a registered package declares a type of a name in a function,
-// and another one of that name in another function or beside all. Their values look
-// alike, to keys as well, and are not: types have methods, and code asks which is which.
+// hasNamesake reports whether a registered package declares a type in a function, and
+// another one of the same name in another function or at package level. Their values look
+// equal, even to keys, but the types have different methods, and code can distinguish them.
 func hasNamesake(path, name string) bool {
 	p := known(runtimePath(path))
 	if p == nil {
@@ -31,7 +31,7 @@ func hasNamesake(path, name string) bool {
 	return p.names.has(p, name)
 }
 
-// namesakes are names of types by whether there are several of them, as far as was asked.
+// namesakes records for names of types whether there are several.
 type namesakes struct {
 	sync.Mutex
 	known map[string]bool
@@ -51,8 +51,8 @@ func (t *namesakes) has(p *Package, name string) bool {
 	return has
 }
 
-// declaresNamesakes looks a name up in the sources. What cannot be read or parsed is said
-// where the package is loaded.
+// declaresNamesakes looks up a name in the sources. Loading the package reports unreadable
+// files.
 func (p *Package) declaresNamesakes(name string) bool {
 	direct := regexp.MustCompile(`\btype\s+` + regexp.QuoteMeta(name) + `\b`)
 	var texts [][]byte
@@ -70,7 +70,7 @@ func (p *Package) declaresNamesakes(name string) bool {
 			grouped = grouped || groups.Match(text)
 		}
 	}
-	if declared < 2 && !grouped { // most packages are parsed for something else, if at all
+	if declared < 2 && !grouped { // most packages are parsed for another reason, if at all
 		return false
 	}
 	outside, within := 0, 0
@@ -92,7 +92,7 @@ func (p *Package) declaresNamesakes(name string) bool {
 				switch {
 				case s.(*ast.TypeSpec).Name.Name != name:
 				case top[g]:
-					outside = 1 // other files of that name are for other builds
+					outside = 1 // other files with that name are for other builds
 				default:
 					within++
 				}
@@ -103,10 +103,10 @@ func (p *Package) declaresNamesakes(name string) bool {
 	return within > 0 && within+outside > 1
 }
 
-// groups finds where types are declared otherwise than as "type NAME".
+// groups finds declarations of types other than "type NAME".
 var groups = regexp.MustCompile(`\btype\s*[(/]`)
 
-// namesakeIn returns a type that a function's type is made of, and that cannot be told from
+// namesakeIn returns a type within a function's type that cannot be distinguished from
 // another one; nil if there is none.
 func namesakeIn(t reflect.Type) reflect.Type {
 	if t == nil {
@@ -141,10 +141,9 @@ func namesakeIn(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// showsNumber reports whether an instance of something generic makes types that have a
-// type in their names which is declared in a function. The compiler gives such types
-// numbers, which depend on what lies around them. Of functions of the standard library
-// it shows in what they return.
+// showsNumber reports whether a generic instance makes types whose names contain a type
+// declared in a function. The compiler numbers such types, depending on the code around
+// them. For functions of the standard library, the number shows in their results.
 func showsNumber(o types.Object, in types.Instance) bool {
 	local := false
 	for a := range in.TypeArgs.Types() {
@@ -170,7 +169,7 @@ func isLocal(n *types.Named) bool {
 	return o.Pkg() != nil && o.Parent() != o.Pkg().Scope()
 }
 
-// nameHas reports whether a type with a name of some kind is spelled out in a type.
+// nameHas reports whether the name of a type contains a named type of some kind.
 func nameHas(t types.Type, kind func(*types.Named) bool) bool {
 	has := func(parts ...types.Type) bool {
 		return slices.ContainsFunc(parts, func(p types.Type) bool { return nameHas(p, kind) })

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// What writes numbers does not change memory that has none in it: texts, what
-// points to them, and values behind interfaces, which nothing can write to. So a
-// picture's pixels can be set though its palette is a package variable.
+// Writes of numbers do not change memory without numbers: strings, pointers to them, and
+// values in interfaces, which cannot be written. So code can set a picture's pixels though
+// its palette is a package variable.
 
-// contents says what can be reached from a variable by its type.
+// contents describes what a variable can reach, by its type.
 type contents struct {
-	numbers bool // or what may lead to some
-	boxes   bool // interfaces, behind which there may be pointers
+	numbers bool // or memory that may lead to some
+	boxes   bool // interfaces, which may hold pointers
 }
 
-// add takes in memory of a type.
+// add includes memory of a type.
 func (c *contents) add(of types.Type, seen map[types.Type]bool) {
 	of = types.Unalias(of)
 	if seen[of] {
@@ -50,7 +50,7 @@ func (c *contents) add(of types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// isNumbers reports whether values of a type are numbers, or made of them.
+// isNumbers reports whether values of a type consist of numbers only.
 func isNumbers(of types.Type) bool {
 	if of == nil {
 		return false
@@ -66,18 +66,18 @@ func isNumbers(of types.Type) bool {
 	return false
 }
 
-// unless notes a write, unless it is of numbers and the memory has none.
+// unless records a write, unless it writes numbers and the memory has none.
 func (t *tracer) unless(numbers bool, write func()) {
 	switch {
 	case !numbers || t.has.numbers:
 		write()
 	case t.has.boxes:
-		t.spared = append(t.spared, write) // until it is known what is behind them
+		t.spared = append(t.spared, write) // until the content of interfaces is known
 	}
 }
 
-// settle notes the writes of numbers that may be behind interfaces, and reports
-// whether there were any.
+// settle records the writes of numbers that may be in interfaces, and reports whether there
+// were any.
 func (t *tracer) settle() bool {
 	if len(t.spared) == 0 || t.problem != nil || !t.changed && t.isPlain() {
 		return false
@@ -90,12 +90,12 @@ func (t *tracer) settle() bool {
 	return true
 }
 
-// isPlain reports whether the variable is declared with a literal that puts
-// nothing but values behind interfaces.
+// isPlain reports whether the variable's initial literal puts only plain values into
+// interfaces.
 func (t *tracer) isPlain() bool {
 	s, ok := t.decl.node.(*ast.ValueSpec)
 	if !ok {
-		return false // it is of the library
+		return false // declared in the library
 	}
 	if len(s.Values) != len(s.Names) {
 		return len(s.Values) == 0
@@ -103,8 +103,8 @@ func (t *tracer) isPlain() bool {
 	return t.decl.plain(s.Values[slices.IndexFunc(s.Names, func(id *ast.Ident) bool { return t.decl.info().Defs[id] == t.root })])
 }
 
-// plain reports whether an expression is a value that refers to nothing, or a
-// literal of such that has no numbers in its memory.
+// plain reports whether an expression is a value without references, or a literal of such
+// that has no numbers in its memory.
 func (d *decl) plain(e ast.Expr) bool {
 	of := d.info().TypeOf(e)
 	if of == nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// carelessOnce says why what a sync.Once does, or that it does it, may depend on who
-// calls it first.
+// carelessOnce returns why the effect of a sync.Once, or whether it runs, may depend on its
+// first caller.
 func (d *decl) carelessOnce(u use) string {
 	const first = "a sync.Once that does what the first caller passes"
 	p := d.file.pkg.program
@@ -29,8 +29,8 @@ func (d *decl) carelessOnce(u use) string {
 	return ""
 }
 
-// oneFunction reports whether all that is done with a sync.Once is one function: one
-// that has a name, or one literal.
+// oneFunction reports whether a sync.Once always runs the same function: a named one, or
+// one literal.
 func (p *parsedProgram) oneFunction(v *types.Var) bool {
 	var of any
 	one := true
@@ -55,8 +55,7 @@ func (p *parsedProgram) oneFunction(v *types.Var) bool {
 	return one
 }
 
-// guardOf is the package variable, or the field, whose Do a call is: a
-// sync.Once, or nil.
+// guardOf returns the package variable or field whose Do is called: a sync.Once, or nil.
 func (d *decl) guardOf(call *ast.CallExpr) *types.Var {
 	if f := staticCallee(d.info(), call); f == nil || f.FullName() != "(*sync.Once).Do" {
 		return nil
@@ -67,9 +66,9 @@ func (d *decl) guardOf(call *ast.CallExpr) *types.Var {
 	return nil
 }
 
-// firstComes reports whether what a sync.Once that lives on calls depends on who
-// calls it first: it captures variables, but for the one that the sync.Once is a
-// field of, or is a function that is a value.
+// firstComes reports whether the function of a lasting sync.Once depends on its first
+// caller: it captures variables other than the one with the sync.Once as a field, or is a
+// function value.
 func (d *decl) firstComes(call *ast.CallExpr, base types.Object) bool {
 	if len(call.Args) != 1 || d.isGeneric(base) {
 		return true
@@ -90,8 +89,7 @@ func (d *decl) firstComes(call *ast.CallExpr, base types.Object) bool {
 	return true
 }
 
-// panics reports whether a function that is passed calls panic, or what it calls
-// does.
+// panics reports whether a passed function may call panic, directly or indirectly.
 func (d *decl) panics(args []ast.Expr) bool {
 	if len(args) != 1 {
 		return false
@@ -128,8 +126,8 @@ func (d *decl) callsBuiltin(in ast.Node, name string) (found bool) {
 	return found
 }
 
-// isGeneric reports whether a function has types that differ from call to call, and
-// not from value to value of what it is a method of.
+// isGeneric reports whether a function has types that differ between calls, rather than
+// between receivers.
 func (d *decl) isGeneric(base types.Object) bool {
 	f, ok := d.object().(*types.Func)
 	if !ok {
@@ -139,7 +137,7 @@ func (d *decl) isGeneric(base types.Object) bool {
 	return s.TypeParams().Len() > 0 || s.RecvTypeParams().Len() > 0 && (base == nil || base != types.Object(s.Recv()))
 }
 
-// jumps reports whether there is a goto in a function.
+// jumps reports whether a function contains a goto.
 func jumps(body *ast.BlockStmt) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		b, ok := n.(*ast.BranchStmt)
@@ -163,9 +161,9 @@ func (p *parsedProgram) recovers() bool {
 	})
 }
 
-// guards reports whether a sync.Once that is a field guards what is written, the
-// last of the nodes: another field of the same value, which is read nowhere but
-// after Do. One that is a variable is looked at by [tracer.checkOnces].
+// guards reports whether a sync.Once field guards the written expression, the last of the
+// nodes: another field of the same value, which is read only after Do. [tracer.checkOnces]
+// handles variables.
 func (t *tracer) guards(d *decl, o once, stack []ast.Node) bool {
 	guard := o.guard
 	if !guard.IsField() {
@@ -206,7 +204,7 @@ func (t *tracer) guards(d *decl, o once, stack []ast.Node) bool {
 	return true
 }
 
-// inOnce finds the sync.Once that calls the function literal around a place.
+// inOnce finds the sync.Once that calls the function literal around a position.
 func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	walk(d.node, func(stack []ast.Node) bool {
 		lit, isLit := stack[len(stack)-1].(*ast.FuncLit)
@@ -229,8 +227,8 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	return once{d, guard, nil, at, nil}, guard != nil
 }
 
-// laterIn reports whether a place within a function, or whatever else is executed, is
-// reached later than that runs.
+// laterIn reports whether code at a position in a function or other code runs later than
+// it.
 func laterIn(n ast.Node, at token.Pos) (found bool) {
 	walk(n, func(stack []ast.Node) bool {
 		n := stack[len(stack)-1]
@@ -240,8 +238,7 @@ func laterIn(n ast.Node, at token.Pos) (found bool) {
 	return found
 }
 
-// onceOf is the sync.Once that calls a function, if nothing else does but what
-// it calls itself, or nil.
+// onceOf returns the sync.Once that alone calls a function, apart from recursion, or nil.
 func (p *parsedProgram) onceOf(d *decl, seen map[*decl]bool) *types.Var {
 	f := d.object()
 	if f == nil || seen[d] || d.kind == "method" || p.roots[f] {
@@ -273,8 +270,7 @@ func (p *parsedProgram) onceOf(d *decl, seen map[*decl]bool) *types.Var {
 	return guard
 }
 
-// checkOnces wants a variable that is filled by a sync.Once to be read only
-// after that: in functions that call Do before.
+// checkOnces requires that a variable filled by a sync.Once is read only after Do.
 func (t *tracer) checkOnces() {
 	t.onced = slices.DeleteFunc(t.onced, func(o once) bool { return o.guard.IsField() })
 	if len(t.onced) == 0 || t.problem != nil {
@@ -301,8 +297,8 @@ func (t *tracer) checkOnces() {
 	}
 }
 
-// after reports whether a place comes after a call of Do in the function
-// around, or is within what that calls.
+// after reports whether a position comes after a call of Do in the enclosing function, or
+// in the function that Do calls.
 func (t *tracer) after(d *decl, guard *types.Var, stack []ast.Node) bool {
 	for _, o := range t.onced {
 		if o.lit != nil && within(stack, o.lit) {
@@ -315,14 +311,14 @@ func (t *tracer) after(d *decl, guard *types.Var, stack []ast.Node) bool {
 	return calledBefore(d, guard, stack)
 }
 
-// calledBefore reports whether a function calls Do before it comes to a place.
+// calledBefore reports whether a function calls Do before a position.
 func calledBefore(d *decl, guard *types.Var, stack []ast.Node) bool {
 	f := d.function()
 	if f == nil || f.Body == nil || jumps(f.Body) {
 		return false
 	}
 	field := guard.IsField()
-	var base types.Object // whose field is read
+	var base types.Object // the variable whose field is read
 	if field && len(stack) > 1 {
 		base = baseOf(d.info(), stack[len(stack)-2])
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// signature takes in a type of what the function is given, or gives. Where what
-// it is given has interfaces, values of other types may come in.
+// signature includes a type of a parameter or result. If a parameter has interfaces, values
+// of other types may arrive.
 func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
@@ -45,7 +45,7 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 	}
 }
 
-// named takes in a named type, and those that it is instantiated with.
+// named includes a named type and its type arguments.
 func (w *walker) named(t reflect.Type) {
 	path, name := w.program.pathOf(t.PkgPath()), t.Name()
 	for _, part := range typeNames(path, name) {
@@ -62,16 +62,15 @@ func (w *walker) named(t reflect.Type) {
 	}
 }
 
-// holdDecl notes that values of the type that d declares may be behind
-// interfaces.
+// holdDecl records that values of the type that d declares may be in interfaces.
 func (w *walker) holdDecl(d *decl) {
 	if o := d.info().Defs[d.typeName()]; o != nil {
 		w.behind(d, o.Type())
 	}
 }
 
-// behind notes that values of a type, and of what it is made of, may be behind
-// interfaces because of a declaration.
+// behind records that a declaration may put values of a type, and of types in it, into
+// interfaces.
 func (w *walker) behind(d *decl, t types.Type) {
 	c := converter{p: w.program, held: map[types.Type]bool{}}
 	c.hold(t)
@@ -81,7 +80,7 @@ func (w *walker) behind(d *decl, t types.Type) {
 	}
 }
 
-// captures takes in the type of a captured variable.
+// captures includes the type of a captured variable.
 func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 	if seen[t] {
 		return
@@ -115,10 +114,10 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// namesValues are methods by which package key names values.
+// namesValues are the methods by which package key encodes values.
 var namesValues = setOf("AppendKey", "MarshalBinary", "GobEncode", "MarshalText", "At", "Bounds")
 
-// keyed takes in the methods by which values of a type are named in keys.
+// keyed includes the methods that encode values of a type for keys.
 func (w *walker) keyed(t types.Type) {
 	eachNamed(t, func(n *types.Named) {
 		d := w.program.declOf(n.Origin().Obj())
@@ -133,7 +132,7 @@ func (w *walker) keyed(t types.Type) {
 	})
 }
 
-// opens lets values in of any type that has the methods, as those of an interface.
+// opens admits values of any type with the methods, as those of an interface.
 func (w *walker) opens(of string, methods []string) {
 	if w.root.values {
 		return
@@ -146,7 +145,7 @@ func (w *walker) opens(of string, methods []string) {
 		name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
 	}
 	if from == ownUnseen && (len(methods) > 0 || w.root.made != nil) {
-		w.refuse(w.root.decl, p) // the whole program tells
+		w.refuse(w.root.decl, p) // the whole program identifies them
 	}
 	switch {
 	case from == nothingUnseen || w.declared(w.root.decl, p.name):
@@ -158,8 +157,8 @@ func (w *walker) opens(of string, methods []string) {
 	}
 }
 
-// admit takes in the types of the program whose values may come in by
-// interfaces, as far as methods of theirs may be called.
+// admit includes the types of the program whose values may arrive through interfaces, if
+// their methods may be called.
 func (w *walker) admit() {
 	for again := true; again; {
 		again = false
@@ -190,8 +189,7 @@ func (w *walker) admits(t *decl) bool {
 	})
 }
 
-// methodSet lists the names of the methods that values of a type, or pointers
-// to them, have.
+// methodSet lists the names of the methods of a type and of pointers to it.
 func (d *decl) methodSet() []string {
 	o := d.info().Defs[d.typeName()]
 	if o == nil {
@@ -205,8 +203,7 @@ func (d *decl) methodSet() []string {
 	return names
 }
 
-// through returns the type by whose admission a declaration was reached, or
-// nil.
+// through returns the type whose admission reached a declaration, or nil.
 func (w *walker) through(d *decl) *decl {
 	for ; d != nil; d = w.from[d] {
 		if w.admitted[d] {
@@ -216,8 +213,7 @@ func (w *walker) through(d *decl) *decl {
 	return nil
 }
 
-// typeNames takes the name of a type apart, with those of its type arguments:
-// path and name of each.
+// typeNames splits the name of a type and its type arguments: path and name of each.
 func typeNames(path, name string) [][2]string {
 	base, args, _ := strings.Cut(name, "[")
 	list := [][2]string{{path, base}}
@@ -229,8 +225,8 @@ func typeNames(path, name string) [][2]string {
 	return list
 }
 
-// pathOf is the path of a package as types at run time know it: those of main
-// packages are all called main.
+// pathOf returns the path of a package in types at run time, where all main packages are
+// called main.
 func (p *parsedProgram) pathOf(path string) string {
 	if path == "main" {
 		for _, k := range p.order {

@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// trace goes back from a variable to what its values were before: what else may
-// hold the memory that it refers to.
+// trace traces a variable backward to its previous values: what else may hold the memory
+// that it refers to.
 func (t *tracer) trace(o types.Object) {
 	if o == nil || t.origins[o] || t.problem != nil {
 		return
@@ -42,7 +42,7 @@ func (t *tracer) trace(o types.Object) {
 	}
 }
 
-// argumentsOf goes back from a parameter to what is passed for it.
+// argumentsOf traces a parameter back to its arguments.
 func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 	f, ok := d.object().(*types.Func)
 	n := -1
@@ -73,7 +73,7 @@ func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 	}
 }
 
-// receiversOf goes back from a receiver to what the method is called on.
+// receiversOf traces a receiver back to the values on which the method is called.
 func (t *tracer) receiversOf(d *decl, f *types.Func) {
 	if t.p.mayBeHeld(d) && (len(t.p.called[f.Name()]) > 0 || calledByLibrary[f.Name()]) {
 		t.lost(d, d.node, "whatever the receiver of "+d.name()+" belongs to")
@@ -99,7 +99,7 @@ func (t *tracer) receiversOf(d *decl, f *types.Func) {
 	}
 }
 
-// share notes that a variable may hold the memory, and goes back from it.
+// share records that a variable may hold the memory, and traces it back.
 func (t *tracer) share(o types.Object) {
 	if o != nil {
 		t.holds(o)
@@ -107,7 +107,7 @@ func (t *tracer) share(o types.Object) {
 	}
 }
 
-// becomes notes that a variable is itself part of the memory.
+// becomes records that a variable is itself part of the memory.
 func (t *tracer) becomes(o types.Object) {
 	v, ok := o.(*types.Var)
 	if !ok {
@@ -127,7 +127,7 @@ func (t *tracer) becomes(o types.Object) {
 	}
 }
 
-// source goes back from an expression to where its value comes from.
+// source traces an expression back to the origin of its value.
 func (t *tracer) source(d *decl, e ast.Expr) {
 	if e == nil || t.problem != nil {
 		return
@@ -185,7 +185,7 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 			}
 		}
 	case *ast.IndexExpr:
-		if e.Index == nil { // what is ranged over
+		if e.Index == nil { // ranged over
 			if _, iterator := under(info.TypeOf(e.X)).(*types.Signature); iterator {
 				t.sourceOfIterator(d, e.X)
 				return
@@ -208,7 +208,7 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 	}
 }
 
-// bound follows the receiver that a method value holds on to.
+// bound traces the receiver that a method value holds.
 func (t *tracer) bound(f *types.Func) {
 	recv := f.Signature().Recv()
 	switch {
@@ -226,8 +226,8 @@ func (t *tracer) bound(f *types.Func) {
 	}
 }
 
-// captured goes back to the variables that a function literal captures: they
-// live on in it.
+// captured traces the variables that a function literal captures, because they live on in
+// it.
 func (t *tracer) captured(d *decl, lit *ast.FuncLit) {
 	for _, v := range d.captures(lit) {
 		t.memo = true
@@ -235,7 +235,7 @@ func (t *tracer) captured(d *decl, lit *ast.FuncLit) {
 	}
 }
 
-// captures lists the local variables that a function literal takes from around.
+// captures lists the local variables that a function literal captures.
 func (d *decl) captures(lit *ast.FuncLit) []*types.Var {
 	var list []*types.Var
 	ast.Inspect(lit, func(n ast.Node) bool {
@@ -252,7 +252,7 @@ func (d *decl) captures(lit *ast.FuncLit) []*types.Var {
 	return list
 }
 
-// sourceOfCall goes back from the result of a call.
+// sourceOfCall traces back the result of a call.
 func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 	info := d.info()
 	fun := info.Types[ast.Unparen(call.Fun)]
@@ -330,7 +330,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 	}
 }
 
-// funcNamed is the function that an expression names, or nil.
+// funcNamed returns the function that an expression names, or nil.
 func funcNamed(info *types.Info, e ast.Expr) types.Object {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -341,7 +341,7 @@ func funcNamed(info *types.Info, e ast.Expr) types.Object {
 	return nil
 }
 
-// sourceOfIterator goes back from what an iterator hands out.
+// sourceOfIterator traces back the elements of an iterator.
 func (t *tracer) sourceOfIterator(d *decl, e ast.Expr) {
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
 		if f := staticCallee(d.info(), call); f != nil && f.Pkg() != nil && (f.Pkg().Path() == "slices" || f.Pkg().Path() == "maps") {
@@ -354,10 +354,10 @@ func (t *tracer) sourceOfIterator(d *decl, e ast.Expr) {
 	t.lost(d, e, "what an iterator hands out")
 }
 
-// harmlessResult reports whether what a call gives may be shared.
+// harmlessResult reports whether the result of a call may be shared.
 func harmlessResult(of types.Type) bool { return harmless(deref(of)) }
 
-// sourceOfResults goes back from what a function returns.
+// sourceOfResults traces back the results of a function.
 func (t *tracer) sourceOfResults(d *decl, body *ast.BlockStmt, of *ast.FuncType) {
 	if body == nil {
 		t.lost(d, d.node, "code that is not Go")
@@ -390,7 +390,7 @@ func (t *tracer) sourceOfResults(d *decl, body *ast.BlockStmt, of *ast.FuncType)
 	})
 }
 
-// assignments lists what is assigned to a variable in the declaration.
+// assignments lists the values assigned to a variable in the declaration.
 func (d *decl) assignments(v types.Object) []ast.Expr {
 	info := d.info()
 	var list []ast.Expr
@@ -435,7 +435,7 @@ func (d *decl) assignments(v types.Object) []ast.Expr {
 	return list
 }
 
-// fieldValues lists what is assigned to a field in the declaration.
+// fieldValues lists the values assigned to a field in the declaration.
 func (d *decl) fieldValues(v *types.Var) []ast.Expr {
 	info := d.info()
 	var list []ast.Expr
@@ -457,11 +457,9 @@ func (d *decl) fieldValues(v *types.Var) []ast.Expr {
 	return list
 }
 
-// outlives reports whether a variable of a loop can be used after its turn: it
-// is captured by a function literal, or its address is taken. Whether such a
-// variable is the same in all turns depends on the version of the language
-// that the module asks for, which a program does not know of modules that have
-// no version themselves.
+// outlives reports whether a loop variable can be used after its iteration: a function
+// literal captures it, or its address is taken. Whether all iterations share it depends on
+// the language version of the module, which is not recorded for modules without a version.
 func (d *decl) outlives() bool {
 	loop := map[types.Object]bool{}
 	note := func(e ast.Expr) {
@@ -496,7 +494,7 @@ func (d *decl) outlives() bool {
 				found = found || d.info().Uses[id].Pos() < n.Pos()
 			case *ast.UnaryExpr:
 				found = found || n.Op == token.AND
-			case *ast.SelectorExpr: // a method by pointer, of it or of a field
+			case *ast.SelectorExpr: // a pointer method of it or of a field
 				sel := d.info().Selections[n]
 				found = found || sel != nil && sel.Kind() == types.MethodVal && within(stack, n.X)
 			case *ast.SliceExpr: // of an array

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A place is where something of package sync is that is used.
+// A place is the location of a used value of package sync.
 type place struct {
-	v     *types.Var   // a package variable, a field, or a variable of the function
-	local bool         // it is the last
-	base  types.Object // the variable that it is a field of, if that is named
+	v     *types.Var   // a package variable, a field, or a local variable
+	local bool         // it is a local variable
+	base  types.Object // the variable that has it as a field, if named
 }
 
-// name is that of a package variable, or "".
+// name returns the name of a package variable, or "".
 func (at place) name() string {
 	if at.v == nil || !isPackageVariable(at.v) {
 		return ""
@@ -22,8 +22,8 @@ func (at place) name() string {
 	return at.v.Pkg().Path() + "." + at.v.Name()
 }
 
-// placeOf returns where that is of which a method is called; none if it may be one of
-// several, or is what a pointer points to that comes from elsewhere.
+// placeOf returns the location of the receiver of a method call; none if it may be one of
+// several, or if a pointer from elsewhere leads to it.
 func (d *decl) placeOf(call *ast.CallExpr) (at place) {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
@@ -51,8 +51,7 @@ func (d *decl) placeOf(call *ast.CallExpr) (at place) {
 	return at
 }
 
-// isParameter reports whether a variable is one of what a function is given or
-// returns.
+// isParameter reports whether a variable is a parameter or result of a function.
 func (d *decl) isParameter(v *types.Var) (is bool) {
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		if f, ok := n.(*ast.FieldList); ok {
@@ -65,12 +64,11 @@ func (d *decl) isParameter(v *types.Var) (is bool) {
 	return is
 }
 
-// atOnce reports whether the last of the nodes is executed, if at all, before the
-// function that is declared ends: literals around it are called, deferred or started
-// where they stand.
+// atOnce reports whether the last of the nodes runs, if at all, before the declared
+// function ends: literals around it are called, deferred or started where they are.
 func (d *decl) atOnce(stack []ast.Node) bool {
 	for i, n := range stack {
-		if _, ok := n.(*ast.FuncLit); !ok || i == 0 { // that is the function
+		if _, ok := n.(*ast.FuncLit); !ok || i == 0 { // the function itself
 			continue
 		}
 		call, ok := stack[i-1].(*ast.CallExpr)
@@ -84,8 +82,8 @@ func (d *decl) atOnce(stack []ast.Node) bool {
 	return true
 }
 
-// usedDirectly reports whether, wherever the program names a variable or field of
-// package sync, a method of it is called, or it is made.
+// usedDirectly reports whether all uses of a variable or field of package sync are method
+// calls, or make it.
 func (p *parsedProgram) usedDirectly(v *types.Var) bool {
 	direct := true
 	p.mentions(v, func(m *decl, stack []ast.Node) {
@@ -94,7 +92,7 @@ func (p *parsedProgram) usedDirectly(v *types.Var) bool {
 	return direct
 }
 
-// mentions goes to all places where the program names something: the last of the
+// mentions calls do for all positions where the program names an object: the last of the
 // nodes.
 func (p *parsedProgram) mentions(o types.Object, do func(m *decl, stack []ast.Node)) {
 	for _, m := range append(slices.Clip(p.indexed().mentioned[o]), p.declOf(o)) {
@@ -134,7 +132,7 @@ func (d *decl) usesDirectly(stack []ast.Node) bool {
 	return false
 }
 
-// isMade reports whether an expression is a value that is made there.
+// isMade reports whether an expression makes a new value.
 func (d *decl) isMade(e ast.Expr) bool {
 	switch e := strip(e).(type) {
 	case *ast.CompositeLit:
@@ -145,7 +143,7 @@ func (d *decl) isMade(e ast.Expr) bool {
 	return false
 }
 
-// baseOf is the variable of which an expression x.f is a field, or nil.
+// baseOf returns the variable x of an expression x.f, or nil.
 func baseOf(info *types.Info, n ast.Node) types.Object {
 	s, ok := n.(*ast.SelectorExpr)
 	if !ok {

@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// What is got from a sync.Pool may have been used before. It is as good as new if it
-// is reset before anything else is done with it, or if all that the program puts
-// there is reset first and what the pool makes is nothing but zero values. What a
-// program has put into a pool it no longer touches: that is the library's own rule.
+// An object from a sync.Pool may have been used before. It counts as new if it is reset
+// before any other use. It also does if the program resets all objects before Put, and New
+// returns only zero values. The program must not touch an object after Put: that is a rule
+// of sync.Pool.
 
-// carelessPool says why what is got from a pool may not be as good as new.
+// carelessPool returns why an object from a pool may not count as new.
 func (d *decl) carelessPool(u use) string {
 	p := d.file.pkg.program
 	at := d.placeOf(u.call)
@@ -39,14 +39,13 @@ func (d *decl) carelessPool(u use) string {
 
 const roomSeen = "the room behind the end of what a sync.Pool hands out, which something may look at (declare the pool as Pure if nothing does)"
 
-// isCleared reports whether what is got becomes a list that keeps its length, of which
-// there is always as much room.
+// isCleared reports whether the object becomes a slice of fixed length and capacity.
 func (d *decl) isCleared(pool *types.Var, get use) bool {
 	v, _, _ := d.gotten(get.stack)
 	return v != nil && isListPointer(v.Type()) && !d.onlyEmptied(v) && d.file.pkg.program.keepsLengths(pool)
 }
 
-// itemOf is the type that what is got is asserted to have.
+// itemOf returns the type asserted of the object.
 func itemOf(info *types.Info, stack []ast.Node) types.Type {
 	of := info.TypeOf(stack[len(stack)-1].(ast.Expr))
 	for _, n := range slices.Backward(stack[:len(stack)-1]) {
@@ -64,8 +63,8 @@ func itemOf(info *types.Info, stack []ast.Node) types.Type {
 	return of
 }
 
-// resetHere reports whether what is got becomes a variable that is reset by the first
-// statement that names it.
+// resetHere reports whether the object becomes a variable that the first statement naming
+// it resets.
 func (d *decl) resetHere(pool *types.Var, get use) bool {
 	v, rest, emptied := d.gotten(get.stack)
 	if v == nil {
@@ -77,9 +76,9 @@ func (d *decl) resetHere(pool *types.Var, get use) bool {
 	return d.onlyEmptied(v) || d.resetFirst(rest, v, pool)
 }
 
-// resetFirst reports whether the first of some statements that names a variable
-// resets it, or is one around others for which that holds, with no other after it
-// that names the variable.
+// resetFirst reports whether the first statement that names a variable resets it. That
+// statement may also contain others for which this holds, if no later one names the
+// variable.
 func (d *decl) resetFirst(list []ast.Stmt, v, pool *types.Var) bool {
 	for i, s := range list {
 		if !d.uses(s, v) || d.putsBack(s, v) {
@@ -104,7 +103,7 @@ func (d *decl) resetFirst(list []ast.Stmt, v, pool *types.Var) bool {
 }
 
 // resetsSurely reports whether a statement resets a variable, or each of its branches
-// begins with one that does.
+// begins with a reset.
 func (d *decl) resetsSurely(s ast.Stmt, v, pool *types.Var) bool {
 	branches, head := branchesOf(s)
 	if branches == nil {
@@ -116,8 +115,8 @@ func (d *decl) resetsSurely(s ast.Stmt, v, pool *types.Var) bool {
 	return !slices.ContainsFunc(branches, func(list []ast.Stmt) bool { return len(list) == 0 || !d.resetsSurely(list[0], v, pool) })
 }
 
-// branchesOf lists what a statement does in each case, one of which there always is,
-// and what it does before; nil if there are none, or it may do nothing.
+// branchesOf lists the branches of a statement, one of which always runs, and the nodes
+// before them; nil if there are none, or none may run.
 func branchesOf(s ast.Stmt) (branches [][]ast.Stmt, head []ast.Node) {
 	add := func(n ast.Node, there bool) {
 		if there {
@@ -153,7 +152,7 @@ func branchesOf(s ast.Stmt) (branches [][]ast.Stmt, head []ast.Node) {
 	return nil, nil
 }
 
-// bodyOf is the block that a statement executes if anything, or again and again.
+// bodyOf returns the block that a statement runs conditionally or repeatedly.
 func bodyOf(s ast.Stmt) *ast.BlockStmt {
 	switch s := s.(type) {
 	case *ast.BlockStmt:
@@ -168,8 +167,8 @@ func bodyOf(s ast.Stmt) *ast.BlockStmt {
 	return nil
 }
 
-// gotten returns the variable that what is got becomes, the statements after that,
-// and whether it is emptied at once: x := pool.Get().([]byte)[:0].
+// gotten returns the variable that receives the object, the statements after that, and
+// whether it is emptied immediately: x := pool.Get().([]byte)[:0].
 func (d *decl) gotten(stack []ast.Node) (v *types.Var, rest []ast.Stmt, emptied bool) {
 	for i := len(stack) - 1; i > 1; i-- {
 		switch s := stack[i-1].(type) {
@@ -195,7 +194,7 @@ func (d *decl) gotten(stack []ast.Node) (v *types.Var, rest []ast.Stmt, emptied 
 	return nil, nil, false
 }
 
-// statements are those of a block, or of a case.
+// statements returns the statements of a block or case.
 func statements(n ast.Node) []ast.Stmt {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
@@ -208,8 +207,7 @@ func statements(n ast.Node) []ast.Stmt {
 	return nil
 }
 
-// putsBack reports whether a statement puts a variable back, or defers that, and
-// does nothing else with it.
+// putsBack reports whether a statement only puts a variable back, or defers that.
 func (d *decl) putsBack(s ast.Stmt, v *types.Var) bool {
 	only := true
 	walk(s, func(stack []ast.Node) bool {
@@ -221,7 +219,7 @@ func (d *decl) putsBack(s ast.Stmt, v *types.Var) bool {
 	return only
 }
 
-// isPut reports whether the last of the nodes is put into a pool, as it is.
+// isPut reports whether the last of the nodes is put into a pool, unchanged.
 func (d *decl) isPut(stack []ast.Node) bool {
 	call, ok := stack[len(stack)-2].(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || call.Args[0] != stack[len(stack)-1] {
@@ -231,9 +229,8 @@ func (d *decl) isPut(stack []ast.Node) bool {
 	return f != nil && f.FullName() == "(*sync.Pool).Put"
 }
 
-// resets reports whether a statement resets a variable that came from a pool: by a
-// method of that name, by an assignment to all that it points to, or by clear. empty
-// asks for nothing but zero values in it.
+// resets reports whether a statement resets a variable that came from a pool: by a method
+// Reset, an assignment to all that it points to, or clear. empty requires zero values.
 func (d *decl) resets(s ast.Stmt, v, pool *types.Var, empty bool) bool {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -259,8 +256,8 @@ func (d *decl) resets(s ast.Stmt, v, pool *types.Var, empty bool) bool {
 	return false
 }
 
-// clears reports whether clear of an expression leaves what is new: of maps, and of
-// lists that always have the length that they were made with.
+// clears reports whether clear of an expression gives a new state: for maps, and for slices
+// that always keep their length.
 func (d *decl) clears(e ast.Expr, v, pool *types.Var) bool {
 	if star, ok := ast.Unparen(e).(*ast.StarExpr); ok {
 		e = star.X
@@ -276,9 +273,8 @@ func (d *decl) clears(e ast.Expr, v, pool *types.Var) bool {
 	return pointer && d.file.pkg.program.keepsLengths(pool)
 }
 
-// keepsLengths reports whether lists that come from a pool by pointers keep their
-// lengths: no such pointer is used but to name what is in its list, and to be put
-// back.
+// keepsLengths reports whether slices that come from a pool by pointer keep their length:
+// such pointers only serve to access elements, and are put back.
 func (p *parsedProgram) keepsLengths(pool *types.Var) bool {
 	keeps := p.madeByPool(pool)
 	p.mentions(pool, func(m *decl, _ []ast.Node) {
@@ -306,8 +302,8 @@ func isListPointer(of types.Type) bool {
 	return isList
 }
 
-// isReadThrough reports whether a pointer, the last of the nodes, is used for what it
-// points to, which is not written as a whole.
+// isReadThrough reports whether a pointer, the last of the nodes, is only dereferenced,
+// without a write to the whole value.
 func (d *decl) isReadThrough(stack []ast.Node) bool {
 	i := len(stack) - 2
 	star, ok := stack[i].(*ast.StarExpr)
@@ -325,9 +321,8 @@ func (d *decl) isReadThrough(stack []ast.Node) bool {
 	return false
 }
 
-// onlyEmptied reports whether all that is done with a variable is to take the list in
-// it, or that it points to, with nothing in it, to put a list there, and to put it
-// back.
+// onlyEmptied reports whether the list in a variable, or behind it, is only emptied with
+// [:0], assigned, and put back.
 func (d *decl) onlyEmptied(v *types.Var) bool {
 	only := true
 	walk(d.node, func(stack []ast.Node) bool {
@@ -358,9 +353,8 @@ func (d *decl) onlyEmptied(v *types.Var) bool {
 	return only
 }
 
-// fromNothing reports whether an expression has nothing of what was in a variable
-// before and, if it is to be empty, nothing else either. Of lists it has only what
-// has no elements.
+// fromNothing reports whether an expression contains no previous content of a variable and,
+// with empty, nothing else. Slices in it must have no elements.
 func (d *decl) fromNothing(e ast.Expr, v *types.Var, empty bool) bool {
 	if s, ok := ast.Unparen(e).(*ast.SliceExpr); ok {
 		return d.isEmptied(s)
@@ -389,13 +383,12 @@ func (d *decl) isZero(e ast.Expr) bool {
 	return v != nil && v.ExactString() == "0"
 }
 
-// emptied are types of the standard library of which Reset leaves nothing, in whatever
-// way a value was made.
+// emptied are standard library types whose Reset leaves nothing, however a value was made.
 var emptied = map[string]bool{"bytes.Buffer": true, "bytes.Reader": true, "strings.Builder": true, "strings.Reader": true}
 
-// resetMethod reports whether a method resets the variable that it is called on: one
-// of the standard library, or one of the program's that begins by assigning to all of
-// it, and, if it is to be empty, does no more.
+// resetMethod reports whether a method resets its receiver: one of the standard library, or
+// one of the program that begins by assigning to all of it and, with empty, does nothing
+// else.
 func (d *decl) resetMethod(s *ast.SelectorExpr, v, pool *types.Var, empty bool) bool {
 	sel, p := d.info().Selections[s], d.file.pkg.program
 	if sel == nil || sel.Kind() != types.MethodVal || len(sel.Index()) != 1 {
@@ -428,9 +421,8 @@ func (d *decl) resetMethod(s *ast.SelectorExpr, v, pool *types.Var, empty bool) 
 	return ok && m.resets(a, of, nil, empty)
 }
 
-// resetFunction reports whether a call is one of a function of the program that is given
-// a variable, and begins by assigning to all that it points to; and, if it is to be
-// empty, does no more.
+// resetFunction reports whether a call passes the variable to a function of the program
+// that begins by assigning to all that it points to and, with empty, does nothing else.
 func (d *decl) resetFunction(call *ast.CallExpr, v *types.Var, empty bool) bool {
 	f := staticCallee(d.info(), call)
 	if f == nil || f.Signature().Recv() != nil || f.Signature().Params().Len() != 1 || len(call.Args) != 1 || !d.isNamed(call.Args[0], v) {
@@ -448,8 +440,8 @@ func (d *decl) resetFunction(call *ast.CallExpr, v *types.Var, empty bool) bool 
 	return ok && m.resets(a, f.Signature().Params().At(0), nil, empty)
 }
 
-// madeByPool reports whether all that is in a pool was made by its New: what is put
-// there is a variable that was got from it.
+// madeByPool reports whether New made all objects of a pool: only variables that came from
+// it are put back.
 func (p *parsedProgram) madeByPool(pool *types.Var) bool {
 	made := pool != nil
 	p.mentions(pool, func(m *decl, stack []ast.Node) {
@@ -469,7 +461,7 @@ func (p *parsedProgram) madeByPool(pool *types.Var) bool {
 	return made
 }
 
-// isGot reports whether an expression is what is got from a pool.
+// isGot reports whether an expression is an object from a pool.
 func (d *decl) isGot(e ast.Expr, pool *types.Var) bool {
 	if a, ok := ast.Unparen(e).(*ast.TypeAssertExpr); ok {
 		e = a.X
@@ -482,8 +474,7 @@ func (d *decl) isGot(e ast.Expr, pool *types.Var) bool {
 	return f != nil && f.FullName() == "(*sync.Pool).Get" && d.placeOf(call).v == pool
 }
 
-// putAt returns the call that puts something into a pool where that is named, the
-// last of the nodes.
+// putAt returns the call that puts something into a pool that the last of the nodes names.
 func (p *parsedProgram) putAt(m *decl, pool *types.Var, stack []ast.Node) (*ast.CallExpr, bool) {
 	for _, n := range slices.Backward(stack) {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -494,8 +485,8 @@ func (p *parsedProgram) putAt(m *decl, pool *types.Var, stack []ast.Node) (*ast.
 	return nil, false
 }
 
-// resetsAll reports whether all that is put into a pool is reset in the statement
-// before, or emptied, so that it is like what is new.
+// resetsAll reports whether all objects are reset in the statement before Put, or emptied,
+// so that they are like new ones.
 func (p *parsedProgram) resetsAll(pool *types.Var) bool {
 	resets := p.newIsEmpty(pool)
 	p.mentions(pool, func(m *decl, stack []ast.Node) {
@@ -506,8 +497,8 @@ func (p *parsedProgram) resetsAll(pool *types.Var) bool {
 	return resets
 }
 
-// putsEmpty reports whether a call of Put comes right after what resets its
-// argument, of which nothing is done later.
+// putsEmpty reports whether a call of Put follows a reset of its argument, which is not
+// used later.
 func (d *decl) putsEmpty(call *ast.CallExpr, pool *types.Var, stack []ast.Node) bool {
 	if s, ok := ast.Unparen(call.Args[0]).(*ast.SliceExpr); ok {
 		return d.isEmptied(s)
@@ -530,7 +521,7 @@ func (d *decl) putsEmpty(call *ast.CallExpr, pool *types.Var, stack []ast.Node) 
 	return at > 0 && d.resets(list[at-1], v, pool, true) && !d.goesOn(v, call, stack)
 }
 
-// goesOn reports whether something may be done with a variable after a call.
+// goesOn reports whether a variable may be used after a call.
 func (d *decl) goesOn(v *types.Var, call *ast.CallExpr, stack []ast.Node) (later bool) {
 	for _, n := range stack {
 		switch n.(type) {
@@ -548,8 +539,8 @@ func (d *decl) goesOn(v *types.Var, call *ast.CallExpr, stack []ast.Node) (later
 	return later
 }
 
-// newIsEmpty reports whether what a pool makes anew is empty: where the pool is
-// named, all functions that are given the name New return nothing else.
+// newIsEmpty reports whether a pool only makes empty objects: all functions named New where
+// the pool is named return nothing else.
 func (p *parsedProgram) newIsEmpty(pool *types.Var) bool {
 	empty := true
 	for _, m := range append(slices.Clip(p.indexed().mentioned[pool]), p.declOf(pool)) {
@@ -573,7 +564,7 @@ func (p *parsedProgram) newIsEmpty(pool *types.Var) bool {
 	return empty
 }
 
-// makesEmpty reports whether a literal, if it is a pool, makes what is empty.
+// makesEmpty reports whether a literal, if it is a pool, makes empty objects.
 func (d *decl) makesEmpty(lit *ast.CompositeLit) bool {
 	n, ok := types.Unalias(d.info().TypeOf(lit)).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != "sync" || n.Obj().Name() != "Pool" {
@@ -585,8 +576,8 @@ func (d *decl) makesEmpty(lit *ast.CompositeLit) bool {
 	})
 }
 
-// returnsEmpty reports whether a function literal returns nothing but zero values,
-// lists without elements, or pointers to such.
+// returnsEmpty reports whether a function literal returns only zero values, slices without
+// elements, or pointers to such.
 func (d *decl) returnsEmpty(e ast.Expr) bool {
 	lit, ok := ast.Unparen(e).(*ast.FuncLit)
 	if !ok {
@@ -605,8 +596,8 @@ func (d *decl) returnsEmpty(e ast.Expr) bool {
 	return empty
 }
 
-// isEmpty reports whether an expression is a zero value, a list that was just
-// made without elements, or a pointer to one.
+// isEmpty reports whether an expression is a zero value, a new slice without elements, or a
+// pointer to one.
 func (d *decl) isEmpty(e ast.Expr) bool {
 	e = strip(e)
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
@@ -620,7 +611,7 @@ func (d *decl) isEmpty(e ast.Expr) bool {
 	return d.fromNothing(e, nil, true)
 }
 
-// strip takes the address operator from an expression.
+// strip removes the address operator from an expression.
 func strip(e ast.Expr) ast.Expr {
 	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.AND {
 		return u.X
@@ -628,9 +619,8 @@ func strip(e ast.Expr) ast.Expr {
 	return e
 }
 
-// showsRoom reports whether a declaration may look behind the end of a list, or of a
-// buffer, of a type: at what was there before, or how much room there is. So may what
-// it calls with one.
+// showsRoom reports whether a declaration, or a function that it calls, may look beyond the
+// end of a slice or buffer of a type: at old content or at the capacity.
 func (d *decl) showsRoom(of types.Type, seen map[*decl]bool) bool {
 	of = types.Unalias(deref(of))
 	list, isList := core(of).(*types.Slice)

@@ -6,12 +6,12 @@ import (
 	"go/types"
 )
 
-// A map or a list that functions make and hand to each other, and that nothing
-// else ever holds, is private: what is put there comes out only where one of
-// their variables is indexed or ranged over.
+// A map or list is private if functions only make it and pass it to each other, and nothing
+// else holds it. Its elements are read only where one of these variables is indexed or
+// ranged over.
 
-// keeps follows a reference that is put into a private container to where it is
-// taken out again, and reports whether it is one.
+// keeps follows a reference that is stored in a private container to the reads of its
+// elements, and reports whether the container is private.
 func (t *tracer) keeps(d *decl, to ast.Expr) bool {
 	x, ok := to.(*ast.IndexExpr)
 	if !ok {
@@ -41,16 +41,16 @@ func (t *tracer) keeps(d *decl, to ast.Expr) bool {
 	return true
 }
 
-// A container is a map or a list, with all variables that may be it.
+// A container is a map or a list, with all variables that may hold it.
 type container struct {
 	p     *parsedProgram
 	names []*types.Var
 	in    map[*types.Var]*decl
-	made  bool // where it is made was seen
+	made  bool // its creation was seen
 }
 
-// add takes in a variable, with those that it is given and handed to, and reports
-// whether all of that is in sight.
+// add includes a variable, with its sources and targets, and reports whether all are
+// visible.
 func (c *container) add(d *decl, v *types.Var) bool {
 	if c.in[v] != nil {
 		return true
@@ -78,7 +78,7 @@ func (c *container) add(d *decl, v *types.Var) bool {
 	return ok
 }
 
-// given takes in a value of one of the variables.
+// given includes a value of one of the variables.
 func (c *container) given(g given) bool {
 	switch e := ast.Unparen(g.e).(type) {
 	case *ast.CompositeLit:
@@ -97,8 +97,7 @@ func (c *container) given(g given) bool {
 	return false
 }
 
-// used takes in a place where one of the variables is named, the last of the
-// nodes.
+// used includes a use of one of the variables, the last of the nodes.
 func (c *container) used(d *decl, stack []ast.Node) bool {
 	e := stack[len(stack)-1].(ast.Expr)
 	switch p := stack[len(stack)-2].(type) {
@@ -120,7 +119,7 @@ func (c *container) used(d *decl, stack []ast.Node) bool {
 	return false
 }
 
-// handed takes in the parameter that one of the variables is passed for.
+// handed includes the parameter for which one of the variables is passed.
 func (c *container) handed(d *decl, call *ast.CallExpr, e ast.Expr) bool {
 	f := staticCallee(d.info(), call)
 	if f == nil || isMethodExpression(d.info(), call) {
@@ -140,7 +139,7 @@ func (c *container) handed(d *decl, call *ast.CallExpr, e ast.Expr) bool {
 	return false
 }
 
-// isBuiltin reports whether a call is one of some functions of the language.
+// isBuiltin reports whether a call is one of some built-in functions.
 func isBuiltin(info *types.Info, call *ast.CallExpr, names ...string) bool {
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if !ok {
@@ -155,7 +154,7 @@ func isBuiltin(info *types.Info, call *ast.CallExpr, names ...string) bool {
 	return false
 }
 
-// taken follows what is taken from a container, wherever a variable names it.
+// taken follows the elements read from a container through a variable.
 func (t *tracer) taken(d *decl, v *types.Var) {
 	walk(d.node, func(stack []ast.Node) bool {
 		id, ok := stack[len(stack)-1].(*ast.Ident)

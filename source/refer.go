@@ -13,56 +13,56 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// refs is what one declaration refers to by itself.
+// refs holds the direct references of one declaration.
 type refs struct {
 	resolveOnce sync.Once
-	targets     []*decl             // declarations named, each once
-	mentions    []types.Object      // functions, variables and fields named, each once
-	touches     []types.Object      // of these, package variables that are not only read
-	dispatched  []string            // methods that may be called by name on whatever has them
-	leaves      []leaf              // names of packages whose sources are not here
-	stands      []string            // what each name stands for, in order
-	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
-	letsIn      []types.Type        // interfaces of which it makes values of types that are not known
-	careful     []use               // of what must be used with care
-	careNamed   []*ast.Ident        // where it is named
-	telltales   []problem           // where the state of locks or values of a context can be seen
-	twinned     [][2]*types.Struct  // structs whose pointers are converted into each other
-	unnamed     []*types.Struct     // structs that have no name
-	hidden      []hiddenCall        // of methods that types of the library have that tell of their state
-	overwrites  []types.Object      // harmless types of which it puts values in the place of others
-	cut         []types.Type        // elements of lists and arrays of which parts are made
+	targets     []*decl             // named declarations, each once
+	mentions    []types.Object      // named functions, variables and fields, each once
+	touches     []types.Object      // those of mentions that are package variables and not only read
+	dispatched  []string            // methods that may be called by name on any value that has them
+	leaves      []leaf              // names of packages without sources
+	stands      []string            // the meaning of each name, in order
+	converts    map[types.Type]bool // types converted to interfaces, and the types in these
+	letsIn      []types.Type        // interfaces to which values of unknown types are converted
+	careful     []use               // of functions that need care
+	careNamed   []*ast.Ident        // names of such functions
+	telltales   []problem           // observations of the state of locks or of values of a context
+	twinned     [][2]*types.Struct  // structs with pointers converted into each other
+	unnamed     []*types.Struct     // structs without a name
+	hidden      []hiddenCall        // of library methods that reveal their state
+	overwrites  []types.Object      // harmless types with values that it overwrites
+	cut         []types.Type        // elements of slices and arrays that are cut
 
 	digest key.Digest
 
 	examineOnce sync.Once
 	problems    []problem
-	files       []Part // that are embedded
+	files       []Part // embedded files
 }
 
-// A leaf is a name of a package that is known by its version only.
+// A leaf is a name of a package identified only by its version.
 type leaf struct {
 	path, name string
-	library    bool // it is of the standard library
+	library    bool // of the standard library
 	object     types.Object
 	at         token.Pos
 }
 
 func (l leaf) full() string { return l.path + "." + l.name }
 
-// problem is a reason why a function cannot be known by its source.
+// A problem is a reason why source does not identify a function.
 type problem struct {
 	what   string
 	at     string
 	name   string // by which Options.Pure can declare it
-	of     string // the package variable that it is about, by which it can be declared as well
-	refuse bool   // no code identity covers it; otherwise that of the whole program does
-	opaque bool   // it is code that cannot be seen
-	state  bool   // it is a variable that may change
-	cure   string // for what is known by the whole program
+	of     string // the package variable concerned, by which it can be declared as well
+	refuse bool   // no code identity covers it; otherwise the whole program does
+	opaque bool   // invisible code
+	state  bool   // a variable that may change
+	cure   string // if the whole program identifies it
 }
 
-// resolved fills the references of d on first use, in one pass over it.
+// resolved computes the references of d on first use, in one pass.
 func (d *decl) resolved() *refs {
 	d.resolveOnce.Do(func() {
 		r := newResolver(d)
@@ -76,14 +76,14 @@ func (d *decl) resolved() *refs {
 	return &d.refs
 }
 
-// examined finds what stands in the way of understanding d, on first use.
+// examined finds the problems of d, on first use.
 func (d *decl) examined() *refs {
 	r := d.resolved()
 	d.examineOnce.Do(d.find)
 	return r
 }
 
-// find finds what stands in the way of understanding a declaration by itself.
+// find finds the problems of a declaration itself.
 func (d *decl) find() {
 	k := d.file.pkg
 	doubt := func(p problem) { d.problems = append(d.problems, p) }
@@ -91,7 +91,7 @@ func (d *decl) find() {
 		d.embedded()
 	}
 	if d.version != "" {
-		return // its author answers for it
+		return // its author is responsible
 	}
 	if f := d.function(); f != nil && f.Body == nil && !d.linked {
 		doubt(problem{what: "a body that is not Go (assembly)", at: d.at(f.Pos()), name: d.name(), cure: "a version for it: //larder:version 1"})
@@ -123,8 +123,8 @@ func (d *decl) find() {
 	}
 }
 
-// settable reports whether the linker's -X can set the variable: it is a
-// string, and what it is set to is a constant if anything.
+// settable reports whether the linker's -X can set the variable: it is a string without a
+// value or with a constant one.
 func (d *decl) settable() bool {
 	s, ok := d.node.(*ast.ValueSpec)
 	if !ok {
@@ -141,7 +141,7 @@ func (d *decl) settable() bool {
 	return false
 }
 
-// embedded takes in the files of a //go:embed line.
+// embedded includes the files of a //go:embed line.
 func (d *decl) embedded() {
 	k := d.file.pkg
 	for _, pattern := range d.embeds {
@@ -163,16 +163,16 @@ func (d *decl) embedded() {
 type resolver struct {
 	converter
 	decl *decl
-	seen map[types.Object]bool // what is mentioned, when that is much
-	text *ast.Ident            // of a call that reads no file though it might
+	seen map[types.Object]bool // mentions as a set, if there are many
+	text *ast.Ident            // of a call that might read a file, but does not
 }
 
 func newResolver(d *decl) *resolver {
 	return &resolver{decl: d, converter: converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}, unknown: &d.letsIn}}
 }
 
-// parsesText reports whether a call of parser.ParseFile is given the text to
-// parse: it reads a file only where that is nil.
+// parsesText reports whether a call of parser.ParseFile passes the text to parse: it reads
+// a file only if that is nil.
 func parsesText(info *types.Info, f *types.Func, call *ast.CallExpr) bool {
 	if f.Name() != "ParseFile" || f.FullName() != "go/parser.ParseFile" || len(call.Args) != 4 {
 		return false
@@ -184,7 +184,7 @@ func parsesText(info *types.Info, f *types.Func, call *ast.CallExpr) bool {
 	return of.Type != nil && !of.IsNil() && !types.IsInterface(of.Type)
 }
 
-// walk looks at each node once. Of a boundary only the outside is referred to.
+// walk visits each node once. It skips the body of a boundary.
 func (r *resolver) walk(n ast.Node) {
 	var hidden *ast.BlockStmt
 	if f, ok := n.(*ast.FuncDecl); ok && r.decl.version != "" {
@@ -199,7 +199,7 @@ func (r *resolver) walk(n ast.Node) {
 	})
 }
 
-// node notes what the last of the nodes refers to.
+// node records the references of the last of the nodes.
 func (r *resolver) node(stack []ast.Node) {
 	if what := cmp.Or(r.lockCopy(stack), r.contextShown(stack)); what != "" {
 		r.decl.telltales = append(r.decl.telltales, problem{what: what, at: r.decl.at(stack[len(stack)-1].Pos()), name: r.decl.name(), refuse: true, state: true})
@@ -250,8 +250,8 @@ func (r *resolver) node(stack []ast.Node) {
 
 func isPackageVariable(v *types.Var) bool { return v.Pkg() != nil && v.Parent() == v.Pkg().Scope() }
 
-// plainRead reports whether a variable, the last of the nodes, is named for
-// nothing but reading a number, text or truth value in it.
+// plainRead reports whether a variable, the last of the nodes, is only read as a number,
+// string or boolean.
 func plainRead(info *types.Info, stack []ast.Node) bool {
 	for i := len(stack) - 1; i > 0; i-- {
 		e, ok := stack[i].(ast.Expr)
@@ -282,7 +282,7 @@ func plainRead(info *types.Info, stack []ast.Node) bool {
 	return false
 }
 
-// isPlain reports whether values of a type are numbers, texts or truth values.
+// isPlain reports whether values of a type are numbers, strings or booleans.
 func isPlain(t types.Type) bool {
 	if t == nil {
 		return false
@@ -291,7 +291,7 @@ func isPlain(t types.Type) bool {
 	return ok && b.Kind() != types.UnsafePointer && b.Kind() != types.Invalid && b.Kind() != types.UntypedNil
 }
 
-// elementOf returns the type of what a list has, or nil.
+// elementOf returns the element type of a list, or nil.
 func elementOf(t types.Type) types.Type {
 	switch u := under(t).(type) {
 	case *types.Slice:
@@ -302,7 +302,7 @@ func elementOf(t types.Type) types.Type {
 	return nil
 }
 
-// isLength reports whether a call is one of len or cap.
+// isLength reports whether a call is len or cap.
 func isLength(info *types.Info, call *ast.CallExpr) bool {
 	id, ok := call.Fun.(*ast.Ident)
 	if !ok {
@@ -312,8 +312,8 @@ func isLength(info *types.Info, call *ast.CallExpr) bool {
 	return ok && (b.Name() == "len" || b.Name() == "cap")
 }
 
-// cuts notes of what lists parts are made, where these can share anything: not
-// those without room behind their end.
+// cuts records the elements of cut slices whose parts can share memory: not those without
+// capacity beyond their end.
 func (r *resolver) cuts(n *ast.SliceExpr) {
 	of := core(deref(r.info.TypeOf(n.X)))
 	if _, isArray := of.(*types.Array); n.High == nil && !isArray || clipped(n) {
@@ -324,7 +324,7 @@ func (r *resolver) cuts(n *ast.SliceExpr) {
 	}
 }
 
-// call notes calls that have to be looked at.
+// call records calls that need a check.
 func (r *resolver) call(n *ast.CallExpr, stack []ast.Node) {
 	f := staticCallee(r.info, n)
 	if f == nil || f.Pkg() == nil {
@@ -338,7 +338,7 @@ func (r *resolver) call(n *ast.CallExpr, stack []ast.Node) {
 	}
 }
 
-// selector handles x.Sel, where the type of x is not known.
+// selector resolves x.Sel if the type of x is unknown.
 func (r *resolver) selector(n *ast.SelectorExpr) {
 	if path := r.decl.unknownPackage(n); path != "" {
 		r.decl.stands = append(r.decl.stands, path)
@@ -348,7 +348,7 @@ func (r *resolver) selector(n *ast.SelectorExpr) {
 	}
 }
 
-// object notes what a name stands for.
+// object records the meaning of a name.
 func (r *resolver) object(o types.Object, id *ast.Ident) {
 	if o == nil {
 		return
@@ -414,7 +414,7 @@ func (r *resolver) object(o types.Object, id *ast.Ident) {
 	}
 }
 
-// leaf notes a name of a package whose sources are not here.
+// leaf records a name of a package without sources.
 func (r *resolver) leaf(o types.Object, id *ast.Ident) {
 	path := o.Pkg().Path()
 	l := leaf{path: path, name: o.Name(), library: std.Has(path), object: o, at: id.Pos()}
@@ -440,7 +440,7 @@ func (r *resolver) leaf(o types.Object, id *ast.Ident) {
 	}
 }
 
-// receiverName is the name of the type that a method belongs to.
+// receiverName returns the name of the receiver type of a method.
 func receiverName(f *types.Func) string {
 	t := types.Unalias(f.Signature().Recv().Type())
 	if p, ok := t.(*types.Pointer); ok {
@@ -452,8 +452,8 @@ func receiverName(f *types.Func) string {
 	return ""
 }
 
-// interfaces notes the methods of an interface: whatever has them may be called
-// by it.
+// interfaces records the methods of an interface: it may call them on any value that has
+// them.
 func (r *resolver) interfaces(t types.Type) {
 	if t == nil {
 		return
@@ -465,7 +465,7 @@ func (r *resolver) interfaces(t types.Type) {
 	}
 }
 
-// mention notes that something is named.
+// mention records that an object is named.
 func (r *resolver) mention(o types.Object) {
 	const few = 16
 	list := &r.decl.mentions
@@ -489,19 +489,19 @@ func (r *resolver) mention(o types.Object) {
 	*list = append(*list, o)
 }
 
-// index tells where things are named. It is made at first use.
+// An index tells where objects are named. It is made at first use.
 type index struct {
-	byName   bool // methods are called by names that are not in the source
-	funcs    bool // and functions
-	reflects bool // values of any type are written
+	byName   bool // code calls methods by names that are not in the source
+	funcs    bool // the same for functions
+	reflects bool // code writes to values of any type
 
 	indexOnce  sync.Once
-	overwrites map[types.Object]*decl // types of which values are put in the place of others
+	overwrites map[types.Object]*decl // types with values that are overwritten
 	mentioned  map[types.Object][]*decl
-	touched    map[types.Object][]*decl // package variables, where they are not only read
-	named      []*decl                  // types that have methods
+	touched    map[types.Object][]*decl // package variables that are not only read
+	named      []*decl                  // types with methods
 	methods    map[string][]*decl       // by name
-	called     map[string][]*decl       // what may call a method of a name on whatever has it
+	called     map[string][]*decl       // by method name: declarations that may call it on any value that has it
 }
 
 func (p *parsedProgram) indexed() *index {
@@ -536,7 +536,7 @@ func (p *parsedProgram) indexed() *index {
 				case "method":
 					p.methods[d.names[0]] = append(p.methods[d.names[0]], d)
 				case "type":
-					if len(d.methodSet()) > 0 { // its own, or those of what it embeds
+					if len(d.methodSet()) > 0 { // its own, or promoted
 						p.named = append(p.named, d)
 					}
 				}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// returns follows a result of a function to where it is called.
+// returns traces a result of a function to its calls.
 func (t *tracer) returns(f *types.Func, i int) {
 	f = f.Origin()
 	if r := (returned{f, i}); t.returned[r] {
@@ -57,8 +57,8 @@ func (t *tracer) returns(f *types.Func, i int) {
 	}
 }
 
-// handedToLibrary follows a result of a method into the standard library, which
-// may call it, and reports whether that can be done.
+// handedToLibrary traces a result of a method into the standard library, which may call it,
+// and reports whether that is possible.
 func (t *tracer) handedToLibrary(m *decl, f *types.Func, i int) bool {
 	if f.Exported() && t.p.mayBeHeld(m) && t.p.namesMethods() {
 		t.namedOn(f.Signature().Results().At(i).Type(), map[types.Type]bool{})
@@ -72,7 +72,7 @@ func (t *tracer) handedToLibrary(m *decl, f *types.Func, i int) bool {
 	return t.problem == nil
 }
 
-// result follows a call, of which one result is meant.
+// result traces result i of a call.
 func (t *tracer) result(d *decl, stack []ast.Node, i, of int) {
 	if of == 1 {
 		t.flow(d, slices.Clone(stack), false)
@@ -105,15 +105,15 @@ func (t *tracer) result(d *decl, stack []ast.Node, i, of int) {
 	}
 }
 
-// toEngine reports whether a call is one of Larder's own functions, which copy what
-// they are given and hand out, but for what has functions in it.
+// toEngine reports whether a call is one of Larder's own functions, which copy their
+// arguments and results, except those with functions in them.
 func (d *decl) toEngine(call *ast.CallExpr) bool {
 	f := staticCallee(d.info(), call)
 	return f != nil && f.Pkg() != nil && isEngine(f.Pkg().Path())
 }
 
-// isLent reports whether Larder does not copy values of a type: there are functions
-// or channels in them.
+// isLent reports whether Larder does not copy values of a type, because they contain
+// functions or channels.
 func isLent(of types.Type, seen map[types.Type]bool) bool {
 	if seen == nil {
 		seen = map[types.Type]bool{}
@@ -143,7 +143,7 @@ func isLent(of types.Type, seen map[types.Type]bool) bool {
 	return false
 }
 
-// returnedBy follows what the function around returns.
+// returnedBy traces what the enclosing function returns.
 func (t *tracer) returnedBy(d *decl, stack []ast.Node, n int) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		lit, ok := stack[i].(*ast.FuncLit)
@@ -161,15 +161,15 @@ func (t *tracer) returnedBy(d *decl, stack []ast.Node, n int) {
 	}
 }
 
-// returnedLiteral is a result of a function literal.
+// A returnedLiteral is a result of a function literal.
 type returnedLiteral struct {
 	lit *ast.FuncLit
 	i   int
 }
 
-// literalReturns follows what a function literal returns.
+// literalReturns traces what a function literal returns.
 func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n int) {
-	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] || t.making != nil && lit == t.making.lit { // which Larder calls
+	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] || t.making != nil && lit == t.making.lit { // Larder calls it
 		return
 	} else {
 		t.literals[r] = true
@@ -181,7 +181,7 @@ func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n i
 			t.result(d, stack[:len(stack)-1], n, results)
 			return
 		}
-		if d.toEngine(p) && !isLent(d.info().TypeOf(lit).(*types.Signature).Results().At(n).Type(), nil) || t.memo && d == t.decl { // a function that remembers what it gives is the variable
+		if d.toEngine(p) && !isLent(d.info().TypeOf(lit).(*types.Signature).Results().At(n).Type(), nil) || t.memo && d == t.decl { // a memoizing function is the variable itself
 			return
 		}
 	case *ast.AssignStmt:
@@ -200,8 +200,8 @@ func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n i
 	t.lost(d, lit, "whatever calls the function literal that returns it")
 }
 
-// callsOf follows the results of calls of a local variable, and reports whether
-// it is only called.
+// callsOf traces the results of calls of a local variable, and reports whether it is only
+// called.
 func (t *tracer) callsOf(d *decl, o types.Object, n, results int) bool {
 	if v, ok := o.(*types.Var); !ok || v.Parent() == v.Pkg().Scope() {
 		return false

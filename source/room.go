@@ -10,24 +10,23 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A list or a buffer that came from a sync.Pool and is empty still has room behind its
-// end: what was there before, and how much of it there is, which decides whether two
-// lists share memory. So it may be used only in ways of which it is known that they do
-// not look at the room: a list grows by appends of which each is the next state of the
-// one variable that it is in, and is read up to its end; of a buffer some methods are
-// called. It is followed through variables and functions of the program.
+// An emptied slice or buffer from a sync.Pool still has memory beyond its end: old content,
+// and a capacity that decides whether two slices share memory. So only uses are allowed
+// that do not observe these. A slice may grow by appends if each result is the next state
+// of its one variable, and may be read up to its end. A buffer has some allowed methods.
+// The analysis follows them through variables and functions of the program.
 
-// A room follows what has room.
+// A room follows a value with old capacity.
 type room struct {
 	p    *parsedProgram
 	seen map[*types.Var]bool
-	view map[*types.Var]bool  // lists that a buffer has, too: they must not grow
-	from map[*types.Func]bool // whose results are followed
+	view map[*types.Var]bool  // slices that alias a buffer: they must not grow
+	from map[*types.Func]bool // functions whose results are followed
 	bad  bool
 }
 
-// seesRoom reports whether something may look at the room of what is got from a pool,
-// the last of the nodes.
+// seesRoom reports whether code may observe the capacity of an object from a pool, the last
+// of the nodes.
 func (d *decl) seesRoom(get use) bool {
 	of := itemOf(d.info(), get.stack)
 	if !hasRoom(of) && !hidesBuffer(of) {
@@ -38,7 +37,7 @@ func (d *decl) seesRoom(get use) bool {
 	return r.bad
 }
 
-// hasRoom reports whether a type is a list or a buffer, or a pointer to one.
+// hasRoom reports whether a type is a slice or a buffer, or a pointer to one.
 func hasRoom(of types.Type) bool {
 	if of == nil {
 		return false
@@ -53,14 +52,14 @@ func isBuffer(of types.Type) bool {
 	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "bytes" && n.Obj().Name() == "Buffer"
 }
 
-// bufferMethods are methods of buffers: those that do not look at the room are true.
+// bufferMethods are methods of buffers: true for those that do not observe the capacity.
 var bufferMethods = map[string]bool{
 	"Write": true, "WriteString": true, "WriteByte": true, "WriteRune": true, "String": true, "Len": true, "Reset": true, "Truncate": true, "Grow": true,
 	"Bytes": true, "Next": true, "Read": true, "ReadByte": true, "ReadRune": true, "ReadString": true, "ReadBytes": true, "UnreadByte": true, "UnreadRune": true,
 	"ReadFrom": false, "WriteTo": false, "Cap": false, "Available": false, "AvailableBuffer": false, "Peek": false,
 }
 
-// hidesBuffer reports whether a type is an interface behind which may be a buffer.
+// hidesBuffer reports whether a type is an interface that a buffer implements.
 func hidesBuffer(of types.Type) bool {
 	i, ok := under(of).(*types.Interface)
 	if !ok {
@@ -74,8 +73,8 @@ func hidesBuffer(of types.Type) bool {
 	return true
 }
 
-// follow goes to all places where a variable is named that has room. Its list grows
-// there, or goes on in one other variable: then it is only set and put back.
+// follow checks all uses of a variable with such a value. Its slice may grow there, or move
+// to one other variable: then it is otherwise only assigned and put back.
 func (r *room) follow(d *decl, v *types.Var, view bool) {
 	if v == nil || r.bad || r.seen[v] && (!view || r.view[v]) {
 		return
@@ -109,17 +108,18 @@ func (r *room) follow(d *decl, v *types.Var, view bool) {
 	}
 }
 
-// A fate is what becomes of something that has room, where it is named.
+// A fate is the effect of a use.
 type fate int
 
 const (
-	sets  fate = iota // it is set, put back, or asked for its length
+	sets  fate = iota // assigned, put back, or only its length is read
 	uses              // it is read, or grows
-	moves             // it goes on in another variable
+	moves             // it moves to another variable
 )
 
-// flow follows an expression that has room, the last of the nodes, which is what is in
-// a variable or what was got. What grows must become the next state of the variable.
+// flow follows an expression with such a value, the last of the nodes: the content of a
+// variable, or an object from a pool. A grown slice must become the next state of the
+// variable.
 func (r *room) flow(d *decl, stack []ast.Node, v *types.Var, view bool) fate {
 	info, grown := d.info(), false
 	end := func() fate {
@@ -166,7 +166,7 @@ func (r *room) flow(d *decl, stack []ast.Node, v *types.Var, view bool) fate {
 			if goOn, view = r.method(d, stack[:i+1], view); !goOn {
 				return end()
 			}
-			i-- // on with the call
+			i-- // continue with the call
 		case *ast.CallExpr:
 			goOn, fate := r.argument(d, p, e, view)
 			if !goOn && fate == uses {
@@ -197,8 +197,8 @@ func (r *room) flow(d *decl, stack []ast.Node, v *types.Var, view bool) fate {
 	return sets
 }
 
-// move follows what has room into another variable: behind interfaces there are only
-// buffers, as methods of other types may look at it.
+// move follows the value into another variable. Interfaces may hold only buffers, because
+// methods of other types may observe the capacity.
 func (r *room) move(d *decl, o *types.Var, of types.Type, view bool) fate {
 	if o == nil || types.IsInterface(o.Type()) && !isBuffer(of) && !types.IsInterface(of) {
 		return r.lost()
@@ -212,13 +212,13 @@ func (r *room) lost() fate {
 	return uses
 }
 
-// runsHere reports whether the last of the nodes is executed by the function that is
-// declared, or by literals that it calls or defers.
+// runsHere reports whether the declared function runs the last of the nodes, directly or in
+// literals that it calls or defers.
 func (d *decl) runsHere(stack []ast.Node) bool {
 	return !slices.ContainsFunc(stack, func(n ast.Node) bool { _, is := n.(*ast.GoStmt); return is }) && d.atOnce(stack)
 }
 
-// assign follows what has room into the variable that it is assigned to.
+// assign follows the value into the variable to which it is assigned.
 func (r *room) assign(d *decl, stack []ast.Node, v *types.Var, view bool) fate {
 	info, e := d.info(), stack[len(stack)-1].(ast.Expr)
 	a := stack[len(stack)-2].(*ast.AssignStmt)
@@ -252,20 +252,20 @@ func (r *room) assign(d *decl, stack []ast.Node, v *types.Var, view bool) fate {
 		return uses
 	case o == nil || v == nil && a.Tok != token.DEFINE && isPackageVariable(o):
 		return r.lost()
-	case r.seen[o] && !view: // back to where it came from
+	case r.seen[o] && !view: // back to its origin
 		return sets
 	}
 	return r.move(d, o, info.TypeOf(e), view)
 }
 
-// emptiesItself reports whether an assignment makes the list in a variable empty.
+// emptiesItself reports whether an assignment empties the slice in a variable.
 func (d *decl) emptiesItself(a *ast.AssignStmt, v *types.Var) bool {
 	s, ok := ast.Unparen(a.Rhs[0]).(*ast.SliceExpr)
 	return ok && len(a.Rhs) == 1 && d.isEmptied(s) && d.uses(s.X, v)
 }
 
-// returned follows what a function returns to where it is called, if it got that
-// itself; with what it was given its callers go on.
+// returned follows a result to the calls of a function that obtained the value itself;
+// callers follow their own arguments.
 func (r *room) returned(d *decl, stack []ast.Node, view bool) fate {
 	f, _ := d.object().(*types.Func)
 	if f == nil || f.Signature().Results().Len() != 1 || slices.ContainsFunc(stack, isLit) {
@@ -296,8 +296,8 @@ func (r *room) returned(d *decl, stack []ast.Node, view bool) fate {
 	return uses
 }
 
-// method follows what has room, the last of the nodes, into a method that is called on
-// it, and reports whether what that gives has room, too, and is a part of a buffer.
+// method follows the value, the last of the nodes, into a method called on it. It reports
+// whether the result also has old capacity, and whether it is a part of a buffer.
 func (r *room) method(d *decl, stack []ast.Node, view bool) (goOn, isView bool) {
 	info := d.info()
 	i := len(stack) - 2
@@ -324,8 +324,7 @@ func (r *room) method(d *decl, stack []ast.Node, view bool) (goOn, isView bool) 
 	return results.Len() == 1 && hasRoom(results.At(0).Type()), view
 }
 
-// noneOf reports whether the program has no method of its own of a name that is given
-// bytes.
+// noneOf reports whether no method of the program with a name has a parameter of bytes.
 func (r *room) noneOf(name string) bool {
 	return !slices.ContainsFunc(r.p.indexed().methods[name], func(m *decl) bool {
 		f, ok := m.object().(*types.Func)
@@ -346,14 +345,14 @@ func (r *room) given(m *decl, f *types.Func, v *types.Var, view bool) {
 	r.follow(m, v, view)
 }
 
-// argument follows what has room into what is called with it, and reports whether what
-// that gives has it as well.
+// argument follows the value into a called function, and reports whether the result also
+// has old capacity.
 func (r *room) argument(d *decl, call *ast.CallExpr, e ast.Expr, view bool) (goOn bool, what fate) {
 	info := d.info()
 	n := slices.Index(call.Args, e)
 	fun := info.Types[ast.Unparen(call.Fun)]
 	switch {
-	case call.Fun == e: // of Get, or of a method that was followed
+	case call.Fun == e: // Get, or a method that was followed
 		return true, uses
 	case n < 0:
 		return false, r.lost()
@@ -382,7 +381,7 @@ func (r *room) argument(d *decl, call *ast.CallExpr, e ast.Expr, view bool) (goO
 	case std.Has(f.Pkg().Path()):
 		return r.library(d, call, f, n, view)
 	case isEngine(f.Pkg().Path()):
-		return false, uses // which copies it
+		return false, uses // it copies the value
 	}
 	m := r.p.declOf(f)
 	params := f.Signature().Params()
@@ -401,7 +400,7 @@ func (r *room) argument(d *decl, call *ast.CallExpr, e ast.Expr, view bool) (goO
 	return results.Len() == 1 && hasRoom(results.At(0).Type()), uses
 }
 
-// converted follows a conversion: to a text what is in a list is copied.
+// converted follows a conversion: a conversion to a string copies.
 func (r *room) converted(to, of types.Type) (goOn bool, what fate) {
 	switch core(to).(type) {
 	case *types.Slice:
@@ -424,19 +423,19 @@ func isPoolPut(info *types.Info, call *ast.CallExpr) bool {
 	return f != nil && f.FullName() == "(*sync.Pool).Put"
 }
 
-// growing are functions of the library whose result is the next state of their first
-// argument; those whose names begin with Append are, too.
+// growing are library functions whose result is the next state of their first argument, in
+// addition to those whose names begin with Append.
 var growing = map[string]bool{"slices.Grow": true, "slices.Insert": true, "slices.Delete": true, "slices.DeleteFunc": true, "slices.Compact": true, "slices.CompactFunc": true, "slices.Replace": true}
 
-// reading are packages of the library of which functions read a list up to its end, if
-// they give nothing that refers to something.
+// reading are library packages whose functions read a slice up to its end, if their results
+// contain no references.
 var reading = []string{"bytes", "slices", "sort", "strings", "strconv", "unicode/utf8", "unicode/utf16", "encoding/", "hash/", "crypto/", "math", "regexp", "fmt", "errors"}
 
-// writing are packages of which functions do nothing with an io.Writer but write to it,
-// and nothing with an io.Reader but read from it.
+// writing are packages whose functions only write to an io.Writer, and only read from an
+// io.Reader.
 var writing = []string{"fmt", "encoding/", "image/", "compress/", "archive/", "text/", "html/", "go/", "html", "mime/"}
 
-// library follows what has room into a function of the standard library.
+// library follows the value into a function of the standard library.
 func (r *room) library(d *decl, call *ast.CallExpr, f *types.Func, n int, view bool) (goOn bool, what fate) {
 	of, to := d.info().TypeOf(call.Args[n]), parameterAt(f.Signature(), n)
 	if isBuffer(of) || types.IsInterface(of) {
@@ -444,7 +443,7 @@ func (r *room) library(d *decl, call *ast.CallExpr, f *types.Func, n int, view b
 		return false, uses
 	}
 	if named, ok := types.Unalias(of).(*types.Named); ok && named.NumMethods() > 0 && types.IsInterface(to) {
-		return false, r.lost() // whose methods may be called
+		return false, r.lost() // its methods may be called
 	}
 	grows := strings.HasPrefix(f.Name(), "Append") || growing[f.FullName()] || f.Name() == "Sum" && r.noneOf("Sum")
 	switch {
@@ -464,11 +463,10 @@ func (r *room) library(d *decl, call *ast.CallExpr, f *types.Func, n int, view b
 	return false, uses
 }
 
-// copiesList are functions of the library that give what has nothing of a list but its
-// elements.
+// copiesList are library functions whose result shares only the elements with a slice.
 var copiesList = map[string]bool{"slices.Clone": true, "bytes.Clone": true, "slices.Concat": true, "bytes.Join": true, "bytes.ToUpper": true, "bytes.ToLower": true, "slices.Sorted": true}
 
-// written lists the program's methods that one named Write may stand for.
+// written lists the program's methods that may be a method Write.
 func (r *room) written(f *types.Func) []*decl {
 	if types.IsInterface(f.Signature().Recv().Type()) {
 		return slices.DeleteFunc(slices.Clone(r.p.implementations(f)), func(m *decl) bool {
@@ -479,7 +477,7 @@ func (r *room) written(f *types.Func) []*decl {
 	return nil
 }
 
-// plain reports whether results refer to nothing, but for errors.
+// plain reports whether results contain no references, except errors.
 func plain(results *types.Tuple) bool {
 	for v := range results.Variables() {
 		if !flat(v.Type(), 0) && v.Type() != types.Universe.Lookup("error").Type() {
@@ -489,8 +487,7 @@ func plain(results *types.Tuple) bool {
 	return true
 }
 
-// writes reports whether a function of the library does nothing with a buffer but write
-// to it, or read from it.
+// writes reports whether a library function only writes to a buffer, or only reads from it.
 func (r *room) writes(f *types.Func, to types.Type) bool {
 	path := f.Pkg().Path()
 	switch {
@@ -520,8 +517,7 @@ func inPackages(list []string, path string) bool {
 	return slices.ContainsFunc(list, func(p string) bool { return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) })
 }
 
-// parameterAt is the type of the parameter that the n-th argument of a call is passed
-// for.
+// parameterAt returns the type of the parameter for the n-th argument of a call.
 func parameterAt(s *types.Signature, n int) types.Type {
 	params := s.Params()
 	switch last := params.Len() - 1; {

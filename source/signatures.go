@@ -8,20 +8,19 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A function value whose type names a type of the program's own is one that the
-// program's sources make: a literal, or a function that is named without being
-// called. So where it cannot be seen which one a value is, it is one of those that
-// have its type: an option is one of the options that there are.
+// The program's sources make all function values whose type names a type of the program: as
+// a literal, or by naming a function without a call. So if it is not visible which function
+// a value is, it is one with its type: an option is one of the existing options.
 
-// value is a function that is a value somewhere.
+// A value is a function used as a value.
 type value struct {
 	callee
 	of      *types.Signature
-	unknown bool // it is a method, or its body is not at hand
+	unknown bool // a method, or its body is not available
 }
 
-// valuesOf lists the functions that a value of a type may be, and reports whether
-// those are all.
+// valuesOf lists the functions that a value of a type may be, and reports whether the list
+// is complete.
 func (p *parsedProgram) valuesOf(of *types.Signature) (list []callee, ok bool) {
 	if !isOwnSignature(of) || p.foreign() || p.makesFunctions() {
 		return nil, false
@@ -41,16 +40,16 @@ func (p *parsedProgram) valuesOf(of *types.Signature) (list []callee, ok bool) {
 	return list, len(list) > 0
 }
 
-// makesFunctions reports whether the program makes function values that its sources
-// do not show, by reflection.
+// makesFunctions reports whether the program makes function values by reflection, which its
+// sources do not show.
 func (p *parsedProgram) makesFunctions() bool {
 	return p.found.makesFunctions.get(func() bool {
 		return p.namesAny("reflect", "MakeFunc", "Method", "MethodByName", "Methods")
 	})
 }
 
-// namesAny reports whether the program's own code names one of some functions or
-// methods of a package of the library, or calls one of such a name by an interface.
+// namesAny reports whether the program's own code names one of the given functions or
+// methods of a library package, or calls one of such a name through an interface.
 func (p *parsedProgram) namesAny(path string, names ...string) bool {
 	for _, k := range p.order {
 		if k.engine {
@@ -69,7 +68,7 @@ func (p *parsedProgram) namesAny(path string, names ...string) bool {
 	return false
 }
 
-// allValues finds the functions that are values.
+// allValues finds the functions used as values.
 func (p *parsedProgram) allValues() []value {
 	return p.found.values.get(func() (all []value) {
 		for _, k := range p.order {
@@ -89,7 +88,7 @@ func (p *parsedProgram) allValues() []value {
 	})
 }
 
-// valueAt returns the function that the last of the nodes is, if it is a value.
+// valueAt returns the function that the last of the nodes is, if it is used as a value.
 func (p *parsedProgram) valueAt(d *decl, stack []ast.Node) (v value, ok bool) {
 	info := d.info()
 	switch n := stack[len(stack)-1].(type) {
@@ -134,10 +133,10 @@ func (p *parsedProgram) valueAt(d *decl, stack []ast.Node) (v value, ok bool) {
 	return v, false
 }
 
-// isOwnSignature reports whether only sources of the program's own make functions of
-// a type: one of their types is in it, and it has not the form of what generic
-// functions of the library make of types that are given to them: iterators, what
-// these are called with, and functions without parameters.
+// isOwnSignature reports whether only sources of the program make functions of a type. It
+// must contain a type of the program. It must not have the form of functions that generic
+// library functions make from their type arguments: iterators, their callbacks, and
+// functions without parameters.
 func isOwnSignature(of *types.Signature) bool {
 	if of.Params().Len() == 0 || hasParameters(of, 0) {
 		return false
@@ -161,17 +160,17 @@ func isOwnSignature(of *types.Signature) bool {
 	return own
 }
 
-// owned says whose the types are that a type is made of.
+// owned tells which code declares the types in a type.
 type owned int
 
 const (
 	ownedByNobody owned = iota
 	ownedByProgram
-	ownedByOthers // or not known
+	ownedByOthers // or unknown
 )
 
-// owner says whose the named type is that a type is, or is a pointer to or a list
-// of. What the library has is nobody's.
+// owner returns the owner of the named type that a type is, points to, or lists. Library
+// types have no owner.
 func owner(of types.Type) owned {
 	switch u := types.Unalias(of).(type) {
 	case *types.Basic:
@@ -197,7 +196,7 @@ func owner(of types.Type) owned {
 	return ownedByOthers
 }
 
-// hasParameters reports whether a type has type parameters in it.
+// hasParameters reports whether a type contains type parameters.
 func hasParameters(of types.Type, depth int) bool {
 	if depth > 10 {
 		return true

@@ -1,32 +1,30 @@
 // Package source identifies Go functions by their source.
 //
-// The identity of a function is a digest of its closure: its own declaration
-// and every declaration of the program that it can reach, over packages,
-// without comments and layout. It is found by the type checker in sources that
-// the program carries in itself, so it needs no tool and cannot be out of date.
-// Each package whose functions are to be known registers its sources:
+// The identity of a function is a digest of its closure: its declaration and every
+// declaration that it can reach in the program, without comments and layout. The type
+// checker finds the closure in sources embedded in the program, so it needs no tool and is
+// never out of date. Each package whose functions are to be identified registers its
+// sources:
 //
 //	//go:embed *.go
 //	var files embed.FS
 //	var _ = source.Register(files)
 //
-// A closure is precise only where that is proved: where everything in it is
-// understood. If something is not, the function is known by the whole program.
-// If it depends on what no code can tell (clocks, random numbers, the
-// environment, files, variables that change while the program runs) it is
-// refused, with the way to it. docs/internals/code-identity-go.md has the rules.
+// A closure is precise only if everything in it is understood. Otherwise the whole program
+// identifies the function. A function is refused, with the path, if it depends on what no
+// code shows: clocks, random numbers, the environment, files, variables that change while
+// the program runs. docs/internals/code-identity-go.md has the rules.
 //
-// A declaration is anything declared at package level. Packages of the
-// standard library count by the version of the toolchain, and package std says
-// what they do; packages of modules with a version count by that version, if
-// they are declared to be pure.
+// A declaration is anything declared at package level. Packages of the standard library
+// count by the version of the toolchain, and package std describes their effects; packages
+// of versioned modules count by that version, if they are declared as pure.
 //
 // A function with a line
 //
 //	//larder:version 3
 //
-// in its doc comment is a boundary: it counts by its signature and that
-// version, so its body can change without its callers being computed again.
+// in its doc comment is a boundary: it counts by its signature and that version, so its
+// body can change without recomputing its callers.
 package source
 
 import (
@@ -43,43 +41,41 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// Options say what to take for granted, and what is an input.
+// Options are assumptions about packages, and inputs.
 type Options struct {
-	// Pure lists what may be reached although it is impure or unknown, because
-	// results do not depend on what it does beyond its arguments: functions and
-	// variables ("time.Now", "example.com/m/pkg.Limit"), packages
-	// ("golang.org/x/image/draw"), or all packages below a path
-	// ("golang.org/x/image/...").
+	// Pure lists what may be reached although it is impure or unknown, because results
+	// depend only on its arguments: functions and variables ("time.Now",
+	// "example.com/m/pkg.Limit"), packages ("golang.org/x/image/draw"), or all packages
+	// below a path ("golang.org/x/image/...").
 	Pure []string
-	// Inputs are pointers to package variables, written as such
-	// ([]any{&Limit, &config.Default}). The value that one has when a function
-	// is called becomes part of the key of each function that reads it, as if
-	// it were an argument; so it may change, or come from the environment.
+	// Inputs are pointers to package variables, written as such ([]any{&Limit,
+	// &config.Default}). The value at the time of a call becomes part of the key of each
+	// function that reads the variable, like an argument. So it may change, or come from
+	// the environment.
 	Inputs []any
 }
 
-// A Package is a package whose sources are known.
+// A Package is a package with known sources.
 type Package struct {
 	path    string
-	dir     string // as the executable has it
+	dir     string // as recorded in the executable
 	main    bool
 	files   fs.FS
 	options Options
-	beside  bool // it is not registered: its files lie among those of the package that it tests
+	beside  bool // not registered: its files are among those of the package that it tests
 	names   namesakes
 }
 
 var registry struct {
 	sync.Mutex
 	packages []*Package
-	programs map[bool]*parsedProgram // as functions of Larder's own packages see it, and others; made at first use, of what was registered until then
+	programs map[bool]*parsedProgram // as seen by Larder's own functions, and by others; made at first use, from the packages registered until then
 	held     held
 }
 
-// Register makes the sources of the calling package known. It is called once
-// by each package, as the value of a package variable; files holds all its
-// .go files at the top. Files that other variables of the package embed must be
-// embedded by the same pattern too where functions read those variables.
+// Register registers the sources of the calling package. Each package calls it once, as the
+// value of a package variable; files holds all its .go files at the top. If functions read
+// other embedded files through variables, the same pattern must embed these files in files.
 func Register(files fs.FS, o ...Options) *Package {
 	pc, file, _, _ := runtime.Caller(1)
 	symbol := runtime.FuncForPC(pc).Name()
@@ -97,7 +93,7 @@ func Register(files fs.FS, o ...Options) *Package {
 	return p
 }
 
-// known returns the registered package of that path, or nil.
+// known returns the registered package with a path, or nil.
 func known(path string) *Package {
 	registry.Lock()
 	defer registry.Unlock()
@@ -109,11 +105,11 @@ func known(path string) *Package {
 	return nil
 }
 
-// folderOf is the folder of a file, as the executable names files.
+// folderOf returns the directory of a file, as named in the executable.
 func folderOf(file string) string { return file[:max(strings.LastIndexByte(file, '/'), 0)] }
 
-// holder returns the package that a literal in a file is of. The compiler names a literal
-// by the package into which it put the function around it, which may be another one.
+// holder returns the package of a literal in a file. The compiler names a literal after the
+// package into which it inlined the enclosing function, which may be another one.
 func holder(named, file string) string {
 	registry.Lock()
 	defer registry.Unlock()
@@ -128,7 +124,7 @@ func holder(named, file string) string {
 		default:
 			return tested
 		}
-		if of == "" || strings.HasSuffix(of, testOf) { // tests of a package lie beside it
+		if of == "" || strings.HasSuffix(of, testOf) { // tests of a package are in its directory
 			of = p.path
 		}
 	}
@@ -136,13 +132,13 @@ func holder(named, file string) string {
 	case of != "":
 		return of
 	case slices.ContainsFunc(registry.packages, func(p *Package) bool { return p.path == named }):
-		return dir // it is of one that does not register
+		return dir // of an unregistered package
 	}
 	return named
 }
 
-// loaded returns the program as registered, parsed on first use, as far as functions
-// of one package can have to do with it.
+// loaded returns the registered program, parsed at first use, as far as it concerns
+// functions of the wanted package.
 func loaded(wanted string) (*parsedProgram, error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -166,9 +162,8 @@ func loaded(wanted string) (*parsedProgram, error) {
 	return registry.programs[own], nil
 }
 
-// Surroundings lists what identities depend on beside the build itself: what is
-// registered, with what each package declares, and the settings in the
-// environment that count.
+// Surroundings lists what identities depend on in addition to the build: the registered
+// packages, their declarations as Options, and the relevant settings in the environment.
 func Surroundings() []string {
 	debug := os.Getenv("GODEBUG")
 	settings.CompareAndSwap(nil, &debug)
@@ -185,12 +180,12 @@ func Surroundings() []string {
 // errStarting is returned while init functions run.
 var errStarting = errors.New("source: init functions of the program still run, so that package variables may not have their values yet, and no key says which they have: compute this when main has begun")
 
-// settings is what GODEBUG was when a function was first identified.
+// settings is the GODEBUG at the first identification of a function.
 var settings atomic.Pointer[string]
 
-// Steady reports an error if GODEBUG, by which the standard library changes what
-// it does at any time, is not what it was when the first function was identified, and
-// while init functions run, as package variables may not have their values yet.
+// Steady returns an error if GODEBUG, which changes the behaviour of the standard library,
+// differs from its value at the first identification. It also returns an error while init
+// functions run, because package variables may not have their values yet.
 func Steady() error {
 	if !executable.Started() {
 		return errStarting

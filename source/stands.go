@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// What a local variable or a parameter stands for is known where all that it may
-// be given is in sight. This file lists that, and follows function values by it.
+// The values of a local variable or parameter are known if all assignments and arguments
+// are visible. This file lists them, and resolves function values.
 
 // A given is an expression whose value a variable may have.
 type given struct {
@@ -16,8 +16,8 @@ type given struct {
 	e ast.Expr
 }
 
-// givens lists what a local variable or a parameter of a function may be given,
-// and reports whether that is all.
+// givens lists the values of a local variable or parameter, and reports whether the list is
+// complete.
 func (p *parsedProgram) givens(d *decl, v *types.Var) (list []given, ok bool) {
 	if isPackageVariable(v) || v.IsField() || d.pointsTo(v) {
 		return nil, false
@@ -32,8 +32,8 @@ func (p *parsedProgram) givens(d *decl, v *types.Var) (list []given, ok bool) {
 	return append(list, passed...), ok
 }
 
-// isOperand reports whether a variable is a parameter, a receiver or a result, be
-// it of a function literal within the declaration.
+// isOperand reports whether a variable is a parameter, a receiver or a result, also of a
+// function literal in the declaration.
 func (d *decl) isOperand(v *types.Var) (found bool) {
 	has := func(l *ast.FieldList) bool {
 		return l != nil && slices.ContainsFunc(l.List, func(f *ast.Field) bool {
@@ -52,8 +52,8 @@ func (d *decl) isOperand(v *types.Var) (found bool) {
 	return found
 }
 
-// passed lists what is passed for a parameter of the declared function, and
-// reports whether that is all.
+// passed lists the arguments for a parameter of the declared function, and reports whether
+// the list is complete.
 func (p *parsedProgram) passed(d *decl, v *types.Var) (list []given, ok bool) {
 	f, isFunc := d.object().(*types.Func)
 	if !isFunc || !p.inSight(d) {
@@ -82,8 +82,8 @@ func (p *parsedProgram) passed(d *decl, v *types.Var) (list []given, ok bool) {
 	return list, ok
 }
 
-// callOf is the call of a function that the last of the nodes names, or nil if it
-// is not called there.
+// callOf returns the call of a function that the last of the nodes names, or nil if it is
+// not called there.
 func callOf(info *types.Info, stack []ast.Node, f *types.Func) *ast.CallExpr {
 	if !isCalled(stack) {
 		return nil
@@ -99,7 +99,7 @@ func callOf(info *types.Info, stack []ast.Node, f *types.Func) *ast.CallExpr {
 	return nil
 }
 
-// inSight reports whether nothing calls a function but where the sources name it.
+// inSight reports whether a function is called only where the sources name it.
 func (p *parsedProgram) inSight(d *decl) bool {
 	switch {
 	case d.file.pkg.assembly || p.roots[d.object()]:
@@ -110,15 +110,15 @@ func (p *parsedProgram) inSight(d *decl) bool {
 	return p.callersUnseen(d.file.pkg) == "" || d.file.pkg.main || !p.callable(d, map[*decl]bool{})
 }
 
-// A callee is a function that a value stands for: a literal in a declaration, or
-// what that declares.
+// A callee is a possible function of a value: a literal in a declaration, or a declared
+// function.
 type callee struct {
 	d   *decl
 	lit *ast.FuncLit
 }
 
-// callees lists the functions that a value may be, and reports whether those are
-// all.
+// callees lists the functions that a value may be, and reports whether the list is
+// complete.
 func (p *parsedProgram) callees(d *decl, e ast.Expr) ([]callee, bool) {
 	var list []callee
 	seen := map[*types.Var]bool{}
@@ -160,7 +160,7 @@ func (p *parsedProgram) callees(d *decl, e ast.Expr) ([]callee, bool) {
 	return nil, false
 }
 
-// params are those of a callee.
+// params returns the parameters of a callee.
 func (c callee) params() *types.Tuple {
 	if c.lit != nil {
 		s, _ := c.d.info().TypeOf(c.lit).(*types.Signature)
@@ -169,7 +169,7 @@ func (c callee) params() *types.Tuple {
 	return c.d.object().(*types.Func).Signature().Params()
 }
 
-// body is the callee's, and the type that it has there.
+// body returns the callee's body and its syntactic type.
 func (c callee) body() (*ast.BlockStmt, *ast.FuncType) {
 	if c.lit != nil {
 		return c.lit.Body, c.lit.Type
@@ -177,7 +177,7 @@ func (c callee) body() (*ast.BlockStmt, *ast.FuncType) {
 	return c.d.function().Body, c.d.function().Type
 }
 
-// named is the object that an expression names, or an instance of it, or nil.
+// named returns the object that an expression names, also as an instance, or nil.
 func named(info *types.Info, e ast.Expr) types.Object {
 	e = ast.Unparen(e)
 	if _, isFunc := under(info.TypeOf(e)).(*types.Signature); isFunc {
@@ -207,8 +207,8 @@ func isFunction(info *types.Info, e ast.Expr) bool {
 	return ok
 }
 
-// pointsTo reports whether the address of a variable is taken, also by calling a
-// method that takes it.
+// pointsTo reports whether the address of a variable is taken, also by calling a pointer
+// method.
 func (d *decl) pointsTo(v *types.Var) bool {
 	found := false
 	ast.Inspect(d.node, func(n ast.Node) bool {
@@ -224,7 +224,7 @@ func (d *decl) pointsTo(v *types.Var) bool {
 	return found
 }
 
-// byPointer reports whether a method takes a pointer to what it is called on.
+// byPointer reports whether a method has a pointer receiver.
 func byPointer(sel *types.Selection) bool {
 	f, ok := sel.Obj().(*types.Func)
 	if !ok || types.IsInterface(f.Signature().Recv().Type()) {

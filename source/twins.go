@@ -8,11 +8,11 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// A pointer to a struct may be converted to one to another struct of the same fields,
-// and structs without a name are one type wherever they are written: then fields are
-// one memory with several names.
+// A pointer to a struct can be converted to a pointer to another struct with the same
+// fields, and equal unnamed structs are one type. Then several fields are names of the same
+// memory.
 
-// twin notes a conversion of a pointer to a struct.
+// twin records a conversion of a pointer to a struct.
 func (r *resolver) twin(n *ast.CallExpr) {
 	if len(n.Args) != 1 || !r.info.Types[ast.Unparen(n.Fun)].IsType() {
 		return
@@ -23,7 +23,7 @@ func (r *resolver) twin(n *ast.CallExpr) {
 	}
 }
 
-// structBehind is the struct that values of a type point to, or nil.
+// structBehind returns the struct to which values of a type point, or nil.
 func structBehind(of types.Type) *types.Struct {
 	if of == nil {
 		return nil
@@ -36,7 +36,7 @@ func structBehind(of types.Type) *types.Struct {
 	return s
 }
 
-// twins lists the fields that may be the same memory as one.
+// twins lists the fields that may share memory with f.
 func (p *parsedProgram) twins(f *types.Var) []*types.Var {
 	return p.found.twins.get(func() twins {
 		all := twins{}
@@ -63,10 +63,10 @@ func (p *parsedProgram) twins(f *types.Var) []*types.Var {
 	})[f]
 }
 
-// twins are the fields that are the same memory as others.
+// twins maps fields to those that share their memory.
 type twins map[*types.Var][]*types.Var
 
-// pair notes that the fields of two structs are the same memory.
+// pair records that the fields of two structs share memory.
 func (t twins) pair(s, with *types.Struct) {
 	for i := range min(s.NumFields(), with.NumFields()) {
 		a, b := s.Field(i).Origin(), with.Field(i).Origin()

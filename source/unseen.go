@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// Types of packages that do not register are not seen. Values of them may come in by
-// interfaces and type parameters: whatever their methods do, then happens.
+// The analysis does not see types of unregistered packages. Their values may arrive through
+// interfaces and type parameters, with methods that do anything.
 
 // isUnknown reports whether a type is not known.
 func isUnknown(of types.Type) bool { return of == nil || of == types.Typ[types.Invalid] }
 
-// unseen is where the program lets values of such types in.
+// unseen records where the program admits values of such types.
 type unseen struct {
-	anywhere bool               // there is no telling where
-	behind   []*types.Interface // they are put behind these
-	asserted []*types.Interface // to which something behind an interface is taken
+	anywhere bool               // not known where
+	behind   []*types.Interface // interfaces that receive them
+	asserted []*types.Interface // interfaces asserted on other interfaces
 }
 
-// An unseenFrom says where types come from that are not seen and may come in by an interface.
+// An unseenFrom is the origin of unseen types that may arrive through an interface.
 type unseenFrom int
 
 const (
 	nothingUnseen unseenFrom = iota
-	ownUnseen                // packages of the program itself, among others
+	ownUnseen                // including packages of the program itself
 	modulesUnseen
 )
 
-// comesInUnseen reports whether a value of a type that is not seen may be behind an
-// interface with some methods, at least.
+// comesInUnseen reports whether a value of an unseen type may arrive through an interface
+// with at least the given methods.
 func (p *parsedProgram) comesInUnseen(methods []string) bool {
 	return p.comesInFrom(methods) != nothingUnseen
 }
 
-// comesInFrom says where such a value may be from.
+// comesInFrom returns the origin of such a value.
 func (p *parsedProgram) comesInFrom(methods []string) unseenFrom {
 	if !p.foreign() {
 		return nothingUnseen
@@ -48,7 +48,7 @@ func (p *parsedProgram) comesInFrom(methods []string) unseenFrom {
 	switch {
 	case p.unknown != "" && (exported || u.anywhere):
 		return ownUnseen // it may put one anywhere
-	case u.anywhere: // it has methods that are not exported from what it embeds
+	case u.anywhere: // it has unexported methods of embedded types
 		return modulesUnseen
 	case !exported:
 		return nothingUnseen
@@ -58,7 +58,7 @@ func (p *parsedProgram) comesInFrom(methods []string) unseenFrom {
 	return nothingUnseen
 }
 
-// methodsOf lists the names of an interface's methods.
+// methodsOf lists the names of the methods of an interface.
 func methodsOf(of types.Type) (names []string) {
 	if i, ok := of.Underlying().(*types.Interface); ok {
 		for m := range i.Methods() {
@@ -68,7 +68,7 @@ func methodsOf(of types.Type) (names []string) {
 	return names
 }
 
-// findUnseen goes through the whole program.
+// findUnseen scans the whole program.
 func (p *parsedProgram) findUnseen() (u unseen) {
 	for _, k := range p.order {
 		if k.engine {
@@ -96,7 +96,7 @@ func (p *parsedProgram) findUnseen() (u unseen) {
 					return true
 				}
 				if tv := k.info.Types[e]; tv.IsType() && types.IsInterface(tv.Type) && !isError(tv.Type) {
-					u.asserted = append(u.asserted, tv.Type.Underlying().(*types.Interface)) // it may be: here it is named
+					u.asserted = append(u.asserted, tv.Type.Underlying().(*types.Interface)) // may be asserted: it is named here
 				}
 				return true
 			})

@@ -13,14 +13,14 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// A verdict says whether a package variable is constant: whether its value,
-// and all that it refers to, stays what it is when the program has started.
+// A verdict tells whether a package variable is constant: whether its value, and all that
+// it refers to, stays the same after program start.
 type verdict struct {
-	writers []*decl  // what gives it its value while the program starts, in order
+	writers []*decl  // declarations that write it at program start, in order
 	problem *problem // why it is not constant, or nil
 }
 
-// verdicts remembers what was found out about variables.
+// verdicts caches verdicts about variables.
 type verdicts struct {
 	mu  sync.Mutex
 	all map[*types.Var]*verdict
@@ -32,14 +32,14 @@ type verdicts struct {
 	callers   map[*decl]startup
 }
 
-// startup tells by whom a declaration is called while the program starts.
+// startup tells which declarations call a declaration at program start.
 type startup struct {
 	callers []*decl
-	running *decl          // what may call it later, or nil
+	running *decl          // a declaration that may call it later, or nil
 	through map[*decl]bool // itself, and all that may call it
 }
 
-// forget lets go of what was found out, as it may be otherwise now.
+// forget drops the verdicts, which may have become wrong.
 func (v *verdicts) forget() {
 	v.mu.Lock()
 	v.callersMu.Lock()
@@ -48,7 +48,7 @@ func (v *verdicts) forget() {
 	v.all, v.callers = nil, nil
 }
 
-// variable takes in what gives package variables their values.
+// variable includes the declarations that write package variables.
 func (w *walker) variable(d *decl) {
 	for _, v := range d.variables() {
 		if v.Name() == "_" || w.declared(d, d.file.pkg.path+"."+v.Name()) {
@@ -68,7 +68,7 @@ func (w *walker) variable(d *decl) {
 				order = append(order, by.examined().digest)
 			}
 		}
-		if len(order) > 1 { // the last to write it wins
+		if len(order) > 1 { // the last write counts
 			if digest, err := key.Of(order); err == nil {
 				w.orders[d.file.pkg.path+"."+v.Name()] = digest
 			}
@@ -76,7 +76,7 @@ func (w *walker) variable(d *decl) {
 	}
 }
 
-// verdict finds out whether a package variable is constant.
+// verdict determines whether a package variable is constant.
 func (p *parsedProgram) verdict(v *types.Var) *verdict {
 	p.indexed()
 	p.verdicts.mu.Lock()
@@ -92,7 +92,7 @@ func (p *parsedProgram) verdict(v *types.Var) *verdict {
 	return ver
 }
 
-// judge follows the variable's memory.
+// judge traces the variable's memory.
 func (t *tracer) judge() *verdict {
 	if t.decl.file.pkg.assembly && len(t.p.mentioned[t.root]) > 0 {
 		t.fail(problem{what: fmt.Sprintf("package variable %s, which assembly of its package may write", t.name()), at: t.decl.at(t.decl.node.Pos()), opaque: true})
@@ -112,8 +112,8 @@ func (t *tracer) judge() *verdict {
 	return &verdict{writers: t.inOrder()}
 }
 
-// overwritten refuses a variable of a type whose values are harmless as long as
-// nobody puts another in their place by a pointer, where the program does that.
+// overwritten refuses a variable of a type that is harmless until a value is overwritten
+// through a pointer, if the program does that.
 func (t *tracer) overwritten() {
 	eachNamed(t.root.Type(), func(n *types.Named) {
 		if d := t.p.overwrites[n.Obj()]; d != nil {
@@ -122,8 +122,7 @@ func (t *tracer) overwritten() {
 	})
 }
 
-// assigned looks for assignments to the variable alone: what it refers to cannot
-// be written.
+// assigned looks only for assignments to the variable: what it refers to cannot be written.
 func (t *tracer) assigned() {
 	for _, d := range t.p.mentioned[t.root] {
 		walk(d.node, func(stack []ast.Node) bool {
@@ -144,7 +143,7 @@ func (t *tracer) assigned() {
 	}
 }
 
-// inOrder sorts what writes the variable as it runs when the program starts.
+// inOrder sorts the writers of the variable in the order of program start.
 func (t *tracer) inOrder() []*decl {
 	var list []*decl
 	for _, k := range t.p.order {
@@ -157,8 +156,8 @@ func (t *tracer) inOrder() []*decl {
 	return list
 }
 
-// unseen refuses what code that is not registered may write: a variable that is
-// exported, or is handed out or written by what is.
+// unseen refuses a variable that unregistered code may write: it is exported, or exported
+// code returns or writes it.
 func (t *tracer) unseen() {
 	by := t.p.callersUnseen(t.decl.file.pkg)
 	if by == "" || t.decl.file.pkg.main || t.problem != nil {
@@ -174,8 +173,8 @@ func (t *tracer) unseen() {
 	}
 }
 
-// callable reports whether other packages can have a function called: it is
-// exported, or one that is calls it.
+// callable reports whether other packages can call a function, directly or through exported
+// functions.
 func (p *parsedProgram) callable(d *decl, seen map[*decl]bool) bool {
 	if seen[d] || d.kind != "func" && d.kind != "method" {
 		return false
@@ -191,7 +190,7 @@ func (p *parsedProgram) callable(d *decl, seen map[*decl]bool) bool {
 	return slices.ContainsFunc(list, func(m *decl) bool { return p.callable(m, seen) })
 }
 
-// object is the function or method that a declaration declares.
+// object returns the function or method that d declares.
 func (d *decl) object() types.Object {
 	if f := d.function(); f != nil {
 		return d.info().Defs[f.Name]
@@ -199,8 +198,8 @@ func (d *decl) object() types.Object {
 	return nil
 }
 
-// sentinel reports whether the variable is an error, or an empty context, that
-// is made where it is declared: nobody can write what it refers to.
+// sentinel reports whether the variable is an error, or an empty context, that is made in
+// its declaration: what it refers to cannot be written.
 func (t *tracer) sentinel() bool {
 	s := t.decl.node.(*ast.ValueSpec)
 	if len(s.Values) != len(s.Names) {
@@ -221,15 +220,14 @@ func (t *tracer) sentinel() bool {
 	return false
 }
 
-// beforeMain tells by whom d is called while the program starts: by init
-// functions and the values of package variables. There may be callers and
-// something that runs later, too.
+// beforeMain returns which init functions and values of package variables call d at program
+// start, and code that may call it later. Both may exist.
 func (p *parsedProgram) beforeMain(d *decl) (callers []*decl, running *decl) {
 	s := p.startupOf(d)
 	return s.callers, s.running
 }
 
-// startupOf is what findCallers finds, once.
+// startupOf caches the result of findCallers.
 func (p *parsedProgram) startupOf(d *decl) startup {
 	p.verdicts.callersMu.Lock()
 	s, known := p.verdicts.callers[d]
@@ -274,7 +272,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 		}
 		if d.kind == "method" && p.mayBeHeld(d) {
 			if calledByLibrary[d.names[0]] {
-				s.running = d // nobody can tell when
+				s.running = d // the time is unknown
 			}
 			for _, m := range p.called[d.names[0]] {
 				if m.laterCalls(d.names[0]) {
@@ -289,8 +287,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 	return s
 }
 
-// onlyCalls reports whether a declaration calls a function then and there
-// wherever it names it.
+// onlyCalls reports whether a declaration calls a function directly wherever it names it.
 func (d *decl) onlyCalls(o types.Object) bool {
 	calls := true
 	walk(d.node, func(stack []ast.Node) bool {
@@ -304,8 +301,8 @@ func (d *decl) onlyCalls(o types.Object) bool {
 	return calls
 }
 
-// laterCalls reports whether methods of a name are selected where they may be
-// called at any time.
+// laterCalls reports whether methods of a name are selected in code that may run at any
+// time.
 func (d *decl) laterCalls(name string) bool {
 	found := false
 	walk(d.node, func(stack []ast.Node) bool {
@@ -317,7 +314,7 @@ func (d *decl) laterCalls(name string) bool {
 	return found
 }
 
-// origin undoes instantiation.
+// origin returns the generic object of an instance.
 func origin(o types.Object) types.Object {
 	switch o := o.(type) {
 	case *types.Func:
@@ -328,7 +325,7 @@ func origin(o types.Object) types.Object {
 	return o
 }
 
-// isCalled reports whether the last of the nodes names what is called.
+// isCalled reports whether the last of the nodes names the called function.
 func isCalled(stack []ast.Node) bool {
 	child := stack[len(stack)-1]
 	for i := len(stack) - 2; i >= 0; i-- {
@@ -352,8 +349,8 @@ func isCalled(stack []ast.Node) bool {
 	return false
 }
 
-// isLater reports whether the last of the nodes is within a function literal
-// that is not called then and there, or in a goroutine.
+// isLater reports whether the last of the nodes is in a goroutine, or in a function literal
+// that is not called directly.
 func isLater(stack []ast.Node) bool {
 	for i, n := range stack {
 		switch n := n.(type) {
@@ -371,8 +368,7 @@ func isLater(stack []ast.Node) bool {
 	return false
 }
 
-// later reports whether a place within the declaration is reached later than
-// the declaration runs.
+// later reports whether code at a position runs later than the declaration.
 func (d *decl) later(pos token.Pos) (later bool) {
 	walk(d.node, func(stack []ast.Node) bool {
 		n := stack[len(stack)-1]
@@ -382,7 +378,7 @@ func (d *decl) later(pos token.Pos) (later bool) {
 	return later
 }
 
-// staticCallee is the function or method that a call names, or nil.
+// staticCallee returns the function or method that a call names, or nil.
 func staticCallee(info *types.Info, call *ast.CallExpr) *types.Func {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
@@ -405,7 +401,7 @@ func staticCallee(info *types.Info, call *ast.CallExpr) *types.Func {
 	return f.Origin()
 }
 
-// stdName is the name under which package std knows a function.
+// stdName returns the name of a function in package std.
 func stdName(f *types.Func) string {
 	if f.Signature().Recv() != nil {
 		return f.Pkg().Path() + "." + receiverName(f) + "." + f.Name()
@@ -415,8 +411,8 @@ func stdName(f *types.Func) string {
 
 const maxTypeDepth = 16
 
-// flat reports whether copies of values of a type share nothing that could be
-// written: functions aside, of which see origins.go.
+// flat reports whether copies of values of a type share no writable memory, apart from
+// functions (see origins.go).
 func flat(of types.Type, depth int) bool {
 	if of == nil || depth > maxTypeDepth {
 		return false
@@ -450,7 +446,7 @@ func flat(of types.Type, depth int) bool {
 	return false
 }
 
-// harmless reports whether values of a type are made for being shared.
+// harmless reports whether values of a type are designed to be shared.
 func harmless(of types.Type) bool {
 	n, ok := types.Unalias(of).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil {
@@ -466,12 +462,12 @@ func harmless(of types.Type) bool {
 	return std.Harmless(name) && !changeable[name] || isEngine(path)
 }
 
-// changeable are types that are made for being shared but have a method that
-// changes what they are.
+// changeable are types designed to be shared that have a method that changes their
+// behaviour.
 var changeable = map[string]bool{"regexp.Regexp": true}
 
-// isLock reports whether a type is one of package sync, or has one in it, so
-// that looking at a value tells what others are doing.
+// isLock reports whether a type is or contains a type of package sync, so that reading a
+// value observes other goroutines.
 func isLock(of types.Type, depth int) bool {
 	if of == nil || depth > maxTypeDepth {
 		return false
@@ -500,7 +496,7 @@ func isLock(of types.Type, depth int) bool {
 	return false
 }
 
-// hasFunctions reports whether values of a type have functions in them.
+// hasFunctions reports whether values of a type contain functions.
 func hasFunctions(of types.Type, depth int) bool {
 	if of == nil || depth > maxTypeDepth {
 		return true
@@ -526,8 +522,8 @@ func hasFunctions(of types.Type, depth int) bool {
 	return false
 }
 
-// variables are those of the standard library that stand for behaviour and that
-// other packages can set.
+// variables are variables of the standard library that control behaviour and that other
+// packages can set.
 var variables = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// callsThen are functions of the standard library that call what they are given then and
-// there, and do not keep it.
+// callsThen are standard library functions that call their argument directly, and do not
+// retain it.
 var callsThen = setOf("go/ast.Inspect", "sort.Slice", "sort.SliceStable", "slices.SortFunc", "slices.SortStableFunc",
 	"io/fs.WalkDir", "path/filepath.WalkDir", "strings.Map", "slices.IndexFunc", "slices.ContainsFunc", "slices.DeleteFunc", "maps.DeleteFunc")
 
-// A visitor is a function literal that does not outlive the function around it: it is called
-// then and there, given to what does no more than that, or in a variable that is only called.
+// A visitor is a function literal that does not outlive the enclosing function: it is
+// called directly, passed to functions that only call it, or held by a variable that is
+// only called.
 type visitor struct {
 	seen  map[types.Object]bool // variables that hold it
 	calls []visit
@@ -25,8 +26,8 @@ type visit struct {
 	call *ast.CallExpr
 }
 
-// visitorOf returns a literal, the last but one of the nodes around it, as a visitor; nil if
-// it may live on.
+// visitorOf returns a literal, the last but one of the nodes around it, as a visitor; nil
+// if it may outlive the function.
 func (d *decl) visitorOf(lit *ast.FuncLit, around ast.Node) *visitor {
 	v := &visitor{seen: map[types.Object]bool{}}
 	switch p := around.(type) {
@@ -46,8 +47,8 @@ func (d *decl) visitorOf(lit *ast.FuncLit, around ast.Node) *visitor {
 	return nil
 }
 
-// isLater reports whether the last of the nodes is within a literal that may outlive what
-// is around it, or in a goroutine.
+// isLater reports whether the last of the nodes is in a goroutine, or in a literal that may
+// outlive the enclosing function.
 func (d *decl) isLater(stack []ast.Node) bool {
 	for i, n := range stack {
 		switch n := n.(type) {
@@ -62,8 +63,7 @@ func (d *decl) isLater(stack []ast.Node) bool {
 	return false
 }
 
-// given reports whether what is called does nothing with an argument but call it then and
-// there.
+// given reports whether the called function only calls an argument directly.
 func (v *visitor) given(d *decl, call *ast.CallExpr, arg int) bool {
 	f := staticCallee(d.info(), call)
 	if f == nil || arg < 0 || isMethodExpression(d.info(), call) {
@@ -84,7 +84,7 @@ func (v *visitor) given(d *decl, call *ast.CallExpr, arg int) bool {
 	n := 0
 	for _, field := range fn.Type.Params.List {
 		if len(field.Names) == 0 {
-			n++ // nothing can be done with it
+			n++ // it cannot be used
 		}
 		for _, id := range field.Names {
 			if n == arg {
@@ -96,8 +96,8 @@ func (v *visitor) given(d *decl, call *ast.CallExpr, arg int) bool {
 	return arg < n
 }
 
-// held reports whether a local variable that holds the visitor is called then and there, or
-// handed to what does no more, and nothing else.
+// held reports whether a local variable with the visitor is only called directly, or passed
+// to functions that only call it.
 func (v *visitor) held(d *decl, name ast.Expr) bool {
 	id, ok := name.(*ast.Ident)
 	if !ok || id.Name == "_" {
@@ -108,7 +108,7 @@ func (v *visitor) held(d *decl, name ast.Expr) bool {
 		return false
 	}
 	if v.seen[o] {
-		return true // as far as it is known
+		return true // until found otherwise
 	}
 	v.seen[o] = true
 	only := true
@@ -121,10 +121,10 @@ func (v *visitor) held(d *decl, name ast.Expr) bool {
 	return only
 }
 
-// used reports whether one use of such a variable is of that kind, or gives it a value.
+// used reports whether a use of such a variable is one of these, or assigns it.
 func (v *visitor) used(d *decl, o *types.Var, stack []ast.Node) bool {
 	use := stack[len(stack)-1].(*ast.Ident)
-	for i, n := range stack { // in a literal only if that is the one that it holds
+	for i, n := range stack { // in a literal only if the variable holds that one
 		switch n := n.(type) {
 		case *ast.GoStmt, *ast.DeferStmt:
 			return false
@@ -144,7 +144,7 @@ func (v *visitor) used(d *decl, o *types.Var, stack []ast.Node) bool {
 	case *ast.AssignStmt:
 		return slices.Contains(p.Lhs, ast.Expr(use))
 	case *ast.BinaryExpr:
-		return true // is it nil?
+		return true // comparison with nil
 	}
 	return false
 }
@@ -159,7 +159,7 @@ func (d *decl) isAssigned(o *types.Var, around ast.Node, lit *ast.FuncLit) bool 
 	return ok && d.info().ObjectOf(id) == o
 }
 
-// isResult reports whether a variable is a result of a function, which its callers get.
+// isResult reports whether a variable is a result of a function, which its callers receive.
 func (d *decl) isResult(o *types.Var) (found bool) {
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		if f, ok := n.(*ast.FuncType); ok && f.Results != nil {
@@ -170,7 +170,7 @@ func (d *decl) isResult(o *types.Var) (found bool) {
 	return found
 }
 
-// visited goes back from a parameter of a literal to what it is called with.
+// visited traces a parameter of a literal back to its arguments.
 func (t *tracer) visited(d *decl, o *types.Var) {
 	walk(d.node, func(stack []ast.Node) bool {
 		lit, ok := stack[len(stack)-1].(*ast.FuncLit)

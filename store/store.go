@@ -1,15 +1,14 @@
-// Package store defines where records live at rest, and nothing about what
-// they mean.
+// Package store defines the interfaces to store records, leases and manifests. It does not
+// interpret records.
 //
-// A record is what is kept under a key: an encoded value, the type and codec
-// that read it back, and its provenance; or a link to the record of another key.
-// A lease is the right to compute a key, alone among all users of a store. A
-// manifest is a named list of keys; a pinned one keeps their records from being
-// evicted. [Records], [Leases], [Manifests] and [Evictor] are what can be done
-// with these; a [Store] does all of it.
+// A record is stored under a key. It holds an encoded value, its type and codec, and its
+// provenance; or a link to the record of another key. A lease is the exclusive right to
+// compute a key. A manifest is a named list of keys; a pinned one protects their records
+// from eviction. [Records], [Leases], [Manifests] and [Evictor] are the operations on
+// these; a [Store] implements all of them.
 //
-// Package store/disk is the store every process of a machine shares; package
-// store/storetest is the conformance suite that every store passes.
+// Package store/disk implements the store that the processes of a machine share. Package
+// store/storetest is the conformance suite of all stores.
 package store
 
 import (
@@ -22,53 +21,50 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// ErrNotFound is returned (wrapped or bare) where no usable record is kept
-// under a key. Damage is not an error of its own: a damaged record is set
-// aside, reported to the store's logger, and not found.
+// ErrNotFound is returned (wrapped or bare) if the store has no usable record under a key.
+// It also covers damage: the store quarantines a damaged record and reports it to its
+// logger.
 var ErrNotFound = errors.New("store: not found")
 
-// ErrReadOnly is returned by changes to a store that cannot be written.
+// ErrReadOnly is returned by changes to a read-only store.
 var ErrReadOnly = errors.New("store: read-only")
 
-// ErrFull is returned where the medium has no space left for a record.
+// ErrFull is returned if the medium has no space left for a record.
 var ErrFull = errors.New("store: no space left")
 
-// ErrForeign is wrapped by the errors of opening a folder that holds something
-// else than a store: nothing in it is touched.
+// ErrForeign is wrapped by the errors of opening a directory that holds something other
+// than a store. Its content is not changed.
 var ErrForeign = errors.New("no cache")
 
-// A Record is what a store keeps under a key. A store copies what it needs
-// before Put returns; the caller owns its slices.
+// A Record is what a store holds under a key. A store copies what it needs before Put
+// returns; the caller owns the slices.
 type Record struct {
 	Key key.Key
-	// Link, if not zero, says that the value is kept under another key:
-	// such a record has no payload.
+	// Link, if not zero, is the key that stores the value; this record has no payload.
 	Link key.Key
-	// Type is a 64-bit fingerprint of the value's type and codec. It is
-	// compared by the reader: a record of another type is not a hit.
+	// Type is a 64-bit fingerprint of the value's type and codec. The reader compares it: a
+	// record of another type is not a hit.
 	Type uint64
-	// Payload is the encoded value. As returned by Get it is read-only and
-	// may be mapped memory: see Mapped.
+	// Payload is the encoded value. A payload that Get returns is read-only and may be
+	// mapped memory: see Mapped.
 	Payload []byte
-	// Mapped says that Payload is memory mapped from a file: writing to it
-	// ends the program. Else it is memory like any other. It stays valid and
-	// unchanged as long as any part of it is referred to, whatever becomes of
-	// the record, its file and the store, and is let go of by the garbage
-	// collector. So a decoder may alias it.
+	// Mapped reports that Payload is memory mapped from a file: writing to it ends the
+	// program. Other payloads are ordinary memory. A mapped payload stays valid and
+	// unchanged while any part of it is referenced, even after its record, file or store is
+	// gone, so a decoder may alias it. The garbage collector releases it.
 	Mapped bool
-	// Cost is how long the computation took; of a record that only leads to
-	// its result, too, as it saves as much.
+	// Cost is how long the computation took. A link has the cost of its result, because it
+	// saves as much.
 	Cost time.Duration
-	// Created is when the record was made, kept to the nanosecond; Put sets
-	// it if it is zero.
+	// Created is the creation time, to the nanosecond. Put sets it if it is zero.
 	Created time.Time
-	// Provenance is an opaque description of how the value came to be. Get
-	// leaves it empty: it is read by Provenance.
+	// Provenance is an opaque description of how the value was computed. Get leaves it
+	// empty; the method Provenance reads it.
 	Provenance []byte
 }
 
-// Check reports why r cannot be kept: it has no key, links to itself, or has
-// both a link and a payload. Every Put begins with it.
+// Check reports why r cannot be stored: no key, a link to itself, or both a link and a
+// payload. Every Put calls it first.
 func (r Record) Check() error {
 	switch {
 	case r.Key.IsZero():
@@ -81,7 +77,7 @@ func (r Record) Check() error {
 	return nil
 }
 
-// Info describes a kept record without its payload.
+// Info describes a stored record without its payload.
 type Info struct {
 	Key     key.Key
 	Link    key.Key
@@ -89,119 +85,117 @@ type Info struct {
 	Size    int64 // bytes of payload
 	Cost    time.Duration
 	Created time.Time
-	Used    time.Time // last use as far as it is known, to about an hour
+	Used    time.Time // last known use, to about an hour
 	Pinned  bool
 }
 
-// A Manifest is a named list of keys, in order: what one node of a flow used
-// when it last ran. Zero keys are allowed and mean "none at this position".
-// Records named by a pinned manifest, and those they link to, are not evicted.
+// A Manifest is a named, ordered list of keys that one node of a flow used in its last run.
+// A zero key means "none at this position". Records named by a pinned manifest, and the
+// records they link to, are not evicted.
 type Manifest struct {
-	Name   string // any text; unique in the store
+	Name   string // any string; unique in the store
 	Pinned bool
 	Time   time.Time // Put sets it if it is zero
 	Note   []byte    // opaque to the store
 	Keys   []key.Key
 }
 
-// Usage says how much a store holds.
+// Usage reports how much a store holds.
 type Usage struct {
 	Records int64
 	Bytes   int64 // bytes on the medium
 	Limit   int64 // the size cap, 0 for none
 }
 
-// The capabilities below may be had one by one: who needs one takes that. All
-// methods may be called from many goroutines, and on a shared medium from many
-// processes at once. What one user changes, others of the same medium see within
-// about a second, and at once where they would otherwise find nothing.
+// A caller may depend on any one of the interfaces below. All methods may be called from
+// many goroutines and, on a shared medium, from many processes concurrently. Other users of
+// the medium see a change within about a second, or immediately where they would find
+// nothing.
 
-// Records keeps records. Slices handed to Put are not kept; slices returned by
-// Get must not be written to.
+// Records stores records. Put does not retain its slices; returned slices must not be
+// written to.
 type Records interface {
-	// Get returns the record kept under k, verified, or ErrNotFound.
+	// Get returns the verified record stored under k, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)
-	// GetSeen is Get among what this user of the store has seen: it may miss
-	// what another one put in the last second. It is cheaper where nothing is
-	// kept, for a caller who goes on to take a lease and to Get.
+	// GetSeen is Get among the records that this user of the store has seen; it may miss
+	// records that another user put in the last second. It is a cheaper miss for callers
+	// that then take a lease and call Get.
 	GetSeen(ctx context.Context, k key.Key) (Record, error)
-	// GetMany is Get for many keys in one pass. It returns a record for each,
-	// in their order: the zero Record where none is kept.
+	// GetMany is Get for many keys in one pass. It returns a record per key, in their
+	// order: the zero Record where nothing is stored.
 	GetMany(ctx context.Context, keys []key.Key) ([]Record, error)
-	// Has reports whether a record seems to be kept under k. It reads no
-	// payload, so a later Get may still find damage.
+	// Has reports whether a record seems to be stored under k, without reading its payload;
+	// a later Get may still find damage.
 	Has(ctx context.Context, k key.Key) (bool, error)
-	// Provenance returns the provenance kept with the record under k.
+	// Provenance returns the provenance stored with the record under k.
 	Provenance(ctx context.Context, k key.Key) ([]byte, error)
-	// Put keeps records, replacing what was kept under their keys. After an
-	// error, some may be kept.
+	// Put stores records and replaces those under their keys. After an error, some may be
+	// stored.
 	Put(ctx context.Context, records ...Record) error
-	// Delete forgets the records under the given keys, pinned or not. Keys
-	// that are not kept are ignored.
+	// Delete deletes the records under the given keys, pinned or not. It ignores missing
+	// keys.
 	Delete(ctx context.Context, keys ...key.Key) error
-	// Records yields what is kept, in no particular order.
+	// Records yields the stored records, in no particular order.
 	Records(ctx context.Context) iter.Seq2[Info, error]
 }
 
-// Leases lends keys to whoever computes them.
+// Leases gives callers the exclusive right to compute a key.
 type Leases interface {
-	// Lease gives the caller the right to compute k, alone among all users
-	// of the medium; it waits while another holds it. The lease ends when
-	// release is called, or when its owner's process dies. Where nothing can
-	// be lent, release does nothing and there is no error.
+	// Lease gives the caller the right to compute k, exclusively among all users of the
+	// medium; it waits while another caller holds it. The lease ends when release is
+	// called, or when the owner's process dies. If leasing is impossible, release does
+	// nothing and err is nil.
 	Lease(ctx context.Context, k key.Key) (release func(), err error)
-	// TryLease is Lease for those of the keys, which are all different, that
-	// nobody holds. It does not wait: lent says which these are, and release
-	// ends all their leases.
+	// TryLease is Lease for those of the keys, all different, that no caller holds. It does
+	// not wait. lent marks these keys, and release ends all their leases.
 	TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error)
 }
 
-// Manifests keeps manifests.
+// Manifests stores manifests.
 type Manifests interface {
-	// PutManifest keeps m under its name, replacing what was there.
+	// PutManifest stores m under its name, replacing an older one.
 	PutManifest(ctx context.Context, m Manifest) error
-	// Manifest returns the manifest kept under name, or ErrNotFound.
+	// Manifest returns the manifest stored under name, or ErrNotFound.
 	Manifest(ctx context.Context, name string) (Manifest, error)
 	// Manifests yields all manifests without their keys.
 	Manifests(ctx context.Context) iter.Seq2[Manifest, error]
-	// DeleteManifest forgets a manifest; its records stay, unpinned.
+	// DeleteManifest deletes a manifest; its records stay, unpinned.
 	DeleteManifest(ctx context.Context, name string) error
 }
 
-// An Evictor makes room.
+// An Evictor frees space.
 type Evictor interface {
-	// Usage says how much is held now.
+	// Usage returns how much the store holds now.
 	Usage(ctx context.Context) (Usage, error)
-	// Collect evicts records that are not pinned, those worth least first
-	// ([Info.Worth]), until at most limit bytes are held, and returns the bytes
-	// freed.
+	// Collect evicts records that are not pinned, lowest [Info.Worth] first, until the
+	// store holds at most limit bytes. It returns the number of bytes freed.
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 }
 
-// A Changing store can tell that nothing new has been put. A [Store] may have this
-// beside what it needs: who looks for many keys twice is spared the second time.
+// A Changing store can report that no record has been put, which spares callers a second
+// lookup of many keys. This is an optional ability of a [Store].
 type Changing interface {
-	// Changes returns a number that is another one once a record has become known
-	// to this user of the store, whoever put it. With look it first finds out what
-	// others have put, as Get does where it finds nothing: what a pass after one
-	// call missed is not there at another one that looks and returns the same.
+	// Changes returns a number that changes once a record has become known to this user of
+	// the store, whichever user put it. With look it first checks what others have put, as
+	// Get does on a miss. If a call before a pass and a call with look after it return the
+	// same number, the keys that the pass missed are still missing.
 	Changes(look bool) uint64
 }
 
-// A Filed store keeps large payloads in files of their own. A [Store] may have this
-// beside what it needs: other programs of the machine can then read what one has got.
+// A Filed store stores large payloads in separate files, which other programs of the
+// machine can read. This is an optional ability of a [Store].
 type Filed interface {
-	// File returns the file that is all of a payload that the store has handed out and
-	// that is mapped, unless it is known to be gone. It may be removed at any time.
+	// File returns the file that holds exactly a mapped payload that the store has
+	// returned, unless it is known to be gone. It may be removed at any time.
 	File(payload []byte) (path string, ok bool)
 }
 
-// A Store keeps results: all that package larder needs.
+// A Store stores results. It has all that package larder needs.
 type Store interface {
 	Records
 	Leases
 	Manifests
 	Evictor
-	// Close ends the use of the store. Payloads got from it stay valid.
+	// Close ends the use of the store. Payloads obtained from it stay valid.
 	Close() error
 }

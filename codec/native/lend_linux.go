@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// lendable holds memory that images were read into and nobody looks at any more: fresh
-// memory is cleared by the system first, which was a fifth of the work on a photograph.
-// There are as many as were in use at once, and the garbage collector takes them.
+// lendable holds memory of images that are no longer used: the system clears fresh memory
+// first, which was a fifth of the work on a photograph. It holds as many buffers as were in
+// use at a time, and the garbage collector frees them.
 var lendable = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostLent is from how many bytes on memory does not lie about unused.
+// mostLent is the size from which on memory is not reused.
 const mostLent = 32 << 20
 
-// lend reads into memory that was used before.
+// lend reads into reused memory.
 func (t turbo) lend(b []byte, config image.Config, by int) (image.Image, func(), bool) {
 	buf := lendable.Get().(*[]byte)
 	img, ok := t.into(b, config, by, func(n int) []byte {
@@ -31,7 +31,7 @@ func (t turbo) lend(b []byte, config image.Config, by int) (image.Image, func(),
 	}
 	var given atomic.Bool
 	return img, func() {
-		if !given.Swap(true) { // or two images would get it
+		if !given.Swap(true) { // otherwise two images would share it
 			taken(img)
 			giveBack(buf)
 		}
@@ -44,8 +44,8 @@ func giveBack(buf *[]byte) {
 	}
 }
 
-// taken leaves an image no pixels, so that who looks at them all the same fails and sees
-// no others.
+// taken removes the pixels of an image, so that later use fails instead of reading another
+// image.
 func taken(img image.Image) {
 	switch img := img.(type) {
 	case *image.Gray:

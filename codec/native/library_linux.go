@@ -16,9 +16,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// open loads a library and returns its functions, in the order of their names,
-// and what tells its bytes from all others: version, as it is found in them, and a
-// digest.
+// open loads a library. It returns its functions, in the order of names, and its identity:
+// the match of version in its bytes, and a digest.
 func open(file string, version *regexp.Regexp, names ...string) (functions []uintptr, id string, err error) {
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -43,7 +42,7 @@ func open(file string, version *regexp.Regexp, names ...string) (functions []uin
 	return functions, id, nil
 }
 
-// contents returns the file that code at an address is mapped from.
+// contents returns the file from which code at an address is mapped.
 func contents(at uintptr) ([]byte, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -60,7 +59,7 @@ func contents(at uintptr) ([]byte, error) {
 		if err1 != nil || err2 != nil || uint64(at) < from || uint64(at) >= to {
 			continue
 		}
-		path := line[strings.IndexByte(line, '/') : len(line)-1] // which may have blanks
+		path := line[strings.IndexByte(line, '/') : len(line)-1] // may contain blanks
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err

@@ -1,20 +1,19 @@
-// Package native has images read by libraries of the machine: JPEG by
-// libjpeg-turbo, WebP by libwebp, in a quarter of the time that Go's own take.
-// JPEG is written by libjpeg-turbo, too.
+// Package native provides image decoding with libraries of the machine, in a quarter of the
+// time of Go's decoders: JPEG by libjpeg-turbo, WebP by libwebp. libjpeg-turbo also writes
+// JPEG.
 //
-// The libraries are found when the program runs, by the names that systems give
-// them; nothing has to be there when it is built, and no C compiler. Where a
-// library is not there, its format is read as without this package. What a
-// library reads otherwise than package codec does, or finds anything wrong with,
-// package codec reads: an image is an error with the one exactly if it is one
-// with the other, but for damage that libraries do not notice.
+// The program finds the libraries at run time, by their usual names; building it needs
+// neither them nor a C compiler. Without a library, package codec reads its format. Package
+// codec also reads everything that a library reads differently or finds faulty. So an image
+// is an error with a library exactly if it is one without, except for damage that libraries
+// do not notice.
 //
-// Pixels may differ by some levels between decoders. So the name of the library
-// and a digest of its very file are part of the codec's ID, and of all keys that
-// depend on what was decoded.
+// Pixels may differ by a few levels between decoders. So the name of the library and a
+// digest of its file are part of the codec's ID, and of all keys that depend on decoded
+// values.
 //
-// A library is code that is given bytes of anybody. It is bounded by
-// [codec.MaxPixels] as all decoders are, but a fault in it ends the process.
+// A library reads untrusted bytes. [codec.MaxPixels] bounds it like all decoders, but a
+// fault in it ends the process.
 package native
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// formats are those that a library can read, by the name of the codec.
+// formats lists the formats that a library can read, by the name of the codec.
 var formats = []struct {
 	name string
 	open func() (codec.Library, error)
@@ -42,10 +41,10 @@ var chosen struct {
 	err  error
 }
 
-// Use has libraries read images, from the first use of package codec on. With ""
-// these are all that the machine has, with "none" there are none; else the names
-// of formats, with commas between them, whose libraries must be there. It is
-// called once, when the program starts; further calls can only ask for the same.
+// Use makes libraries decode images, from the first use of package codec on. "" selects all
+// libraries of the machine, "none" none of them. Otherwise which lists formats, separated
+// by commas, whose libraries must exist. Call it once, when the program starts; further
+// calls must pass the same value.
 func Use(which string) error {
 	chosen.Lock()
 	defer chosen.Unlock()
@@ -89,7 +88,7 @@ func use(which string) error {
 	return nil
 }
 
-// Formats are the names of the formats that libraries can read.
+// Formats returns the names of the formats that libraries can read.
 func Formats() []string {
 	var names []string
 	for _, f := range formats {

@@ -16,32 +16,32 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// turboVersion counts changes here that give other pixels or bytes.
+// turboVersion counts changes here that alter pixels or bytes.
 const turboVersion = "2"
 
 var turboText = regexp.MustCompile(`libjpeg-turbo version ([0-9][0-9.a-z]*)`)
 
-// Of turbojpeg.h, as versions 2 and 3 have it.
+// Constants of turbojpeg.h, versions 2 and 3.
 const (
-	turboGray      = 6 // TJPF: bytes of a pixel
+	turboGray      = 6 // TJPF: bytes per pixel
 	turboRGBA      = 7
-	turboIsRGB     = 0 // TJCS: what is in the file
+	turboIsRGB     = 0 // TJCS: colour space of the file
 	turboIsYCC     = 1
 	turboIsGray    = 2
-	turboQuarter   = 2     // TJSAMP_420: chroma of a quarter of the samples, as image/jpeg writes
+	turboQuarter   = 2     // TJSAMP_420: a quarter of the chroma samples, as image/jpeg writes
 	turboGrey      = 3     // TJSAMP_GRAY
-	turboGiven     = 1024  // TJFLAG_NOREALLOC: the buffer is the caller's
+	turboGiven     = 1024  // TJFLAG_NOREALLOC: the caller owns the buffer
 	turboExact     = 4096  // TJFLAG_ACCURATEDCT
 	turboStop      = 8192  // TJFLAG_STOPONWARNING: damage is an error
-	turboFewScans  = 32768 // TJFLAG_LIMITSCANS: a small file cannot take for ever
+	turboFewScans  = 32768 // TJFLAG_LIMITSCANS: bounds the time for a small file
 	turboMaxOutput = 1 << 31
 )
 
-// turbo are the functions of libturbojpeg.
+// turbo holds the functions of libturbojpeg.
 type turbo struct{ begin, header, decode, end, beginWrite, room, encode uintptr }
 
-// openTurbo finds libjpeg-turbo by its own interface, TurboJPEG, which is the
-// same in versions 2 and 3.
+// openTurbo opens libjpeg-turbo by its TurboJPEG interface, which is the same in versions 2
+// and 3.
 func openTurbo() (codec.Library, error) {
 	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
 		"tjInitCompress", "tjBufSize", "tjCompress2")
@@ -52,17 +52,16 @@ func openTurbo() (codec.Library, error) {
 	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Lend: t.lend, Encode: t.write}, nil
 }
 
-// read reads grey and colour, in samples of chroma that TurboJPEG knows, as
-// package codec does.
+// read reads grey and colour as package codec does, with chroma subsampling that TurboJPEG
+// supports.
 func (t turbo) read(b []byte, config image.Config) (image.Image, bool) { return t.reduce(b, config, 1) }
 
-// reduce reads at a part of the size: as many of the cosines of each block as are
-// left of its pixels.
+// reduce reads at reduced size, with only as many cosines of each block as pixels remain.
 func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool) {
 	return t.into(b, config, by, unset)
 }
 
-// into reads into memory of so many bytes as it asks for.
+// into reads into memory that it requests by size.
 func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []byte) (image.Image, bool) {
 	var want int32
 	switch config.ColorModel {
@@ -108,8 +107,7 @@ func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []
 // turboMost is the longest side that libjpeg writes.
 const turboMost = 65500
 
-// write writes grey and colour, with the tables and the samples of chroma that
-// image/jpeg writes.
+// write writes grey and colour, with the tables and chroma subsampling of image/jpeg.
 func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	var pix []byte
 	var stride, pixel, chroma int
@@ -139,7 +137,7 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	}
 	to := struct {
 		buf  unsafe.Pointer
-		size uint64 // unsigned long of 64 bits, of room before and of what was written after
+		size uint64 // unsigned long of 64 bits: capacity before, bytes written after
 	}{unsafe.Pointer(&(*buf)[0]), uint64(room)}
 	r, _, _ := purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
 		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), uintptr(chroma), uintptr(quality), turboExact|turboGiven)
@@ -150,5 +148,5 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	return bytes.Clone((*buf)[:to.size]), true
 }
 
-// rooms holds buffers for what is written, of which the least part is used.
+// rooms holds output buffers, which are mostly unused.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}

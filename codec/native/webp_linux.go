@@ -15,17 +15,17 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// webpCodeVersion counts changes here that give other pixels.
+// webpCodeVersion counts changes here that alter pixels.
 const webpCodeVersion = "1"
 
-// noText finds nothing: libwebp has its version in no text.
+// noText matches nothing: libwebp contains no version string.
 var noText = regexp.MustCompile(`^\z.`)
 
-// webpABI is the version of the interface of webp/decode.h that is used; libwebp
-// refuses another major one.
+// webpABI is the version of the webp/decode.h interface used here; libwebp refuses another
+// major version.
 const webpABI = 0x0209
 
-// libwebp are the functions of libwebp.
+// libwebp holds the functions of libwebp.
 type libwebp struct{ features, decode uintptr }
 
 func openWebP() (codec.Library, error) {
@@ -37,7 +37,7 @@ func openWebP() (codec.Library, error) {
 	return codec.Library{Format: "webp", ID: "libwebp/" + webpCodeVersion + "/" + id, Decode: w.read}, nil
 }
 
-// read reads an image that is no animation. It has alpha where package codec finds
+// read reads an image that is not an animation. It has alpha where package codec finds
 // some.
 func (w libwebp) read(b []byte, config image.Config) (image.Image, bool) {
 	var f struct{ width, height, alpha, animation, format, pad1, pad2, pad3, pad4, pad5 int32 }
@@ -47,7 +47,7 @@ func (w libwebp) read(b []byte, config image.Config) (image.Image, bool) {
 	}
 	alpha := f.alpha != 0
 	if config.ColorModel == color.YCbCrModel && alpha || config.ColorModel == color.NYCbCrAModel && !hasAlphaChunk(b) {
-		return nil, false // what headers say is not what there is
+		return nil, false // the headers do not match the data
 	}
 	img := &image.NRGBA{Pix: unset(4 * config.Width * config.Height), Stride: 4 * config.Width, Rect: image.Rect(0, 0, config.Width, config.Height)}
 	r, _, _ = purego.SyscallN(w.decode, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&img.Pix[0])), uintptr(len(img.Pix)), uintptr(img.Stride))
@@ -61,7 +61,7 @@ func (w libwebp) read(b []byte, config image.Config) (image.Image, bool) {
 	return img, true
 }
 
-// hasAlphaChunk reports whether a file has alpha, and not only a header that says so.
+// hasAlphaChunk reports whether a file has alpha data, not only a header that claims it.
 func hasAlphaChunk(b []byte) bool {
 	const start, head = 12, 8
 	for at := start; at+head <= len(b); {

@@ -12,22 +12,22 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// Tags of versions say what they are made of.
+// Prefixes of tags show what they are computed from.
 const (
 	etagTag     = "etag "
 	modifiedTag = "modified "
 )
 
-// settledAfter is how long after a change another one has another time for certain: servers
-// count seconds, and make their ETags of them.
+// settledAfter is the time after a change in which another change may have the same time:
+// servers count seconds, and derive ETags from them.
 const settledAfter = 2 * time.Second
 
-// clockMargin is how far the clock of this machine may be from that of a server which says no
-// time: one whose zone is set wrongly is half a day off.
+// clockMargin is how far the clock of this machine may differ from that of a server that
+// sends no time: a wrong time zone can be half a day.
 const clockMargin = 12 * time.Hour
 
-// tagOf returns what tells a version from others: a strong ETag, or else when the file was
-// changed; "" if the server says neither. A weak ETag may stay where bytes change.
+// tagOf returns a tag of the version: a strong ETag, or else the time of the last change;
+// "" if the server sends neither. A weak ETag may stay when bytes change.
 func tagOf(h http.Header) (tag string, firm bool) {
 	modified, merr := http.ParseTime(h.Get("Last-Modified"))
 	date, derr := http.ParseTime(h.Get("Date"))
@@ -48,8 +48,8 @@ func tagOf(h http.Header) (tag string, firm bool) {
 	return "", false
 }
 
-// contentRange reads which bytes come, which must begin where they were asked for and be no
-// more, and how many the file has, -1 if the server does not know.
+// contentRange reads the range of an answer, which must begin where requested and be no
+// longer, and the size of the file, -1 if the server does not know it.
 func contentRange(resp *http.Response, at, n int64) (length, size int64, err error) {
 	text := resp.Header.Get("Content-Range")
 	first, last, size, ok := parseRange(text)
@@ -66,7 +66,7 @@ func contentRange(resp *http.Response, at, n int64) (length, size int64, err err
 	return last - first + 1, size, nil
 }
 
-// parseRange reads "bytes 0-99/1000". A size that is not known is "*", and -1 here.
+// parseRange parses "bytes 0-99/1000". An unknown size is "*" there, and -1 here.
 func parseRange(text string) (first, last, size int64, ok bool) {
 	unit, text, ok := strings.Cut(strings.TrimSpace(text), " ")
 	if !ok || !strings.EqualFold(unit, "bytes") {
@@ -95,10 +95,10 @@ func parseRange(text string) (first, last, size int64, ok bool) {
 	return first, last, size, true
 }
 
-// clipped shortens what a server says.
+// clipped shortens a message of a server.
 func clipped(text string) string { return text[:min(len(text), 80)] }
 
-// statusError is the status of a file that is not there.
+// statusError is the status of a missing file.
 type statusError struct{ error }
 
 func (e statusError) Unwrap() error { return fs.ErrNotExist }

@@ -1,8 +1,8 @@
-// Package http reads files over http and https, in ranges of bytes (RFC 9110). A program that
-// imports it reads such URLs wherever a path is taken: see package place.
+// Package http reads files over http and https, in byte ranges (RFC 9110). A program that
+// imports it accepts such URLs in place of paths: see package place.
 //
-// User information in a URL is sent as HTTP basic authentication, to its own host only. The
-// proxy is that of the environment.
+// It sends user information in a URL as HTTP basic authentication, to the URL's own host
+// only. It uses the proxy of the environment.
 package http
 
 import (
@@ -27,15 +27,15 @@ func init() {
 // A driver implements [place.Driver].
 type driver struct{ client *http.Client }
 
-// List has no way over http.
+// List is not possible over http.
 func (*driver) List(context.Context, *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
 		yield(nil, errors.New("a server does not say over http which files a folder has; name them by a pattern, such as train-{000..099}.tar"))
 	}
 }
 
-// Stat asks for the first byte, as some URLs are signed for GET alone, and as the answer says
-// whether ranges are known.
+// Stat requests the first byte, because some URLs are signed for GET only, and because the
+// answer shows whether the server supports ranges.
 func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
 	resp, err := d.get(ctx, u, 0, 1, "")
 	if err != nil {
@@ -76,10 +76,10 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 
 var errSize = errors.New("the server does not say how large the file is; have it say that, or copy the file to this machine")
 
-// mostCounted bounds files that are read to find out how large they are.
+// mostCounted bounds files that are read to find their size.
 const mostCounted = 16 << 20
 
-// counted returns how many bytes a file has that comes as a whole and without saying so.
+// counted returns the size of a file that is sent whole without a length.
 func counted(body io.Reader) (int64, error) {
 	n, err := io.Copy(io.Discard, io.LimitReader(body, mostCounted+1))
 	if err != nil {
@@ -91,21 +91,21 @@ func counted(body io.Reader) (int64, error) {
 	return n, nil
 }
 
-// isEmpty reports whether a server says of a file that it has no bytes.
+// isEmpty reports whether a server declares a file empty.
 func isEmpty(text string) bool {
 	unit, text, _ := strings.Cut(strings.TrimSpace(text), " ")
 	return strings.EqualFold(unit, "bytes") && strings.TrimSpace(text) == "*/0"
 }
 
-// mostWhole bounds files of servers that know no ranges: of each part that is wanted, all
-// that comes before it is read, too.
+// mostWhole bounds files of servers without ranges: each read of a part also reads all
+// bytes before it.
 const mostWhole = 64 << 20
 
 func tooLarge(size int64) error {
 	return fmt.Errorf("the server reads no parts of files (it does not know Range), and this one has %d bytes, more than the %d that are read as a whole; use a server that does, or copy the file to this machine", size, mostWhole)
 }
 
-// Read asks for a range of the file.
+// Read requests a range of the file.
 func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
 	resp, err := d.get(ctx, u, at, n, v.Tag)
 	if err != nil {
@@ -120,13 +120,13 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n in
 	return &body{part, resp.Body}, nil
 }
 
-// partOf holds an answer to what was asked for, and returns the bytes.
+// partOf checks an answer against the request, and returns the bytes.
 func partOf(resp *http.Response, v place.Version, at, n int64) (io.Reader, error) {
 	switch resp.StatusCode {
 	case http.StatusPreconditionFailed, http.StatusNotFound, http.StatusGone:
 		return nil, place.ErrChanged
 	case http.StatusPartialContent, http.StatusOK:
-	case http.StatusRequestedRangeNotSatisfiable: // it has become shorter
+	case http.StatusRequestedRangeNotSatisfiable: // the file has become shorter
 		return nil, place.ErrChanged
 	default:
 		return nil, failed(resp)
@@ -147,7 +147,7 @@ func partOf(resp *http.Response, v place.Version, at, n int64) (io.Reader, error
 	return io.LimitReader(resp.Body, length), nil
 }
 
-// fromWhole finds a place in a file that comes as a whole.
+// fromWhole skips to an offset in a file that is sent whole.
 func fromWhole(resp *http.Response, v place.Version, at, n int64) (io.Reader, error) {
 	if resp.ContentLength >= 0 && resp.ContentLength != v.Size {
 		return nil, place.ErrChanged
@@ -161,7 +161,7 @@ func fromWhole(resp *http.Response, v place.Version, at, n int64) (io.Reader, er
 	return io.LimitReader(resp.Body, n), nil
 }
 
-// body is a part of what comes.
+// body is a part of an answer.
 type body struct {
 	io.Reader
 	of io.ReadCloser
@@ -169,5 +169,5 @@ type body struct {
 
 func (b *body) Close() error { return b.of.Close() }
 
-// drain reads what is left if that is little, so that the connection serves again.
+// drain reads a short rest, so that the connection can be reused.
 func drain(b io.Reader) { _, _ = io.CopyN(io.Discard, b, 4<<10) }

@@ -15,20 +15,20 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// mostRedirects bounds how often a server may send on.
+// mostRedirects bounds the number of redirects.
 const mostRedirects = 5
 
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DisableCompression = true // a range is one of the bytes as they lie there
+	t.DisableCompression = true // ranges refer to the stored bytes
 	t.MaxIdleConnsPerHost = 64
 	return &http.Client{Transport: t, CheckRedirect: redirect}
 }
 
-// errRedirect is wrapped by errors about where a server sends on to.
+// errRedirect is wrapped by errors about redirects.
 var errRedirect = errors.New("the server sends on")
 
-// redirect lets nothing that lets somebody in be sent to another host.
+// redirect removes credentials from redirects to another host.
 func redirect(to *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if len(via) > mostRedirects {
@@ -37,14 +37,14 @@ func redirect(to *http.Request, via []*http.Request) error {
 	if first.Scheme == "https" && to.URL.Scheme != "https" {
 		return fmt.Errorf("%w from https to %s, where others can read along", errRedirect, to.URL.Scheme)
 	}
-	to.Header.Del("Referer") // which has the query of the URL in it
+	to.Header.Del("Referer") // contains the query of the URL
 	if to.URL.Host != first.Host {
 		to.Header.Del("Authorization")
 	}
 	return nil
 }
 
-// get asks for n bytes from a place on, of the version that has a tag, or of any.
+// get requests n bytes at the offset at, of the version with a tag, or of any.
 func (d *driver) get(ctx context.Context, u *url.URL, at, n int64, tag string) (*http.Response, error) {
 	bare := *u
 	bare.User, bare.Fragment = nil, ""
@@ -73,13 +73,13 @@ func (d *driver) get(ctx context.Context, u *url.URL, at, n int64, tag string) (
 	return resp, nil
 }
 
-// plain is an error without the URL, which may let somebody in. What another try may cure is
-// marked.
+// plain returns an error without the URL, which may contain credentials. It marks errors
+// that a retry may fix.
 func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	if strings.HasPrefix(err.Error(), "failed to parse Location header") { // which it quotes
+	if strings.HasPrefix(err.Error(), "failed to parse Location header") { // the message quotes it
 		return fmt.Errorf("%w to what is no URL", errRedirect)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) ||
@@ -95,9 +95,10 @@ func plain(err error) error {
 	return err
 }
 
-// isBroken reports whether a connection was closed by the other side, or has what is no answer.
+// isBroken reports whether the other side closed the connection, or sent something that is
+// not an answer.
 func isBroken(err error) bool {
-	text := err.Error() // of which the library has no values
+	text := err.Error() // the library has no error values for these
 	for _, part := range []string{"EOF", "connection reset", "server closed", "GOAWAY", "broken pipe", "stream error", "http2:", "malformed HTTP"} {
 		if strings.Contains(text, part) {
 			return true
@@ -106,7 +107,7 @@ func isBroken(err error) bool {
 	return false
 }
 
-// failed is the error of a status that is none of those expected.
+// failed returns the error of an unexpected status.
 func failed(resp *http.Response) error {
 	code := resp.StatusCode
 	err := fmt.Errorf("the server says %d %s", code, strings.ToLower(http.StatusText(code)))
@@ -123,7 +124,7 @@ func failed(resp *http.Response) error {
 	return err
 }
 
-// retryAfter is for how long a server asks to wait, in seconds or until a time.
+// retryAfter parses how long a server asks to wait, in seconds or until a time.
 func retryAfter(text string) time.Duration {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(n) * time.Second

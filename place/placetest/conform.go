@@ -18,26 +18,25 @@ import (
 // A Service is a server that a driver of package place reads.
 type Service struct {
 	*Server
-	// Store has the service have a file in a folder of its own, and returns its URL.
+	// Store stores a file in a separate directory of the service, and returns its URL.
 	Store func(t *testing.T, name string, content []byte) string
-	// Secret lets the driver in.
+	// Secret is the driver's credential.
 	Secret string
-	// Lists says that the service can tell which files a folder has.
+	// Lists reports that the service can list a directory.
 	Lists bool
-	// Client says that the service's own client reads on what breaks off: such requests are
-	// counted by nobody.
+	// Client reports that the service's own client resumes broken answers. Such requests
+	// are not counted.
 	Client bool
-	// Removes says that the service removes what is asked for, whatever the condition is, as some do
-	// that are made for tests.
+	// Removes reports that the service ignores conditions of removals, as some test servers
+	// do.
 	Removes bool
-	// Unfinished says how many files of parts were begun, and neither ended nor given up; nil if
-	// the service has none.
+	// Unfinished returns how many files of parts were begun, but neither ended nor aborted;
+	// nil if the service has no parts.
 	Unfinished func(t *testing.T) int
 }
 
-// Conform holds a driver to what package place expects of one: what is read is what lies there,
-// in the version that was opened, whatever goes wrong once; and errors say what is wrong and have
-// no secret in them.
+// Conform tests that a driver does what package place expects: it reads the opened version
+// correctly, whatever fails once. Errors must describe the problem and contain no secret.
 func Conform(t *testing.T, s Service) {
 	t.Run("bytes", s.bytes)
 	t.Run("faults", s.faults)
@@ -48,7 +47,7 @@ func Conform(t *testing.T, s Service) {
 	}
 }
 
-// content is n bytes of which no two places look alike.
+// content returns n bytes without repetition.
 func content(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{7}).Read(b)
@@ -114,7 +113,7 @@ func (s Service) faults(t *testing.T) {
 		var traffic place.Traffic
 		b, err := read(place.Count(t.Context(), &traffic), f, 1000, 250_000)
 		if name == "another size" && errors.Is(err, place.ErrChanged) {
-			continue // which it looks like
+			continue // equal to the right one
 		}
 		if err != nil || !bytes.Equal(b, want[1000:251_000]) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)

@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// ConformPut holds a driver that writes to what package place expects of one: a file is there as
-// a whole or not at all, whatever goes wrong once, and what somebody else wrote meanwhile stays.
+// ConformPut tests that a writing driver does what package place expects: a file appears
+// atomically, whatever fails once, and files that others wrote in the meantime stay.
 func ConformPut(t *testing.T, s Service) {
 	t.Run("contents", s.contents)
 	t.Run("put faults", s.putFaults)
@@ -25,22 +25,22 @@ func ConformPut(t *testing.T, s Service) {
 	t.Run("parts", s.parts)
 }
 
-// large is more than goes by one request, where parts are known.
+// large exceeds the size of one request, for services with parts.
 const large = 70 << 20
 
-// Content is what place.Put takes for some bytes.
+// Content returns b as a parameter of place.Put.
 func Content(b []byte) place.Content {
 	sum := sha256.Sum256(b)
 	return place.Content{Body: bytes.NewReader(b), Size: int64(len(b)), Sum: hex.EncodeToString(sum[:])}
 }
 
-// at is the URL of a file that is not there.
+// at returns the URL of a missing file.
 func (s Service) at(t *testing.T, name string) string {
 	other := s.Store(t, "other", []byte("content"))
 	return strings.TrimSuffix(other, "other") + name
 }
 
-// lies returns the bytes at a URL.
+// lies reads the file at a URL.
 func lies(t *testing.T, url string) []byte {
 	t.Helper()
 	f := open(t, url)
@@ -83,7 +83,7 @@ func (s Service) contents(t *testing.T) {
 	}
 }
 
-// putFaults are what may go wrong with a request that writes.
+// putFaults returns the faults of a writing request.
 func putFaults() map[string]Fault {
 	return map[string]Fault{"status 500": {Status: 500}, "status 503": {Status: 503, After: "1"}, "status 429": {Status: 429}, "cut": {Take: 1000}, "lost": {Lost: true}}
 }
@@ -107,7 +107,7 @@ func (s Service) putFaults(t *testing.T) {
 			var traffic place.Traffic
 			err := place.Put(place.Count(t.Context(), &traffic), url, Content(want), was)
 			s.Fail(nil)
-			if n := len(s.Requests()); err != nil || n < 2 || !s.Client && int64(n) > traffic.Requests.Load() { // one may find its connection closed
+			if n := len(s.Requests()); err != nil || n < 2 || !s.Client && int64(n) > traffic.Requests.Load() { // a request may find its connection closed
 				t.Errorf("%s, over another %v: %d requests, %d counted: %v", name, over, n, traffic.Requests.Load(), err)
 				continue
 			}
@@ -118,7 +118,8 @@ func (s Service) putFaults(t *testing.T) {
 	}
 }
 
-// clash holds an error to being that of who comes second, and what is there to being left.
+// clash checks that err is that of a second writer, and that the URL still has the content
+// left.
 func clash(t *testing.T, err error, url, left string) {
 	t.Helper()
 	if !errors.Is(err, place.ErrChanged) || !strings.Contains(err.Error(), "meanwhile") || !strings.HasPrefix(err.Error(), place.Name(url)+": ") {
@@ -138,7 +139,7 @@ func (s Service) conditions(t *testing.T) {
 	if !s.Removes {
 		clash(t, place.Delete(t.Context(), url, *was), url, "newer")
 	}
-	// The answer is lost, and then somebody else is there.
+	// The answer is lost, and then another writer puts a file.
 	defer s.Fail(nil)
 	was = look(t, url)
 	s.Requests()
@@ -203,7 +204,7 @@ func (s Service) putErrors(t *testing.T) {
 	}
 }
 
-// parts writes a file that is large enough to go in parts, where the service has these.
+// parts writes a file that goes in parts, if the service has these.
 func (s Service) parts(t *testing.T) {
 	if s.Unfinished == nil {
 		t.Skip("the service has no parts")
@@ -218,7 +219,7 @@ func (s Service) parts(t *testing.T) {
 		"each once": {func() func(int, *http.Request) Fault {
 			failed := failedOnce{}
 			return func(n int, r *http.Request) Fault {
-				if n == 0 || !failed.first(r) { // of the first request nobody could tell what it began
+				if n == 0 || !failed.first(r) { // if the first request failed, its upload would be unknown
 					return Fault{}
 				}
 				return []Fault{{Status: 500}, {Take: 1000}, {Lost: true}}[n%3]

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// A Fault is what goes wrong with a request. The zero Fault is nothing.
+// A Fault is a failure of a request. The zero Fault is none.
 type Fault struct {
-	Latency  time.Duration // before anything is said
-	Status   int           // is all that is said; 0 for none
+	Latency  time.Duration // before the answer
+	Status   int           // is the whole answer; 0 for none
 	After    string        // Retry-After, with Status
-	Redirect string        // where to send on to
-	Tag      string        // an ETag in place of the file's
-	Range    string        // a Content-Range in place of the right one
-	Whole    bool          // Range is not known
-	Cut      int64         // the body breaks off after so many bytes; 0 for never
-	Flip     int64         // bit 0 of this byte of the body is another one, counted from 1; 0 for none
-	Stall    bool          // nothing comes after Cut bytes until the client goes away
-	Encoding string        // a Content-Encoding that the body does not have
-	Take     int64         // the connection ends when so many bytes of what is sent have come; 0 for never. With Stall it stays
-	Lost     bool          // what is asked for is done, and the answer gets lost
+	Redirect string        // target of a redirect
+	Tag      string        // an ETag that replaces the file's
+	Range    string        // a Content-Range that replaces the right one
+	Whole    bool          // Range is not supported
+	Cut      int64         // the body breaks off after n bytes; 0 for never
+	Flip     int64         // bit 0 of this byte of the body is flipped, counted from 1; 0 for none
+	Stall    bool          // after Cut bytes nothing comes until the client disconnects
+	Encoding string        // a Content-Encoding that does not match the body
+	Take     int64         // the connection ends after n bytes of the request body; 0 for never. With Stall it stays open
+	Lost     bool          // the request is executed, but the answer gets lost
 }
 
-// sender is a response to which something may happen.
+// sender is a response with a possible fault.
 type sender struct {
 	http.ResponseWriter
 	Fault
@@ -32,7 +32,8 @@ type sender struct {
 	r      *http.Request
 }
 
-// before does what happens before a file is looked for, and reports whether that was all.
+// before applies faults that precede the lookup of the file, and reports whether the
+// request is finished.
 func (s *sender) before(r *http.Request) bool {
 	s.r = r
 	if s.Latency > 0 {
@@ -75,7 +76,7 @@ func (s *sender) WriteHeader(status int) {
 	if s.Encoding != "" {
 		s.Header().Set("Content-Encoding", s.Encoding)
 	}
-	if s.Lost && status >= http.StatusOK { // others come before the answer
+	if s.Lost && status >= http.StatusOK { // others precede the answer
 		panic(http.ErrAbortHandler)
 	}
 	s.ResponseWriter.WriteHeader(status)

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Objects is a service of objects that speaks as S3 does, in memory. It looks at conditions and
-// digests, and not at who asks. Its methods may be called by many goroutines.
+// Objects is an in-memory object service with the protocol of S3. It checks conditions and
+// digests, but no credentials. Its methods may be called by many goroutines.
 type Objects struct {
 	mu      sync.Mutex
 	all     map[string]object // by /BUCKET/KEY
@@ -34,14 +34,15 @@ type object struct {
 	meta    map[string]string // X-Amz-Meta-...
 }
 
-// An upload is an object of parts that is not there yet.
+// An upload is an unfinished object of parts.
 type upload struct {
 	at    string
 	meta  map[string]string
 	parts map[int][]byte
 }
 
-// S3 starts a service of objects behind a [Server] that counts and fails, and has s3:// lead there.
+// S3 starts an object service behind a [Server] that counts and fails, and directs s3:// to
+// it.
 func S3(t testing.TB) (*Server, *Objects) {
 	o := &Objects{all: map[string]object{}, uploads: map[string]*upload{}}
 	s := Front(t, o)
@@ -51,7 +52,7 @@ func S3(t testing.TB) (*Server, *Objects) {
 	return s, o
 }
 
-// Put has the service have an object as others write them, at BUCKET/KEY.
+// Put stores an object at BUCKET/KEY, as another writer would.
 func (o *Objects) Put(at string, content []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,7 +76,7 @@ func (o *Objects) Names() (names []string) {
 	return names
 }
 
-// Unfinished is how many objects of parts were begun, and neither ended nor given up.
+// Unfinished returns how many objects of parts were begun, but neither ended nor aborted.
 func (o *Objects) Unfinished() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +92,7 @@ func tagOf(content []byte) string {
 func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		panic(http.ErrAbortHandler) // who asks has gone
+		panic(http.ErrAbortHandler) // the client has disconnected
 	}
 	if code := wrong(r.Header, body); code != "" {
 		refuse(w, http.StatusBadRequest, code)
@@ -125,7 +126,7 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wrong returns the code of the error of a body that is not what was announced.
+// wrong returns the error code for a body that does not match its headers.
 func wrong(h http.Header, body []byte) string {
 	long, short := sha256.Sum256(body), md5.Sum(body)
 	if said := h.Get("X-Amz-Content-Sha256"); len(said) == 2*len(long) && said != hex.EncodeToString(long[:]) {
@@ -184,7 +185,7 @@ func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", Old, bytes.NewReader(is.content))
 }
 
-// list lists what lies in a folder, and the folders in it.
+// list lists the objects and subdirectories in a directory.
 func (o *Objects) list(w http.ResponseWriter, bucket, prefix string) {
 	type key struct {
 		Key          string
@@ -213,7 +214,7 @@ func (o *Objects) begin(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
 }
 
-// part does what is asked of an upload.
+// part executes a request on an upload.
 func (o *Objects) part(w http.ResponseWriter, r *http.Request, body []byte) {
 	id := r.URL.Query().Get("uploadId")
 	u := o.uploads[id]
@@ -238,10 +239,10 @@ func (o *Objects) part(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// fewestBytes is how large a part must be that is not the last.
+// fewestBytes is the least size of a part that is not the last.
 const fewestBytes = 5 << 20
 
-// end puts the parts of an upload together.
+// end combines the parts of an upload.
 func (o *Objects) end(w http.ResponseWriter, r *http.Request, id string, body []byte) {
 	var asked struct {
 		Part []struct {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// failedOnce knows which requests were seen.
+// failedOnce records the requests seen.
 type failedOnce struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// first reports whether a request was not seen before.
+// first reports whether a request is new.
 func (f *failedOnce) first(r *http.Request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

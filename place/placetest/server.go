@@ -1,5 +1,5 @@
-// Package placetest is a server of files for tests: it counts what it is asked for, takes its
-// time, and does what goes wrong on networks, as it is told.
+// Package placetest provides a file server for tests. It counts requests, delays answers,
+// and simulates network failures.
 package placetest
 
 import (
@@ -22,14 +22,14 @@ import (
 // A Server serves files over http. Its methods may be called by many goroutines.
 type Server struct {
 	*httptest.Server
-	behind http.Handler // what answers; nil for the server itself
+	behind http.Handler // the answering handler; nil for the server itself
 
 	mu       sync.Mutex
 	files    map[string]file
 	fault    func(n int, r *http.Request) Fault
 	requests []Request
 	bytes    int64
-	held     []net.Conn // of which nothing is read any more
+	held     []net.Conn // connections that are no longer read
 }
 
 type file struct {
@@ -38,20 +38,20 @@ type file struct {
 	modified time.Time
 }
 
-// A Request is one that was answered.
+// A Request is an answered request.
 type Request struct {
 	Method string
 	Path   string
-	Query  string // as it was written
-	Range  string // "bytes=0-99", as it was asked for
+	Query  string // as written
+	Range  string // "bytes=0-99", as requested
 	Header http.Header
 }
 
-// Old is when files were changed that nobody touched for long.
+// Old is the modification time of files that did not change for a long time.
 var Old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Serve starts a server of no files, which ends with the test. Until then requests are not sent
-// twice for being late, so that their number is certain: see [place.AskOnce].
+// Serve starts a server without files, which ends with the test. Until then late requests
+// are not hedged, so their number is deterministic: see [place.AskOnce].
 func Serve(t testing.TB) *Server {
 	was := place.AskOnce.Swap(true)
 	t.Cleanup(func() { place.AskOnce.Store(was) })
@@ -62,7 +62,7 @@ func Serve(t testing.TB) *Server {
 	return s
 }
 
-// hold has nothing be read of a connection, nor said, and reports whether that can be done.
+// hold stops reading and writing a connection, and reports whether that is possible.
 func (s *Server) hold(w http.ResponseWriter) bool {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) hold(w http.ResponseWriter) bool {
 	return true
 }
 
-// letGo ends what is held.
+// letGo closes the held connections.
 func (s *Server) letGo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,15 +83,15 @@ func (s *Server) letGo() {
 	}
 }
 
-// Front starts a server in front of another one, which counts and does what goes wrong, and has
-// the other answer.
+// Front starts a server in front of another one. It counts requests and simulates failures;
+// behind answers.
 func Front(t testing.TB, behind http.Handler) *Server {
 	s := Serve(t)
 	s.behind = behind
 	return s
 }
 
-// Put has the server have a file, with a strong ETag made of the content, and returns its URL.
+// Put adds a file, with a strong ETag computed from its content, and returns its URL.
 func (s *Server) Put(name string, content []byte) string {
 	return s.PutAs(name, content, `"`+key.DigestOf(content).String()[:16]+`"`, Old)
 }
@@ -111,15 +111,15 @@ func (s *Server) Files() []string {
 	return slices.Sorted(maps.Keys(s.files))
 }
 
-// Fail has fault, which may be called by many goroutines, say what goes wrong with each request.
-// They are counted from 0.
+// Fail sets the function that returns the fault of each request, counted from 0. Many
+// goroutines may call it.
 func (s *Server) Fail(fault func(n int, r *http.Request) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
 }
 
-// Requests returns what was asked for since it was called last.
+// Requests returns the requests since the last call.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Server) Requests() []Request {
 	return r
 }
 
-// Sent returns how many bytes of files were sent since it was called last.
+// Sent returns how many bytes of files were sent since the last call.
 func (s *Server) Sent() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.behind != nil {
 		s.behind.ServeHTTP(to, r)
-		if to.Lost { // an answer that has no body
+		if to.Lost { // an answer without a body
 			panic(http.ErrAbortHandler)
 		}
 		return
@@ -177,5 +177,5 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(to, r, strings.TrimPrefix(r.URL.Path, "/"), f.modified, bytes.NewReader(f.content))
 }
 
-// String is how a request is shown.
+// String formats a request.
 func (r Request) String() string { return fmt.Sprintf("%s %s", r.Path, r.Range) }

@@ -14,13 +14,13 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// clients are those that were made, by what the environment said.
+// clients caches clients by the settings of the environment.
 type clients struct {
 	mu   sync.Mutex
 	made map[settings]*minio.Core
 }
 
-// settings are what the environment says.
+// settings are those of the environment.
 type settings struct{ endpoint, region, user, secret, token, profile string }
 
 func read() settings {
@@ -32,7 +32,7 @@ func read() settings {
 	}
 }
 
-// get returns the client for what the environment says now.
+// get returns the client for the current settings of the environment.
 func (c *clients) get() (*minio.Core, error) {
 	s := read()
 	c.mu.Lock()
@@ -51,7 +51,7 @@ func (c *clients) get() (*minio.Core, error) {
 	return m, nil
 }
 
-// client makes a client that tries once: who asks tries again.
+// client makes a client that tries once, because the caller retries.
 func (s settings) client() (*minio.Core, error) {
 	host, secure := "s3.amazonaws.com", true
 	if s.endpoint != "" {
@@ -60,7 +60,7 @@ func (s settings) client() (*minio.Core, error) {
 			return nil, fmt.Errorf("AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is no address of a service, such as https://minio.example:9000, without a user and a path")
 		}
 		host, secure = u.Host, u.Scheme == "https"
-		s.region = cmp.Or(s.region, "us-east-1") // which services of others do not ask for
+		s.region = cmp.Or(s.region, "us-east-1") // other services do not need it
 	}
 	transport, err := minio.DefaultTransport(secure)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s settings) client() (*minio.Core, error) {
 	})
 }
 
-// credentials are found in the order in which AWS's tools look. The machine is asked for its role
-// only where it may be one of AWS's: elsewhere nobody answers, which takes seconds.
+// credentials are found in the order of AWS's tools. The role of the machine is requested
+// only if it may be a machine of AWS: elsewhere the request takes seconds to fail.
 func (s settings) credentials() *credentials.Credentials {
 	all := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if s.endpoint == "" && !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// plain says in words what a service said. What another try may cure is marked.
+// plain rewords an error of the service. It marks errors that a retry may fix.
 func plain(err error) error {
 	if said, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		return status(said)
@@ -36,12 +36,12 @@ func plain(err error) error {
 	return err
 }
 
-// closed reports whether the other side ended a connection before it had answered.
+// closed reports whether the other side closed a connection before it answered.
 func closed(err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
 	}
-	text := err.Error() // for which the libraries have no values
+	text := err.Error() // the libraries have no error values for these
 	for _, part := range []string{"Connection closed by foreign host", "connection reset", "server closed", "broken pipe", "http2:"} {
 		if strings.Contains(text, part) {
 			return true
@@ -50,11 +50,11 @@ func closed(err error) bool {
 	return false
 }
 
-// passing are codes of what may be over at another try, whatever the status is: that of an answer
-// which begins before the work is done is 200, and 409 is that of two who write at once.
+// passing are codes of errors that a retry may fix, whatever the status: an answer that
+// begins before the work is done has 200, and two concurrent writes have 409.
 var passing = []string{minio.InternalError, "SlowDown", "ServiceUnavailable", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"}
 
-// status is the error of an answer.
+// status converts an error answer.
 func status(said minio.ErrorResponse) error {
 	code := said.StatusCode
 	switch {
@@ -77,7 +77,7 @@ func notThere(what string, said minio.ErrorResponse) error {
 	return fmt.Errorf("there is no such %s (%s): %w", what, said.Code, fs.ErrNotExist)
 }
 
-// changed is the error of an object that was there before.
+// changed returns the error of an object that has changed.
 func changed(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return place.ErrChanged

@@ -23,10 +23,10 @@ import (
 
 var _ place.PartPutter = (*driver)(nil)
 
-// sumName is what an object's metadata call the SHA-256 of its content.
+// sumName is the name of the SHA-256 of the content in an object's metadata.
 const sumName = "Larder-Sha256"
 
-// CheckPut refuses what is no object, or an old one.
+// CheckPut refuses URLs that cannot name an object, or that name an old version.
 func (d *driver) CheckPut(u *url.URL) error {
 	_, key, version, err := object(u)
 	switch {
@@ -40,7 +40,7 @@ func (d *driver) CheckPut(u *url.URL) error {
 	return nil
 }
 
-// target returns where an object is written.
+// target returns the object to write.
 func (d *driver) target(u *url.URL) (c *minio.Core, bucket, key string, err error) {
 	if err := d.CheckPut(u); err != nil {
 		return nil, "", "", err
@@ -52,7 +52,7 @@ func (d *driver) target(u *url.URL) (c *minio.Core, bucket, key string, err erro
 	return c, bucket, key, err
 }
 
-// onlyIf has a request fail unless there is a version, or nothing.
+// onlyIf makes a request conditional on the version was, or on no object if it is nil.
 func onlyIf(o *minio.PutObjectOptions, was *place.Version) {
 	if was == nil {
 		o.SetMatchETagExcept("*")
@@ -67,8 +67,8 @@ func etagOf(v place.Version) string {
 	return etag
 }
 
-// Put writes an object by one request, of which the service checks the digest twice: as it is
-// signed, and as a checksum that it keeps.
+// Put writes an object in one request. The service verifies its digest twice: in the
+// signature, and as a checksum that it stores.
 func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, content place.Content, was *place.Version) error {
 	c, bucket, key, err := d.target(u)
 	if err != nil {
@@ -80,14 +80,14 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	}
 	o := minio.PutObjectOptions{
 		UserMetadata:         map[string]string{sumName: content.Sum, "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum)},
-		DisableContentSha256: true, // of pieces, as that of all is known
+		DisableContentSha256: true, // of pieces, because the digest of the whole is known
 	}
 	onlyIf(&o, was)
 	_, err = c.PutObject(ctx, bucket, key, body, content.Size, "", content.Sum, o)
 	return written(err, was)
 }
 
-// written is the error of what was to be written.
+// written converts the error of a write.
 func written(err error, was *place.Version) error {
 	if err == nil {
 		return nil
@@ -96,12 +96,12 @@ func written(err error, was *place.Version) error {
 		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may write the object", said.Code, said.StatusCode)
 	}
 	if err = plain(err); was != nil {
-		return changed(err) // what was there is gone
+		return changed(err) // the old object is gone
 	}
 	return err
 }
 
-// Delete removes an object. In a bucket that keeps old versions it stays as one of these.
+// Delete removes an object. A bucket that keeps old versions keeps it as one of these.
 func (d *driver) Delete(ctx context.Context, u *url.URL, was place.Version) error {
 	c, bucket, key, err := d.target(u)
 	if err != nil {
@@ -114,11 +114,11 @@ func (d *driver) Delete(ctx context.Context, u *url.URL, was place.Version) erro
 	return nil
 }
 
-// matching is the key of the ETag that an object must have to be removed: the client has no
-// other way to say so.
+// matching is the context key of the ETag that a removal requires, for which the client has
+// no option.
 type matching struct{}
 
-// conditional adds that to requests.
+// conditional adds that ETag to requests.
 type conditional struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -130,7 +130,7 @@ func (c conditional) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-// Begin begins an object of parts.
+// Begin starts an object of parts.
 func (d *driver) Begin(ctx context.Context, u *url.URL, content place.Content) (place.Parts, error) {
 	c, bucket, key, err := d.target(u)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *driver) Begin(ctx context.Context, u *url.URL, content place.Content) (
 	return &parts{client: c, bucket: bucket, key: key, id: id, sent: map[int]string{}}, nil
 }
 
-// parts are those of an object that is being written.
+// parts are the parts of an object that is being written.
 type parts struct {
 	client          *minio.Core
 	bucket, key, id string
@@ -152,9 +152,9 @@ type parts struct {
 	sent map[int]string // their ETags
 }
 
-// Put sends a part, of which the service checks digests.
+// Put sends a part; the service verifies digests.
 func (p *parts) Put(ctx context.Context, n int, body io.ReadSeeker, size int64) error {
-	short, long := md5.New(), sha256.New() // services check the one, or the other, or both
+	short, long := md5.New(), sha256.New() // a service verifies one of them, or both
 	if _, err := io.Copy(io.MultiWriter(short, long), body); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (p *parts) Put(ctx context.Context, n int, body io.ReadSeeker, size int64) 
 	return nil
 }
 
-// End has the object appear.
+// End makes the object appear.
 func (p *parts) End(ctx context.Context, n int, was *place.Version) error {
 	p.mu.Lock()
 	all := make([]minio.CompletePart, 0, n)
@@ -195,7 +195,7 @@ func (p *parts) End(ctx context.Context, n int, was *place.Version) error {
 	return written(err, was)
 }
 
-// gone is the error of parts that the service does not have any more.
+// gone converts the error of parts that the service no longer has.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the service has lost the parts that were sent; run again: %w", err)

@@ -1,11 +1,12 @@
-// Package s3 reads and writes objects of S3 and of services that speak as it does, at
-// s3://BUCKET/KEY. A program that imports it takes such URLs where files are read and written: see
-// package place.
+// Package s3 reads and writes objects of S3 and compatible services, at s3://BUCKET/KEY. A
+// program that imports it accepts such URLs where it reads and writes files: see package
+// place.
 //
-// Who asks is found as AWS's tools find it: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with
-// AWS_SESSION_TOKEN), the profile AWS_PROFILE of ~/.aws, the role of the machine or container;
-// else nobody is named, as for public data. AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is the
-// service, AWS_REGION or AWS_DEFAULT_REGION the region.
+// Credentials are found as AWS's tools find them: AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN), the profile AWS_PROFILE of ~/.aws, the
+// role of the machine or container. Without any, requests are anonymous, for public data.
+// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names the service, AWS_REGION or
+// AWS_DEFAULT_REGION the region.
 package s3
 
 import (
@@ -41,7 +42,7 @@ func object(u *url.URL) (bucket, key, version string, err error) {
 	return u.Host, strings.TrimPrefix(u.Path, "/"), version, nil
 }
 
-// Stat looks at an object.
+// Stat looks up an object.
 func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
 	bucket, key, version, err := object(u)
 	if err != nil {
@@ -66,7 +67,7 @@ const (
 	versionTag = " version "
 )
 
-// tagOf is what tells a version from others: the ETag, and in a bucket that keeps old ones the
+// tagOf returns the tag of a version: the ETag, and in a bucket that keeps old versions the
 // version itself.
 func tagOf(info minio.ObjectInfo) string {
 	tag := etagTag + info.ETag
@@ -76,7 +77,7 @@ func tagOf(info minio.ObjectInfo) string {
 	return tag
 }
 
-// Read asks for a range of a version.
+// Read requests a range of a version.
 func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
 	bucket, key, asked, err := object(u)
 	if err != nil {
@@ -105,7 +106,7 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n in
 	return body, nil
 }
 
-// held holds an answer to what was asked for.
+// held checks an answer against the request.
 func held(info minio.ObjectInfo, head http.Header, etag string, at, n, size int64) error {
 	if info.ETag != etag {
 		return place.ErrChanged
@@ -116,7 +117,7 @@ func held(info minio.ObjectInfo, head http.Header, etag string, at, n, size int6
 	return nil
 }
 
-// List lists the objects in a folder.
+// List lists the objects in a directory.
 func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
 		bucket, prefix, _, err := object(u)
@@ -136,7 +137,7 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 				yield(nil, plain(o.Err))
 				return
 			}
-			if strings.HasSuffix(o.Key, "/") { // a folder, or what marks one
+			if strings.HasSuffix(o.Key, "/") { // a directory, or its marker
 				continue
 			}
 			if !yield(&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + o.Key}, nil) {

@@ -15,41 +15,41 @@ import (
 )
 
 const (
-	// indexTail is how much of a pack may lack an index when its writer
-	// leaves it: reading that takes a fraction of a millisecond.
+	// indexTail is how many bytes of a pack may lack an index when its writer leaves it:
+	// reading them takes a fraction of a millisecond.
 	indexTail = 1 << 20
-	// keepBuffer is the largest buffer kept between records.
+	// keepBuffer is the largest buffer that stays allocated between records.
 	keepBuffer = 1 << 20
-	// writeBytes is how much is written at once, unless one record is longer:
-	// beyond, a call less is not noticed.
+	// writeBytes is the size of one write, unless a record is longer: larger writes are not
+	// noticeably faster.
 	writeBytes = 256 << 10
-	// groupsPerPack is how many groups a pack takes at least: what is evicted
-	// from a small store are packs.
+	// groupsPerPack is the least number of groups per pack, because a small store evicts
+	// whole packs.
 	groupsPerPack = 4
 )
 
-// An appender writes records to a pack that it alone has locked.
+// An appender writes records to a pack that it has locked exclusively.
 type appender struct {
 	s *Store
 
 	mu      sync.Mutex
 	pack    *pack          // nil before the first record
-	file    *medium.File   // pack, open for writing, locked
+	file    *medium.File   // of pack, open for writing, locked
 	end     int64          // where the next record goes
-	entries []format.Entry // all that is in pack
-	buf     []byte         // what is to be written there
-	staged  []format.Entry // which is these
+	entries []format.Entry // all records in pack
+	buf     []byte         // bytes to write there
+	staged  []format.Entry // the entries of buf
 	group   format.GroupWriter
-	grown   int64 // bytes that were written in all
-	listed  int64 // bytes that indexes need for what was staged in all
-	careful bool  // what was written must be safe before leaving or flush
-	unsafe  bool  // something was written that is not, where careful asks for it
-	unnamed bool  // nor may the name of the pack be
-	pending bool  // something was written that is not yet as safe as Options.Sync wants
+	grown   int64 // bytes written in total
+	listed  int64 // bytes of index needed for all that was staged
+	careful bool  // writes must be durable before leave or flush
+	unsafe  bool  // a write is not durable yet, though careful requires it
+	unnamed bool  // the name of the pack may not be durable yet
+	pending bool  // a write is not yet as durable as Options.Sync requires
 }
 
-// put appends the record with header h, and makes it known. It fills in the
-// lengths and checksums, and the stamp if that is 0. It is safe after sync.
+// put appends the record with header h, and makes it known. It fills in the lengths and
+// checksums, and the stamp if that is 0. The record is durable after sync.
 func (a *appender) put(h *format.Header, payload, provenance []byte) error {
 	h.Seal(payload, provenance)
 	a.mu.Lock()
@@ -60,8 +60,8 @@ func (a *appender) put(h *format.Header, payload, provenance []byte) error {
 	return a.write()
 }
 
-// putAll appends records in as few writes as it can, with those that are small in
-// groups, and returns by how many bytes the pack grew.
+// putAll appends records in as few writes as it can, small ones in groups. It returns by
+// how many bytes the pack grew.
 func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, provenance []byte)) (grown int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,8 +76,8 @@ func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, pro
 	return a.grown - before, err
 }
 
-// later is put of a record that is made known by flush or release: as a member of
-// a group, if it was one. No key may come twice meanwhile.
+// later is put for a record that flush or release makes known; it stays a member of a group
+// if it was one. No key may occur twice before that.
 func (a *appender) later(h *format.Header, payload, provenance []byte, member bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,8 +116,8 @@ func (a *appender) stamp(h *format.Header) {
 	}
 }
 
-// stage appends a sealed record to what is to be written. After an error nothing
-// is left to be written, here and elsewhere.
+// stage appends a sealed record to the buffer. After an error, here as in the other
+// methods, the buffer is empty.
 func (a *appender) stage(h *format.Header, payload, provenance []byte) error {
 	if err := a.closeGroup(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (a *appender) stageOne(h *format.Header, payload, provenance []byte) error 
 	return nil
 }
 
-// closeGroup stages the group that was begun. One member is a record of its own.
+// closeGroup stages the open group. A group of one member becomes an ordinary record.
 func (a *appender) closeGroup() error {
 	w := &a.group
 	if w.Len() == 0 {
@@ -158,7 +158,7 @@ func (a *appender) closeGroup() error {
 	return nil
 }
 
-// write writes what was staged, and makes it known.
+// write writes the staged records and makes them known.
 func (a *appender) write() error {
 	if err := a.closeGroup(); err != nil {
 		return err
@@ -176,8 +176,8 @@ func (a *appender) writeStaged() error {
 		return nil
 	}
 	if _, err := a.file.WriteAt(b, a.end); err != nil {
-		// Readers wait for the rest of a record that ends here until the
-		// next one is written over it.
+		// Readers wait for the rest of a record that is cut off here until another one
+		// overwrites it.
 		_ = a.file.Truncate(a.end)
 		return medium.StoreError(err)
 	}
@@ -189,7 +189,7 @@ func (a *appender) writeStaged() error {
 	return nil
 }
 
-// sync makes what was put survive a loss of power, if the store promises that.
+// sync makes the records that were put survive a power loss, if the store promises that.
 func (a *appender) sync() error {
 	if !a.s.files.Sync {
 		return nil
@@ -207,8 +207,7 @@ func (a *appender) syncLocked() error {
 	return a.file.Sync()
 }
 
-// encode appends a record to what is to be written, and returns its place in the
-// pack.
+// encode appends a record to the buffer, and returns its position in the pack.
 func (a *appender) encode(h *format.Header, payload, provenance []byte) (off int64, err error) {
 	if err := a.reserve(h.Length()); err != nil {
 		return 0, err
@@ -220,7 +219,7 @@ func (a *appender) encode(h *format.Header, payload, provenance []byte) (off int
 	return off, nil
 }
 
-// reserve sees to room for n bytes in the pack, behind what is to be written.
+// reserve provides space for n bytes in the pack, after the buffer.
 func (a *appender) reserve(n int64) error {
 	held := int64(len(a.buf))
 	if held > 0 && (held+n > writeBytes || a.pack.gone.Load() || a.end+held+n > a.s.packBytes) {
@@ -234,7 +233,7 @@ func (a *appender) reserve(n int64) error {
 	return a.makeReady(n)
 }
 
-// makeReady sees to a pack with room for n bytes.
+// makeReady provides a pack with space for n bytes.
 func (a *appender) makeReady(n int64) error {
 	if a == &a.s.writer && a.s.closed.Load() { // Close itself may evict
 		return errClosed
@@ -258,7 +257,7 @@ func (a *appender) makeReady(n int64) error {
 	return a.create()
 }
 
-// adopt takes over a pack with room for n bytes whose writer is gone.
+// adopt takes over a pack with space for n bytes whose writer is gone.
 func (a *appender) adopt(p *pack, n int64) bool {
 	if p.own.Load() || p.sealed || p.end+n > a.s.packBytes {
 		return false
@@ -284,7 +283,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	return true
 }
 
-// cut removes what is behind the records of a pack that is size bytes long, and locked.
+// cut removes the bytes after the records of a pack, which is locked and size bytes long.
 func (s *Store) cut(p *pack, file *medium.File, found format.Scan, size int64) error {
 	if found.End == size {
 		return nil
@@ -301,15 +300,15 @@ func (s *Store) lockPack(p *pack) (*medium.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := file.LockNamed(); err != nil { // it may have been removed before
+	if err := file.LockNamed(); err != nil { // it may have been removed before the lock
 		_ = file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// create makes a new pack. Before it is locked, another process may adopt it,
-// or collect it because it is empty: then the next one is tried.
+// create makes a new pack. Before it is locked, another process may adopt it, or collect it
+// because it is empty: then create tries another one.
 func (a *appender) create() error {
 	for {
 		p, file, err := a.s.createPack()
@@ -355,8 +354,8 @@ func (s *Store) createPack() (p *pack, file *medium.File, err error) {
 	return p, file, nil
 }
 
-// openEmpty opens a pack that was just locked for reading. It returns
-// medium.ErrLocked if it was in other hands before.
+// openEmpty opens for reading a pack that was just locked. It returns medium.ErrLocked if
+// another process had the pack before.
 func (p *pack) openEmpty(files *medium.Folder) error {
 	f, err := files.OpenFile(p.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -382,7 +381,7 @@ func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
 	a.unsafe, a.unnamed = false, true
 }
 
-// leave gives the pack up, finished or for another process to go on with.
+// leave releases the pack, finished or for another process to continue.
 func (a *appender) leave(seal bool) error {
 	err := errors.Join(a.syncLocked(), a.flushLocked())
 	p, file := a.pack, a.file
@@ -403,7 +402,7 @@ func (a *appender) leave(seal bool) error {
 	return errors.Join(err, file.Close())
 }
 
-// files is how many files are open.
+// files returns the number of open files.
 func (a *appender) files() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -413,7 +412,7 @@ func (a *appender) files() int {
 	return 1
 }
 
-// release writes what was staged, and gives the pack up for another to go on with.
+// release writes the staged records, and releases the pack for another process to continue.
 func (a *appender) release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -424,7 +423,7 @@ func (a *appender) release() error {
 	return errors.Join(err, a.leave(false))
 }
 
-// flush writes what was staged, and makes it safe from a loss of power.
+// flush writes the staged records, and makes them durable.
 func (a *appender) flush() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

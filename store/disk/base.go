@@ -10,17 +10,17 @@ import (
 
 const mergedFile = "packs.idx"
 
-// noPack stands for a pack that is not there.
+// noPack represents a pack that does not exist.
 const noPack = ^uint32(0)
 
-// A base is the merged index that a process goes on from. Nil is one of nothing.
+// A base is the merged index from which a process continues. A nil base is empty.
 type base struct {
 	*format.Merged
-	release func() error // of the file
-	numbers []uint32     // of its packs, in this process; noPack for those not there. Guarded by index.mu.
+	release func() error // releases the file
+	numbers []uint32     // of its packs, in this process; noPack for missing ones. Guarded by index.mu.
 }
 
-// openBase maps the file of a merged index, or reads it where that cannot be.
+// openBase maps the file of a merged index, or reads it if mapping fails.
 func openBase(files *medium.Folder, path string) (*base, error) {
 	data, release, err := files.Map(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func openBase(files *medium.Folder, path string) (*base, error) {
 // close ends the use of b.
 func (b *base) close() {
 	if b != nil {
-		_ = b.release() // nobody reads it any more
+		_ = b.release() // it has no readers now
 	}
 }
 
@@ -48,7 +48,7 @@ func (b *base) len() int {
 	return b.Len()
 }
 
-// entry returns entry i, with the number that numbers has for its pack.
+// entry returns entry i, with the number of its pack in numbers.
 func (b *base) entry(i int, numbers []uint32) (l format.Located, ok bool) {
 	l, ok = b.Entry(i)
 	if ok {
@@ -57,7 +57,7 @@ func (b *base) entry(i int, numbers []uint32) (l format.Located, ok bool) {
 	return l, ok
 }
 
-// find returns where the record of fp is.
+// find returns the position of the record of fp.
 func (b *base) find(fp uint64) (at format.Place, ok bool) {
 	if b == nil {
 		return format.Place{}, false
@@ -72,10 +72,10 @@ func (b *base) find(fp uint64) (at format.Place, ok bool) {
 // dead reports whether most entries are of packs that are gone.
 func (b *base) dead() bool { return uint64(b.len())-b.reach() > uint64(b.len()/2) }
 
-// attach makes p, which has the position i, one of this process's.
+// attach registers p, which has position i, as a pack of this process.
 func (b *base) attach(i int, p *pack) { b.numbers[i] = p.number }
 
-// detach makes a pack one that is gone.
+// detach marks a pack as gone.
 func (b *base) detach(p *pack) {
 	for i, number := range b.numbers {
 		if number == p.number {
@@ -84,10 +84,10 @@ func (b *base) detach(p *pack) {
 	}
 }
 
-// detachAll makes all packs such as are not there.
+// detachAll marks all packs as missing.
 func (b *base) detachAll() { b.numbers = slices.Repeat([]uint32{noPack}, len(b.Packs)) }
 
-// position returns where a pack stands in the list, if it does.
+// position returns the position of a pack in the list, if it is there.
 func (b *base) position(id uint64) (i int, ok bool) {
 	if b == nil {
 		return 0, false
@@ -95,7 +95,7 @@ func (b *base) position(id uint64) (i int, ok bool) {
 	return b.Position(id)
 }
 
-// reach is how many entries are of packs that are there.
+// reach returns the number of entries in packs that exist.
 func (b *base) reach() (n uint64) {
 	if b == nil {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// blobPath is where the blob with a digest is: its SHA-256, in 256 folders.
+// blobPath returns the path of the blob with a digest: its SHA-256, in 256 directories.
 func (s *Store) blobPath(d key.Digest) string {
 	name := hex.EncodeToString(d[1:])
 	return s.files.Dir + sep + medium.Blobs + sep + name[:2] + sep + name
@@ -24,8 +24,8 @@ func (s *Store) blobPath(d key.Digest) string {
 
 const sep = string(filepath.Separator)
 
-// readBlob returns the payload of the record with header h, verified. A
-// damaged blob is set aside.
+// readBlob returns the verified payload of the record with header h. It quarantines a
+// damaged blob.
 func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err error) {
 	path := s.blobPath(h.Ref)
 	payload, mapped, err = s.mapped.Open(path, int64(h.Size))
@@ -41,16 +41,15 @@ func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err err
 	return nil, false, fmt.Errorf("blob %x: %w", h.Ref[1:], err)
 }
 
-// writeBlob sees to the blob of a payload, and fills in its digest and its
-// checksum. It returns how many bytes were written: equal payloads share one
-// file, if that still is what it should be.
+// writeBlob stores the blob of a payload, and fills in its digest and checksum. It returns
+// the number of bytes written: equal payloads share one file, if that file is still intact.
 //
-// The payload is hashed while it is written to a file that has no name yet, as
-// either takes about as long. What is very large is hashed first: it would take
-// much room for the time that it takes to find out that it is there.
+// The payload is hashed while it is written to an unnamed file, because both take about as
+// long. A very large payload is hashed first: writing it only to find that the blob exists
+// would take much space.
 func (s *Store) writeBlob(h *format.Header, payload []byte) (written int64, err error) {
 	h.Sum = xxh3.Hash(payload)
-	head := *h // h stays on its stack, which small records gain from
+	head := *h // h stays on its stack, which speeds up small records
 	var there atomic.Bool
 	named := make(chan struct{})
 	go func() {
@@ -82,14 +81,13 @@ func (s *Store) writeBlob(h *format.Header, payload []byte) (written int64, err 
 	return int64(len(payload)), nil
 }
 
-// writePiece is how much of a payload is written before another look whether
-// that is needed.
+// writePiece is how much of a payload is written between checks whether the write is still
+// needed.
 const writePiece = 256 << 10
 
 var errUnneeded = errors.New("what was to be written is there")
 
-// writeUnless writes data in pieces, and fails with errUnneeded once it is
-// unneeded.
+// writeUnless writes data in pieces, and fails with errUnneeded once unneeded returns true.
 func writeUnless(w io.Writer, data []byte, unneeded func() bool) error {
 	for len(data) > 0 {
 		n := min(len(data), writePiece)
@@ -104,12 +102,11 @@ func writeUnless(w io.Writer, data []byte, unneeded func() bool) error {
 	return nil
 }
 
-// hashFirst is the size of payload from which on it is hashed before it is
-// written.
+// hashFirst is the payload size from which on hashing precedes writing.
 const hashFirst = 64 << 20
 
-// hasBlob reports whether the blob of a record is there, as it should be. A
-// damaged one is set aside.
+// hasBlob reports whether the blob of a record exists and is intact. It quarantines a
+// damaged one.
 func (s *Store) hasBlob(h *format.Header) bool {
 	path := s.blobPath(h.Ref)
 	err := s.checkFile(path, int64(h.Size), h.Sum)
@@ -119,7 +116,7 @@ func (s *Store) hasBlob(h *format.Header) bool {
 	return err == nil
 }
 
-// checkFile compares a file with the size and the checksum it should have.
+// checkFile compares a file with its expected size and checksum.
 func (s *Store) checkFile(path string, size int64, sum uint64) error {
 	f, info, err := s.files.Open(path)
 	if err != nil {

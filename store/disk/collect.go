@@ -14,14 +14,13 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// manySmall is how many unfinished packs are left alone: each costs every
-// miss a look.
+// manySmall is how many unfinished packs are left alone: each adds a lookup to every miss.
 const manySmall = 8
 
-// Collect evicts records that are not pinned, those worth least first, until
-// the folder holds at most limit bytes, and removes what nothing refers to.
-// Small records in packs that other processes are writing stay. Others may
-// read and write meanwhile; one process collects at a time.
+// Collect evicts records that are not pinned, lowest worth first, until the directory holds
+// at most limit bytes. It also removes unreferenced files. Small records in packs that
+// other processes are writing stay. Other callers may read and write concurrently; one
+// process collects at a time.
 func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
 	if err := s.writable(); err != nil {
 		return 0, err
@@ -30,10 +29,10 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 	return freed, err
 }
 
-// collect is Collect, and returns how many bytes it had to leave, too: what was
-// put meanwhile is none of them. Up to spare bytes more may stay of what is worth nothing
-// any more. It gives up with medium.ErrLocked if another process collects for longer than
-// patience, unless that is 0.
+// collect is Collect, and also returns how many bytes it had to leave, without those put
+// while it ran. Up to spare bytes of dead records may stay in addition. It returns
+// medium.ErrLocked if another process collects for longer than patience, unless patience is
+// 0.
 func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.D
 	}
 }
 
-// lockCollect lets one goroutine of one process collect at a time.
+// lockCollect allows one goroutine of one process to collect at a time.
 func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock func(), err error) {
 	file, err := s.files.OpenLock(medium.CollectFile)
 	if err != nil {
@@ -82,34 +81,33 @@ func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock
 type collection struct {
 	s      *Store
 	limit  int64
-	spare  int64    // what may stay beyond that of what is dead in packs that are mostly alive
-	out    appender // takes the records that move
+	spare  int64    // bytes that may stay in addition: dead records in packs that are mostly alive
+	out    appender // receives the records that move
 	packs  []*collectedPack
 	older  map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
 	blobs  map[key.Digest]*blobRefs
 	pinned map[uint64]bool
-	// merged is what a record takes in the merged index, 0 if there is none.
+	// merged is the size of a record in the merged index, 0 if there is none.
 	merged  int64
 	live    int64   // records that are not superseded
-	moved   int64   // what the records that moved took, as cost tells
-	safe    int64   // of these, what is safe from a loss of power
-	emptied []*pack // which go when it is
-	evicted int     // how many records were
+	moved   int64   // size before the move, by cost, of the records that moved
+	safe    int64   // the part of moved that survives a power loss
+	emptied []*pack // removed when moved records are durable
+	evicted int     // number of evicted records
 
-	group   format.Group // the one read last
-	grouped bool         // there are groups
+	group   format.Group // the last one read
+	grouped bool         // the store has groups
 }
 
-// swelled returns how much more the records that moved take than they did before:
-// what the members of a group share was not known to the byte. Each time there
-// are fewer, so that Collect comes to an end.
+// swelled returns how much more the moved records take than before: the shared bytes of
+// group members were only estimated. Each round moves fewer records, so Collect ends.
 func (c *collection) swelled() int64 { return c.out.grown + c.out.listed - c.moved }
 
-// groupSlack is the part of the limit that is left free because of that, so that
-// once will do.
+// groupSlack is the part of the limit left free for such growth, so that one round is
+// enough.
 const groupSlack = 64
 
-// manyPacks stands for more than one pack in collection.older.
+// manyPacks represents several packs in collection.older.
 const manyPacks = ^uint32(0)
 
 type collectedPack struct {
@@ -118,17 +116,17 @@ type collectedPack struct {
 	sealed  bool
 	lock    *medium.File // nil if it could not be locked
 	entries []format.Entry
-	shares  []uint32 // what each takes if it is in a group; nil if none is
+	shares  []uint32 // size of each if it is in a group; nil if none is
 	live    int64    // bytes that stay, with their part of an index
 	rewrite bool
 }
 
-// free reports whether nobody writes to the pack, now or later.
+// free reports whether no process writes to the pack, now or later.
 func (p *collectedPack) free() bool { return p.lock != nil || p.sealed }
 
 func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
-// cost is what record i takes in the pack, if that has an index.
+// cost returns the size of record i in the pack, if the pack has an index.
 func (p *collectedPack) cost(i int) int64 {
 	if e := &p.entries[i]; !e.IsGroup() {
 		return e.Bytes() + format.EntrySize
@@ -136,9 +134,9 @@ func (p *collectedPack) cost(i int) int64 {
 	return int64(p.shares[i])
 }
 
-// share works out what each member of the group takes that the entries from i on
-// are of. What is only in one place for all is shared equally: whose provenance is
-// the one that is written out depends on which members stay.
+// share computes the size of each member of the group that begins at entry i. Bytes stored
+// once for all members are shared equally, because which member holds the full provenance
+// depends on which members stay.
 func (c *collection) share(p *collectedPack, i int) {
 	c.grouped = true
 	if p.shares == nil {
@@ -175,7 +173,7 @@ type candidate struct {
 	cost  int64
 	used  int64
 	worth float64
-	blob  *blobRefs // nil for a record without
+	blob  *blobRefs // nil for a record without a blob
 }
 
 func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
@@ -188,7 +186,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 		return 0, 0, err
 	}
 	s.refresh()
-	// First all that is damaged is set aside: its size says nothing of what it takes.
+	// Quarantine damaged records first: their size does not say how much space they take.
 	c.survey()
 	s.touches.reread(s)
 	if c.pinned, err = s.pinned(ctx); err != nil {
@@ -218,7 +216,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	return max(before-after, 0), left, errors.Join(err, merr)
 }
 
-// survey finds out what every pack holds. It leaves out those it cannot read.
+// survey reads what every pack holds. It skips packs that it cannot read.
 func (c *collection) survey() {
 	for _, p := range c.s.folder.all() {
 		cp := &collectedPack{pack: p}
@@ -257,19 +255,19 @@ func (c *collection) surveyPack(p *collectedPack) error {
 	if index, err := c.s.files.Lstat(p.pack.indexPath()); err == nil {
 		p.bytes += index.Size()
 	}
-	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
+	c.s.index.insert(p.pack, p.entries) // unknown records would seem dead
 	return nil
 }
 
-// keepsTombstone reports whether a record that says fp is deleted must stay
-// when it leaves p, for the sake of older records elsewhere.
+// keepsTombstone reports whether the tombstone of fp must stay when it leaves p, because
+// older records are elsewhere.
 func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
 	in, ok := c.older[fp]
 	return ok && in != p.number+1
 }
 
-// choose decides what is evicted and which packs are rewritten, so that of
-// held bytes at most the limit is left, and returns how many are at least.
+// choose decides which records are evicted and which packs are rewritten, so that at most
+// the limit remains of held bytes. It returns how many bytes remain at least.
 func (c *collection) choose(held int64) (victims map[*format.Entry]bool, least int64, err error) {
 	candidates := c.candidates()
 	unreferenced, err := c.unreferencedBlobs()
@@ -277,10 +275,10 @@ func (c *collection) choose(held int64) (victims map[*format.Entry]bool, least i
 		return nil, 0, err
 	}
 	held -= unreferenced
-	if c.merged > 0 { // it will be written anew
+	if c.merged > 0 { // it will be rewritten
 		held += format.MergedSize(len(c.packs)) + c.live*c.merged - c.s.mergedSize()
 	}
-	// If every free pack were rewritten, this would be left.
+	// This would remain if every free pack were rewritten.
 	least = held
 	for _, p := range c.packs {
 		if p.free() {
@@ -297,7 +295,7 @@ func (c *collection) choose(held int64) (victims map[*format.Entry]bool, least i
 			break
 		}
 		if !v.pack.free() && v.blob == nil {
-			continue // nothing is won
+			continue // no gain
 		}
 		victims[v.entry] = true
 		if v.pack.free() {
@@ -317,8 +315,8 @@ func (c *collection) choose(held int64) (victims map[*format.Entry]bool, least i
 	return victims, least, nil
 }
 
-// candidates returns the records that are not pinned, those worth least first,
-// and sums up what is live.
+// candidates returns the records that are not pinned, lowest worth first, and sums up the
+// live ones.
 func (c *collection) candidates() []candidate {
 	s := c.s
 	c.blobs = make(map[key.Digest]*blobRefs)
@@ -340,7 +338,7 @@ func (c *collection) candidates() []candidate {
 			}
 			var h format.Header
 			if c.group.Describe(&h, &p.pack.Pack, e.FP, e.Place) != nil {
-				h = format.Header{} // damage is found where it is moved
+				h = format.Header{} // a move finds the damage
 			}
 			one := candidate{pack: p, entry: e, cost: p.cost(i), blob: c.reference(e, &h)}
 			if c.pinned[e.FP] {
@@ -371,8 +369,7 @@ func (c *collection) reference(e *format.Entry, h *format.Header) *blobRefs {
 	return refs
 }
 
-// unreferencedBlobs returns how many bytes sweepBlobs will free whatever is
-// evicted.
+// unreferencedBlobs returns how many bytes sweepBlobs frees, whatever is evicted.
 func (c *collection) unreferencedBlobs() (total int64, err error) {
 	err = c.s.eachBlob(func(d key.Digest, e fs.DirEntry, _ string) error {
 		info, err := e.Info()
@@ -384,10 +381,10 @@ func (c *collection) unreferencedBlobs() (total int64, err error) {
 	return total, err
 }
 
-// chooseRewrites picks free packs, those with the greatest dead share first:
-// at least half of it, or as many as are needed to come from held to the
-// limit. To what is spare that is not worth moving three bytes for one. Small packs
-// are joined when there are many.
+// chooseRewrites picks free packs, those with the greatest dead share first: all that are
+// at least half dead, or as many as are needed to get from held to the limit. Within spare,
+// it skips packs that would move more than three bytes per byte freed. It joins small packs
+// if there are many.
 func (c *collection) chooseRewrites(held int64) {
 	var free []*collectedPack
 	unsealed := 0
@@ -412,8 +409,8 @@ func (c *collection) chooseRewrites(held int64) {
 	}
 }
 
-// apply carries out what was chosen. When something fails, records that moved may not have been
-// written: then all packs stay that are not removed yet.
+// apply evicts and rewrites what choose chose. After a failure, moved records may not have
+// been written, so it keeps all packs that are not yet removed.
 func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) error {
 	for _, p := range c.packs {
 		if err := ctx.Err(); err != nil {
@@ -432,8 +429,8 @@ func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) 
 	return c.settle()
 }
 
-// settle removes the packs that were emptied, once what moved out of them is safe: a loss of
-// power must not lose the records that were safe before.
+// settle removes the emptied packs once the records that left them are durable: a power
+// loss must not lose records that were durable before.
 func (c *collection) settle() error {
 	if c.safe < c.moved {
 		if err := c.out.flush(); err != nil {
@@ -452,8 +449,7 @@ func (c *collection) settle() error {
 	return nil
 }
 
-// evictInPlace evicts those victims of a pack that stays whose blob is worth
-// it.
+// evictInPlace evicts the victims in a pack that stays if their blobs are worth it.
 func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bool) error {
 	for i := range p.entries {
 		if e := &p.entries[i]; victims[e] && e.IsBlob() {
@@ -465,8 +461,8 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bo
 	return nil
 }
 
-// bury appends a tombstone for exactly the record of e: with the same stamp,
-// it does not hide a later one.
+// bury appends a tombstone for exactly the record of e: it has the same stamp, so it hides
+// no later record.
 func (c *collection) bury(p *pack, e *format.Entry) error {
 	var h format.Header
 	err := c.group.Describe(&h, &p.Pack, e.FP, e.Place)
@@ -477,15 +473,16 @@ func (c *collection) bury(p *pack, e *format.Entry) error {
 	case unread(err):
 		return errUnread
 	default:
-		return nil // damage: no record is left to bury
+		return nil // damage: no record to bury
 	}
 	c.moved += format.HeaderSize + format.EntrySize
 	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
-// rewrite moves what stays of a pack and has it removed, unless the medium does not give
-// all of that back: then the rest stays where it is. Making that safe takes longer than
-// moving it, so packs are removed together, as soon as the copies would take more than a pack.
+// rewrite moves the remaining records of a pack and marks it for removal. If the medium
+// fails to return some of them, the pack stays. Making the copies durable takes longer than
+// copying, so packs are removed together, as soon as the copies would exceed the size of a
+// pack.
 func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {
 	s, whole := c.s, true
 	if c.moved+p.live-c.safe > s.packBytes {
@@ -496,7 +493,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 	for i := range p.entries {
 		e := &p.entries[i]
 		if !s.index.has(e.FP, e.Place) {
-			continue // a later record exists by now
+			continue // a later record replaced it
 		}
 		var err error
 		switch {
@@ -518,17 +515,16 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 	if whole {
 		c.emptied = append(c.emptied, p.pack)
 	}
-	if c.safe == c.moved { // nothing that moved waits
+	if c.safe == c.moved { // no moved record waits
 		return c.settle()
 	}
 	return nil
 }
 
-// errUnread says that the medium did not give a record back.
+// errUnread reports that the medium did not return a record.
 var errUnread = errors.New("a record was not read")
 
-// move copies a record that takes cost bytes to the packs that stay. A damaged one
-// is set aside.
+// move copies a record of cost bytes to the packs that stay. It quarantines a damaged one.
 func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 	var h format.Header
 	payload, provenance, err := c.read(&h, p, e)
@@ -549,8 +545,8 @@ func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 	return c.out.later(&h, payload, provenance, e.IsGroup())
 }
 
-// read reads all of a record, verified; that of a member of a group is valid until
-// the next one is read.
+// read reads and verifies a whole record. A member of a group is valid until the next group
+// is read.
 func (c *collection) read(h *format.Header, p *pack, e *format.Entry) (payload, provenance []byte, err error) {
 	if !e.IsGroup() {
 		return p.ReadWhole(h, e.Place)

@@ -1,16 +1,16 @@
-// Package disk is the store that all processes of a machine share: a folder.
+// Package disk implements a store in a directory that all processes of a machine share.
 //
-// Small records are appended to packs, each written by one process at a time
-// and read by all; those that are put by one call share a header, a checksum and
-// what their provenance has in common, so who has many puts and gets many at
-// once. Large payloads are files of their own, named by their content and mapped
-// into memory. Whatever a process was doing when it died, what others read is
-// whole: every header, payload, index and manifest is checked on every read, and
-// what fails the check is a miss, reported to the logger and moved to the folder
-// quarantine.
+// Small records are appended to packs, each written by one process at a time and read by
+// all. Records put by one call share a header, a checksum and the common parts of their
+// provenance, so put and get many records together. Large payloads are separate files,
+// named by content and mapped into memory.
 //
-// The folder may be on any local file system. It may be copied elsewhere
-// while nobody writes, and deleted at any time.
+// A process that dies at any moment leaves no partial results, because every read checks
+// the header, payload, index or manifest. Data that fails the check is a miss; the store
+// logs it and moves it to the directory quarantine.
+//
+// The directory may be on any local file system. It may be copied while no process writes,
+// and deleted at any time.
 package disk
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Values used where Options gives none.
+// Defaults of Options.
 const (
 	defaultMaxBytes  = 20 << 30
 	defaultPackBytes = 64 << 20
@@ -38,30 +38,28 @@ const (
 
 // Options are the settings of a Store. The zero value is a good choice.
 type Options struct {
-	// Dir is the folder, made with its parents if it is missing: a store, or
-	// empty. "" means the folder "larder" in the user's cache folder.
+	// Dir is the directory: a store, or empty. It is created with its parents if missing.
+	// "" means the directory "larder" in the user's cache directory.
 	Dir string
-	// MaxBytes caps the size of the folder: what is worth least is evicted in
-	// the background once there is more, and before Close. Between
-	// two evictions there may be a sixteenth more. 0 means 20 GiB,
-	// below 0 no cap.
+	// MaxBytes caps the size of the directory: beyond it, and before Close, the records
+	// with the lowest worth are evicted. Between evictions it may hold a sixteenth more. 0
+	// means 20 GiB, below 0 no cap.
 	MaxBytes int64
-	// ReadOnly opens the folder without changing anything in it.
+	// ReadOnly opens the directory without changing anything in it.
 	ReadOnly bool
-	// Sync makes every Put survive a loss of power, at the price of waiting
-	// for the medium. Without it, a loss of power may lose recent records.
+	// Sync makes every Put wait until it survives a power loss. Without it, a power loss
+	// may lose recent records.
 	Sync bool
-	// PackBytes is the size at which a pack is finished. 0 means
-	// 64 MiB. It is lowered to a sixteenth of MaxBytes, and to 1 GiB.
+	// PackBytes is the size at which a pack is finished, at most a sixteenth of MaxBytes
+	// and 1 GiB. 0 means 64 MiB.
 	PackBytes int64
-	// BlobBytes is the size from which a payload gets a file of its own. 0
-	// means 256 KiB.
+	// BlobBytes is the size from which a payload gets its own file. 0 means 256 KiB.
 	BlobBytes int64
-	// Logger takes warnings about damage. Nil means slog.Default().
+	// Logger receives warnings about damage. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// withDefaults fills in what is not given, and bounds the rest.
+// withDefaults fills in missing options, and bounds the others.
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		cache, err := os.UserCacheDir()
@@ -78,7 +76,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
-	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 is no cap
+	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 means no cap
 	if o.PackBytes <= 0 {
 		o.PackBytes = defaultPackBytes
 	}
@@ -96,7 +94,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// A Store keeps records in a folder. It must be made by Open.
+// A Store stores records in a directory. Use Open to create one.
 type Store struct {
 	files     *medium.Folder
 	limit     int64 // 0 for none
@@ -120,18 +118,18 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in a folder, and makes it if it is missing. Damage in
-// the folder is no error. A folder that cannot be written is opened for
-// reading, with a warning; one of a newer format gives a *VersionError, and
-// one that holds something else an error that wraps [store.ErrForeign].
+// Open opens the store in a directory, and creates it if missing. Damage in the directory
+// is not an error. A directory that cannot be written is opened for reading, with a
+// warning. A directory of a newer format gives a *VersionError, and one with other content
+// an error that wraps [store.ErrForeign].
 func Open(o Options) (*Store, error) { return openOn(o, nil) }
 
-// openOn is Open on a medium that may fail.
+// openOn is Open on a medium that can be made to fail.
 func openOn(o Options, fail medium.Fail) (*Store, error) {
 	return openFolder(o, &medium.Folder{Fail: fail})
 }
 
-// openFolder is Open of a folder of which the rest is filled in.
+// openFolder is Open with options and directory filled in.
 func openFolder(o Options, files *medium.Folder) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -161,10 +159,10 @@ func openFolder(o Options, files *medium.Folder) (*Store, error) {
 	return s, nil
 }
 
-// maxQuarantine is how many bytes are kept of what was set aside.
+// maxQuarantine bounds the bytes in the quarantine.
 const maxQuarantine = 64 << 20
 
-// maxAside keeps that a small part of a small store.
+// maxAside bounds the quarantine to a small part of a small store.
 func maxAside(limit int64) int64 {
 	if limit > 0 {
 		return min(maxQuarantine, limit/16)
@@ -172,7 +170,7 @@ func maxAside(limit int64) int64 {
 	return maxQuarantine
 }
 
-// prepare makes the folder ready for use.
+// prepare prepares the directory for use.
 func (s *Store) prepare() error {
 	if err := s.files.CheckOurs(); err != nil {
 		return err
@@ -201,8 +199,7 @@ func (s *Store) prepare() error {
 	return err
 }
 
-// Close ends the use of the store. Payloads got from it stay valid; leases
-// taken from it end.
+// Close ends the use of the store and its leases. Payloads obtained from it stay valid.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -212,7 +209,7 @@ func (s *Store) Close() error {
 	s.finishMerge()
 	s.flushTouches()
 	err := s.writer.release()
-	s.finishEviction() // last, as all that is written counts
+	s.finishEviction() // last, because all writes count
 	err = errors.Join(err, s.leases.close())
 	s.files.Close()
 	s.index.close()

@@ -12,14 +12,12 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// Get returns the record kept under k. Its payload is mapped memory if it is
-// large.
+// Get returns the record stored under k. A large payload is mapped memory.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, true)
 }
 
-// GetSeen is Get without a look at what other processes wrote in the last
-// moments.
+// GetSeen is Get without a check for what other processes just wrote.
 func (s *Store) GetSeen(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, false)
 }
@@ -33,8 +31,7 @@ func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 	return r, err
 }
 
-// Has reports whether a record is kept under k, from its header alone, or that of
-// its group.
+// Has reports whether a record is stored under k, by the header of the record or its group.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	err := s.find(k, true, func(p *pack, at format.Place) error {
 		var h format.Header
@@ -49,7 +46,7 @@ func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	return err == nil, err
 }
 
-// Provenance returns the provenance kept with the record under k.
+// Provenance returns the provenance stored with the record under k.
 func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err error) {
 	err = s.find(k, true, func(p *pack, at format.Place) error {
 		provenance, err = readProvenance(k, p, at)
@@ -58,7 +55,7 @@ func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err
 	return provenance, err
 }
 
-// readProvenance reads the provenance of the record of k at at.
+// readProvenance reads the provenance of the record of k at the position at.
 func readProvenance(k key.Key, p *pack, at format.Place) ([]byte, error) {
 	g := format.BorrowGroup()
 	defer g.GiveBack()
@@ -81,10 +78,9 @@ func readProvenance(k key.Key, p *pack, at format.Place) ([]byte, error) {
 	return p.Provenance(&h, at)
 }
 
-// find calls read with where the record of k is. If there is none, or read
-// fails, it looks once more for what other processes wrote, if refresh says
-// so. A record that
-// read finds damaged is forgotten, so that a later one can take its place.
+// find calls read with the position of the record of k. If that fails and refresh is set,
+// it checks what other processes wrote and tries again. It drops a damaged record from the
+// index, so that a later one can replace it.
 func (s *Store) find(k key.Key, refresh bool, read func(*pack, format.Place) error) error {
 	if s.closed.Load() {
 		return errClosed
@@ -104,16 +100,16 @@ func (s *Store) find(k key.Key, refresh bool, read func(*pack, format.Place) err
 	return store.ErrNotFound
 }
 
-// freshen looks for what other processes wrote if it is time to.
+// freshen checks what other processes wrote if staleAfter has passed.
 func (s *Store) freshen() {
 	if time.Now().UnixNano()-s.folder.seen.Load() > int64(staleAfter) {
 		s.refresh()
 	}
 }
 
-// readFound reads the record of fp. A blob that is missing may belong to a
-// record that another process has evicted or is just writing: it is worth a
-// warning only on the last try, and the record is not forgotten.
+// readFound reads the record of fp. A missing blob may belong to a record that another
+// process has evicted or is writing. So only the last try logs a warning, and the record
+// stays in the index.
 func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last bool) bool {
 	at, p, ok := s.index.find(fp)
 	if !ok {
@@ -139,8 +135,7 @@ func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last 
 	return false
 }
 
-// unread reports whether err is one of the medium. It says nothing of the record,
-// which may be read another time.
+// unread reports whether err is an error of the medium: the record may be readable later.
 func unread(err error) bool {
 	return err != nil && !errors.Is(err, format.ErrDamaged) && !errors.Is(err, format.ErrOtherKey) &&
 		!errors.Is(err, fs.ErrClosed) && !errors.Is(err, fs.ErrNotExist)
@@ -153,7 +148,7 @@ func sameKey(h *format.Header, k key.Key) error {
 	return nil
 }
 
-// read returns the record at at, verified.
+// read returns the verified record at the position at.
 func (s *Store) read(k key.Key, p *pack, at format.Place) (store.Record, error) {
 	if at.IsGroup() {
 		return s.readMember(k, p, at)
@@ -166,7 +161,7 @@ func (s *Store) read(k key.Key, p *pack, at format.Place) (store.Record, error) 
 	return s.record(k, &h, payload)
 }
 
-// readMember returns the record of k in the group at at, verified.
+// readMember returns the verified record of k in the group at the position at.
 func (s *Store) readMember(k key.Key, p *pack, at format.Place) (store.Record, error) {
 	g := format.BorrowGroup()
 	defer g.GiveBack()
@@ -178,8 +173,8 @@ func (s *Store) readMember(k key.Key, p *pack, at format.Place) (store.Record, e
 	return s.record(k, &h, bytes.Clone(g.Payload(i)))
 }
 
-// record returns the record with header h, which was asked for under k, if it is
-// what it should be. payload is what follows the header, and is kept.
+// record checks and returns the record with header h, requested under k. It retains
+// payload.
 func (s *Store) record(k key.Key, h *format.Header, payload []byte) (store.Record, error) {
 	if err := sameKey(h, k); err != nil {
 		return store.Record{}, err
@@ -193,7 +188,7 @@ func (s *Store) record(k key.Key, h *format.Header, payload []byte) (store.Recor
 		if err := h.Verify(r.Payload); err != nil {
 			return store.Record{}, err
 		}
-	case format.KindMember: // its group was verified
+	case format.KindMember: // its group is verified
 		r.Payload = payload
 	case format.KindLink:
 		r.Link = h.Ref

@@ -13,25 +13,23 @@ import (
 )
 
 const (
-	// passBytes is how much of a pack is read at once, unless one record is
-	// longer.
+	// passBytes is the size of one read of a pack, unless a record is longer.
 	passBytes = 256 << 10
-	// passGap is over how many bytes that nobody asked for it is read on: about
-	// what is copied in the time of a call.
+	// passGap is the largest gap between requested records that one read spans: about as
+	// many bytes as are copied in the time of a system call.
 	passGap = 8 << 10
 )
 
-// A wanted record is one of many that are asked for.
+// A wanted record is one of many requested ones.
 type wanted struct {
 	i    int // in the list of keys
 	fp   uint64
 	at   format.Place
-	pack *pack // nil: nowhere
+	pack *pack // nil: not found
 }
 
-// GetMany returns the records kept under keys: it looks once for what other
-// processes wrote, goes through each pack once, in its order, and reads records
-// that lie close to each other together.
+// GetMany returns the records stored under keys. It checks once what other processes wrote,
+// reads each pack once and in order, and reads neighbouring records together.
 func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
 	if s.closed.Load() {
 		return nil, errClosed
@@ -53,7 +51,7 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range missing { // where it is damaged that is told as by Get
+	for _, w := range missing { // reports damage as Get does
 		if w.pack == nil {
 			continue
 		}
@@ -65,8 +63,8 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 	return records, nil
 }
 
-// Changes returns how often records became known to this process, after a look at
-// what others wrote if look says so.
+// Changes returns how often records became known to this process. With look it first checks
+// what others wrote.
 func (s *Store) Changes(look bool) uint64 {
 	if look {
 		s.refresh()
@@ -74,7 +72,7 @@ func (s *Store) Changes(look bool) uint64 {
 	return s.index.news.Load()
 }
 
-// pass reads those of the wanted records that are there, and returns the others.
+// pass reads the wanted records that exist, and returns the others.
 func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record, all []wanted) (missing []wanted, err error) {
 	found, missing := s.index.findAll(all)
 	buf := passes.Get().(*[]byte)
@@ -95,7 +93,7 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 			*buf = make([]byte, max(size, passBytes))
 		}
 		from := found[0].at.Offset()
-		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // what is not read is missing
+		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // records not read are missing
 		for _, w := range found[:n] {
 			at := int(w.at.Offset() - from)
 			payload, ok := []byte(nil), at+w.at.ReadSize() <= read
@@ -110,14 +108,14 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 				missing = append(missing, w)
 			}
 		}
-		g.Forget() // it lies in the buffer
+		g.Forget() // it aliases the buffer
 		found = found[n:]
 	}
 	return missing, nil
 }
 
-// open returns the header and the payload of the record that lies in b, or in the
-// group there, which is opened once.
+// open returns the header and the payload of the record in b, or in the group in b. It
+// opens each group once.
 func (w *wanted) open(h *format.Header, g *format.Group, b []byte) (payload []byte, ok bool) {
 	if !w.at.IsGroup() {
 		return b[format.HeaderSize:], w.pack.Check(h, w.at, b) == nil
@@ -132,11 +130,11 @@ func (w *wanted) open(h *format.Header, g *format.Group, b []byte) (payload []by
 	return g.Payload(i), true
 }
 
-// passes holds buffers of passBytes, or more where a record was longer.
+// passes holds buffers of passBytes, or more if a record was longer.
 var passes = sync.Pool{New: func() any { return new([]byte) }}
 
-// A chunk is memory for small payloads: one allocation for many. It is small
-// itself, as one payload keeps all of it.
+// A chunk is one allocation for many small payloads. It is small, because each payload
+// retains all of it.
 type chunk []byte
 
 const chunkBytes = 4 << 10
@@ -154,8 +152,8 @@ func (c *chunk) clone(b []byte) []byte {
 	return to
 }
 
-// together returns how many of the records, ordered by place, are read at once,
-// and how many bytes that is.
+// together returns how many of the records, ordered by position, one read covers, and its
+// size in bytes.
 func together(found []wanted) (n, size int) {
 	first := found[0]
 	for n < len(found) && found[n].pack == first.pack {
@@ -169,8 +167,7 @@ func together(found []wanted) (n, size int) {
 	return n, size
 }
 
-// findAll finds out where records are, and which are nowhere. It sorts all into
-// these two.
+// findAll looks up records and divides all into those found and those missing.
 func (x *index) findAll(all []wanted) (found, missing []wanted) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

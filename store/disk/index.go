@@ -7,28 +7,27 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// An index says where the latest record of each key is. What was learnt last
-// counts most: places, then frozen, then base.
+// An index maps each key to the position of its latest record. It looks in places, then
+// frozen, then base.
 type index struct {
 	mu     sync.RWMutex
 	places map[uint64]format.Place
-	frozen map[uint64]format.Place // being merged with base: not changed meanwhile
+	frozen map[uint64]format.Place // being merged with base: not changed during that
 	base   *base                   // nil for none
-	packs  []*pack                 // by number; nil once gone
+	packs  []*pack                 // by number; nil if gone
 	latest atomic.Int64
 	news   atomic.Uint64 // counts when records became known; changed under mu, after them
 	group  format.Group  // for supersedes
 
-	least int           // how many places are worth a merge
-	full  int           // this many are
-	merge chan struct{} // wakes who merges; holds one
+	least int           // how many places justify a merge
+	full  int           // how many places wake the merger
+	merge chan struct{} // wakes the merger; buffers one
 }
 
-// forgotten is the place of a record that is known to be no good.
+// forgotten is the position of an unusable record.
 var forgotten = format.Place{Pack: noPack, Read: format.Tombstone}
 
-// lookup returns where the latest record of fp is, or a tombstone. Callers hold
-// mu.
+// lookup returns the position of the latest record of fp, or a tombstone. Callers hold mu.
 func (x *index) lookup(fp uint64) (format.Place, bool) {
 	if at, ok := x.places[fp]; ok {
 		return at, true
@@ -39,7 +38,7 @@ func (x *index) lookup(fp uint64) (format.Place, bool) {
 	return x.base.find(fp)
 }
 
-// find returns where the record of fp is. A tombstone is not found.
+// find returns the position of the record of fp. It does not find a tombstone.
 func (x *index) find(fp uint64) (format.Place, *pack, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -51,7 +50,7 @@ func (x *index) find(fp uint64) (format.Place, *pack, bool) {
 	return at, p, p != nil
 }
 
-// has reports whether the latest record of fp is the one at at.
+// has reports whether the latest record of fp is the one at the position at.
 func (x *index) has(fp uint64, at format.Place) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -59,7 +58,7 @@ func (x *index) has(fp uint64, at format.Place) bool {
 	return ok && latest == at
 }
 
-// knows reports whether there is a record, or a tombstone, of fp.
+// knows reports whether fp has a record or a tombstone.
 func (x *index) knows(fp uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -67,7 +66,7 @@ func (x *index) knows(fp uint64) bool {
 	return ok && at != forgotten
 }
 
-// blobsOf returns how many bytes the blobs of the records in p take.
+// blobsOf returns the size of the blobs of the records in p.
 func (x *index) blobsOf(p *pack) uint64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -82,13 +81,12 @@ func (x *index) add(p *pack) {
 	x.packs = append(x.packs, p)
 }
 
-// insert makes known the records of p that entries describe, in the order of
-// the pack.
+// insert makes known the records of p in entries, in the order of the pack.
 func (x *index) insert(p *pack, entries []format.Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.packs[p.number] == nil {
-		return // gone meanwhile
+		return // gone in the meantime
 	}
 	if len(x.places) == 0 {
 		x.places = make(map[uint64]format.Place, len(entries))
@@ -109,7 +107,7 @@ func (x *index) insert(p *pack, entries []format.Entry) {
 	x.wake()
 }
 
-// wake wakes who merges, if there is enough for it.
+// wake wakes the merger if there is enough to merge.
 func (x *index) wake() {
 	if len(x.places) < x.full {
 		return
@@ -120,17 +118,16 @@ func (x *index) wake() {
 	}
 }
 
-// supersedes reports whether e is later than the record at old. Of records
-// with one stamp, a tombstone is the latest: that is how a record is evicted.
-// Of copies, the one that was moved is: the other is about to be removed. Where the
-// medium does not give the record at old back, e is later unless it was known before:
-// then it was found to be earlier.
+// supersedes reports whether e is later than the record at old. At equal stamps, a
+// tombstone is later, because it evicts a record, and so is a moved copy, because the other
+// one is about to be removed. If the medium does not return the record at old, e is later
+// unless it was known before: then it was found to be earlier.
 func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
 	if old.Pack == noPack {
 		return true
 	}
 	if e.Pack == old.Pack {
-		return e.Off >= old.Off // one writer after another: later is newer
+		return e.Off >= old.Off // writers follow one another: later is newer
 	}
 	p := x.packs[old.Pack]
 	if p == nil {
@@ -138,7 +135,7 @@ func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
 	}
 	var h format.Header
 	err := p.Header(&h, old)
-	if err == nil && h.Kind == format.KindGroup && h.Created != h.Stamp { // else that is the stamp of all members
+	if err == nil && h.Kind == format.KindGroup && h.Created != h.Stamp { // otherwise the stamp is that of all members
 		err = x.group.Describe(&h, &p.Pack, e.FP, old)
 	}
 	if err != nil {
@@ -150,7 +147,7 @@ func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
 	return e.IsTombstone() || !old.IsTombstone() && e.Moves > h.Moves
 }
 
-// forget removes fp if its place is still old.
+// forget removes fp if its position is still old.
 func (x *index) forget(fp uint64, old format.Place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,8 +157,7 @@ func (x *index) forget(fp uint64, old format.Place) {
 	x.remove(fp)
 }
 
-// remove takes fp out of places. An earlier record of it stays hidden: it was
-// replaced.
+// remove removes fp from places. Earlier records stay hidden, because they were replaced.
 func (x *index) remove(fp uint64) {
 	delete(x.places, fp)
 	if _, ok := x.lookup(fp); ok {
@@ -172,7 +168,7 @@ func (x *index) remove(fp uint64) {
 	}
 }
 
-// drop forgets packs and all records in them.
+// drop removes packs and all records in them.
 func (x *index) drop(gone []*pack) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,7 +185,7 @@ func (x *index) drop(gone []*pack) {
 	}
 }
 
-// all returns the records for which keep holds.
+// all returns the records for which keep returns true.
 func (x *index) all(keep func(format.Place) bool) []format.Located {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -216,8 +212,8 @@ func (x *index) all(keep func(format.Place) bool) []format.Located {
 	return all
 }
 
-// saw keeps the highest stamp met, so that the next one is higher even where
-// the clock went back.
+// saw records the highest stamp, so that the next one is higher even if the clock went
+// back.
 func (x *index) saw(stamp int64) {
 	for {
 		latest := x.latest.Load()
@@ -227,7 +223,7 @@ func (x *index) saw(stamp int64) {
 	}
 }
 
-// stamp returns a stamp later than all met, and now if it can.
+// stamp returns a stamp later than all seen: now, if possible.
 func (x *index) stamp(now int64) int64 {
 	for {
 		latest := x.latest.Load()

@@ -4,7 +4,7 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// begin makes x ready for use, with the merged index that there is.
+// begin prepares x for use with a merged index.
 func (x *index) begin(m *base) {
 	x.merge = make(chan struct{}, 1)
 	x.least, x.base = leastMerge, m
@@ -14,7 +14,7 @@ func (x *index) begin(m *base) {
 	x.thaw()
 }
 
-// close forgets the merged index.
+// close closes the merged index.
 func (x *index) close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -36,8 +36,8 @@ func (x *index) merges() bool {
 	return x.base != nil
 }
 
-// freeze sets what was learnt aside for a merge, until install or thaw. It
-// returns how much of each pack, by number, that is.
+// freeze moves places to frozen for a merge, until install or thaw. It returns how many
+// bytes of each pack, by number, these cover.
 func (x *index) freeze() []format.MergedPack {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -51,7 +51,7 @@ func (x *index) freeze() []format.MergedPack {
 	return covered
 }
 
-// thaw ends a merge. What it left is as it was before.
+// thaw ends a merge and moves what is still frozen back to places.
 func (x *index) thaw() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,32 +65,31 @@ func (x *index) thaw() {
 	x.full = max(len(x.places)+x.least/2, x.base.len()/mergePart, x.least)
 }
 
-// postpone has the next merge tried later.
+// postpone makes the next merge wait for more records.
 func (x *index) postpone() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.full = len(x.places) + x.least
 }
 
-// due reports whether there is enough for Close to merge.
+// due reports whether there is enough to merge for Close.
 func (x *index) due() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.worth(len(x.places))
 }
 
-// enough reports whether what is frozen is worth a merge.
+// enough reports whether frozen justifies a merge.
 func (x *index) enough() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.worth(len(x.frozen)) || x.base != nil && x.base.dead()
 }
 
-// worth reports whether n records beside the merged index are worth another.
+// worth reports whether n records outside the merged index justify a merge.
 func (x *index) worth(n int) bool { return n >= max(x.least, x.base.len()/closePart) }
 
-// adopt goes on with the merged index that another process wrote, if it covers
-// more.
+// adopt switches to another process's merged index if that covers more.
 func (x *index) adopt(m *base) bool {
 	x.mu.Lock()
 	if x.base != nil && m.Same(x.base.Merged) {
@@ -114,7 +113,7 @@ func (x *index) adopt(m *base) bool {
 	return true
 }
 
-// attach finds the packs of m that this process knows as far as m covers them.
+// attach matches packs of m with packs that this process knows as far as m covers them.
 func (x *index) attach(m *base) {
 	m.detachAll()
 	for _, p := range x.packs {
@@ -127,8 +126,8 @@ func (x *index) attach(m *base) {
 	}
 }
 
-// cover returns how far the merged index knows p, which is size bytes long and
-// new here. 0 is not at all.
+// cover returns how many bytes the merged index covers of p, which has size bytes and is
+// new here.
 func (x *index) cover(p *pack, size int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -142,7 +141,7 @@ func (x *index) cover(p *pack, size int64) int64 {
 	return p.known
 }
 
-// install makes m the base, and rest of what is frozen.
+// install makes m the base, and rest the remainder of frozen.
 func (x *index) install(m *base, rest map[uint64]format.Place) {
 	x.mu.Lock()
 	old := x.base

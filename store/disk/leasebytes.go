@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Where the bytes of the file of leases are that are locked: those of keys, and behind
-// them those that say who uses the table and how.
+// Offsets of the locked bytes in the file of leases: those of keys, then those that tell
+// which processes use the table and how.
 const (
 	leaseBits  = 62 // of an offset of a key
 	slotsAt    = 1 << leaseBits
-	byTableAt  = slotsAt // slot 0 is nobody's: shared by all who lend by the table
+	byTableAt  = slotsAt // slot 0 has no owner: shared by all users of the table
 	byBytesAt  = slotsAt + leaseSlots
 	leaseSlots = 1 << slotBits
 	noSlot     = 0
@@ -24,16 +24,16 @@ const (
 // wait for each other.
 func leaseOffset(fp uint64) int64 { return int64(fp >> (64 - leaseBits)) }
 
-// A lender lends keys among processes.
+// A lender leases keys among processes.
 type lender interface {
-	// one lends a key, or returns medium.ErrLocked.
+	// one leases a key, or returns medium.ErrLocked.
 	one(k key.Key) (release func(), err error)
-	// many lends those of the keys for which want says so that nobody has, and
-	// says which they are. What cannot be lent for another reason counts as lent.
+	// many leases the keys that want selects and no other process holds, and reports which
+	// they are. Keys that cannot be leased for another reason count as leased.
 	many(keys []key.Key, want []bool) (lent []bool, release func(), err error)
 }
 
-// byBytes lends a key by a lock on a byte.
+// byBytes leases a key by locking a byte.
 type byBytes struct {
 	*leases
 	s    *Store
@@ -45,14 +45,13 @@ func (l byBytes) one(k key.Key) (release func(), err error) {
 	if err := l.file.LockByte(at); err != nil {
 		return nil, err
 	}
-	return func() { _ = l.file.UnlockByte(at) }, nil // fails only once the store is closed
+	return func() { _ = l.file.UnlockByte(at) }, nil // fails only after the store was closed
 }
 
-// many takes its locks by an open file of its own, so that one call ends them and no
-// other's.
+// many locks bytes through a separate open file, so that one call ends exactly these locks.
 func (l byBytes) many(keys []key.Key, want []bool) (lent []bool, release func(), err error) {
 	file, err := l.take(l.s)
-	if err != nil { // another time there may be one
+	if err != nil { // a later call may get one
 		l.report(l.s, err)
 		return want, func() {}, nil
 	}
@@ -67,7 +66,7 @@ func (l byBytes) many(keys []key.Key, want []bool) (lent []bool, release func(),
 		}
 	}
 	return lent, func() {
-		_ = file.UnlockBytes() // fails only once the store is closed
+		_ = file.UnlockBytes() // fails only after the store was closed
 		l.leave(file)
 	}, err
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// leases lends keys among goroutines by a table, and among processes by another one
-// that they share, or where that cannot be by locks on single bytes of a file.
+// leases tracks the leases of a store: among goroutines in a local table, among processes
+// in a table in shared memory. Without such a table, processes lock single bytes of a file.
 type leases struct {
 	local lease.Table
 
 	mu      sync.Mutex
 	file    *medium.File   // nil until the first lease
-	other   *medium.File   // the same once more, if there is a table
-	table   *byTable       // nil: there is none
-	batches []*medium.File // open for those who take many leases at once without a table, and end them by one call
-	free    []*medium.File // those of them that nobody has
-	none    bool           // keys cannot be lent to other processes
+	other   *medium.File   // a second open file of it, if there is a table
+	table   *byTable       // nil if there is none
+	batches []*medium.File // open files for many leases without a table; one call ends them
+	free    []*medium.File // the unused ones of batches
+	none    bool           // keys cannot be leased among processes
 }
 
-// Lease lends k to the caller, alone among all processes that use the
-// folder. In a store that is read-only it lends nothing and does not wait.
+// Lease leases k to the caller, exclusively among all processes that use the directory. In
+// a read-only store it leases nothing and does not wait.
 func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
 	if s.closed.Load() {
 		return nil, errClosed
@@ -58,8 +58,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return local, nil
 }
 
-// TryLease lends those of the keys that nobody has, among all processes that use
-// the folder.
+// TryLease leases those of the keys that no process using the directory holds.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -77,12 +76,12 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	}
 	mine, shared, err := by.many(keys, lent)
 	if err != nil && !s.closed.Load() {
-		s.leases.giveUp(s, err) // from now on each process lends for itself
+		s.leases.giveUp(s, err) // from now on, this process leases only among its goroutines
 	}
 	return mine, sync.OnceFunc(func() { shared(); local() }), nil
 }
 
-// open returns who lends among processes, nil if nobody can.
+// open returns the lender among processes, or nil.
 func (l *leases) open(s *Store) lender {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,8 +97,8 @@ func (l *leases) open(s *Store) lender {
 	return byBytes{l, s, l.file}
 }
 
-// begin opens the file of leases, and finds out how all who use it lend. The lock is
-// held.
+// begin opens the file of leases, and finds out by which method its users lease keys. The
+// lock is held.
 func (l *leases) begin(s *Store) {
 	file, err := s.files.OpenLock(medium.LeasesFile)
 	if err != nil {
@@ -119,12 +118,13 @@ func (l *leases) begin(s *Store) {
 	}
 }
 
-// agreePatience is for how long those are waited for who are about to agree on bytes.
+// agreePatience is how long begin waits for other processes that are about to agree on
+// bytes.
 const agreePatience = 50 * time.Millisecond
 
-// openTable has keys lent by the table, if it can be.
+// openTable uses the table, if possible.
 func (l *leases) openTable(s *Store) error {
-	if err := s.files.Mark(); err != nil { // what the file holds belongs to a store
+	if err := s.files.Mark(); err != nil { // the content of the file belongs to a store
 		return err
 	}
 	other, err := s.files.OpenLock(medium.LeasesFile)
@@ -139,7 +139,7 @@ func (l *leases) openTable(s *Store) error {
 	return nil
 }
 
-// take returns a file of locks for one caller alone.
+// take returns a file of locks for one caller.
 func (l *leases) take(s *Store) (*medium.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,14 +155,14 @@ func (l *leases) take(s *Store) (*medium.File, error) {
 	return file, err
 }
 
-// leave takes back what take returned, without a lock.
+// leave returns an unlocked file of take to free.
 func (l *leases) leave(file *medium.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free = append(l.free, file)
 }
 
-// report says why keys are not lent.
+// report logs why keys are not leased.
 func (l *leases) report(s *Store, err error) {
 	s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
 }
@@ -199,7 +199,7 @@ func (l *leases) all() []*medium.File {
 	return all
 }
 
-// files is how many files are open.
+// files returns the number of open files.
 func (l *leases) files() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// A word of the table of leases says who has which of the keys that belong to it: those
-// whose fingerprints begin with its position. One of them goes by the word alone. As
-// soon as somebody wants another one meanwhile, the word is marked as crowded, and
-// while it is, who wants one of its keys locks the byte of that.
+// A word of the table of leases holds the owner of one of its keys: those whose
+// fingerprints begin with its position. The word alone leases one key. If a process wants a
+// second key of the word at that time, it marks the word as crowded. While a word is
+// crowded, its keys are leased by locking their bytes.
 const (
 	wordBits  = 15 // of a fingerprint: the position
 	tagBits   = 64 - wordBits
@@ -23,27 +23,27 @@ const (
 	crowded   = 1 << 63
 	slotShift = tagBits
 	slotMask  = (1<<slotBits - 1) << slotShift
-	// bytesOfWord is how many offsets keys of one word have.
+	// bytesOfWord is the number of offsets for the keys of one word.
 	bytesOfWord = 1 << (leaseBits - wordBits)
 )
 
-// byTable lends keys by a table in memory that all processes share. Who is in it has a
-// slot, which is a byte that he has locked as long as he lives. Nobody waits in here
-// for another process, which may have been stopped.
+// byTable leases keys by a table in memory that all processes share. Each process has a
+// slot: a byte that it locks while it lives. No call waits for another process, which may
+// be stopped.
 type byTable struct {
 	file *medium.File // has the locks on the slot and on bytes of keys
-	slot uint64       // noSlot: all were taken, and keys go by bytes
+	slot uint64       // noSlot: all were taken, and keys use bytes
 
 	alone sync.Mutex
-	other *medium.File // has the locks that are asked for and given back at once, under alone
+	other *medium.File // for locks that are taken and released immediately, under alone
 
-	use    sync.RWMutex // held to be written by close
+	use    sync.RWMutex // close locks it for writing
 	words  []atomic.Uint64
 	unmap  func() error
 	closed bool
 }
 
-// openTable begins to lend by the table. It does not where others lend by bytes alone.
+// openTable begins to use the table. It fails if other processes use bytes only.
 func openTable(file, other *medium.File) (*byTable, error) {
 	words, unmap, err := file.MapWords(1 << wordBits)
 	if err != nil {
@@ -67,8 +67,8 @@ func (t *byTable) begin() error {
 	return err
 }
 
-// agree says by a shared lock on mine how this process lends, unless others have one
-// on theirs: then it returns medium.ErrLocked.
+// agree announces by a shared lock on mine how this process leases keys. It returns
+// medium.ErrLocked if others have a lock on theirs.
 func agree(file *medium.File, mine, theirs int64) error {
 	err := file.ShareByte(mine)
 	if err != nil {
@@ -84,8 +84,8 @@ func agree(file *medium.File, mine, theirs int64) error {
 	return err
 }
 
-// takeSlot takes the first slot that nobody has, so that what the dead left goes soon:
-// what the last owner of the slot did is cleared.
+// takeSlot takes the first free slot, so that entries of dead processes disappear soon: it
+// clears those of the last owner.
 func (t *byTable) takeSlot() error {
 	for slot := uint64(noSlot + 1); slot < leaseSlots; slot++ {
 		switch err := t.file.LockByte(slotsAt + int64(slot)); {
@@ -100,7 +100,7 @@ func (t *byTable) takeSlot() error {
 	return nil
 }
 
-// sweep clears what the owner of a slot left. Who calls it has locked the slot.
+// sweep clears the entries of a slot that the caller has locked.
 func (t *byTable) sweep(slot uint64) {
 	for i := range t.words {
 		w := &t.words[i]
@@ -113,11 +113,11 @@ func slotOf(v uint64) uint64 { return v & slotMask >> slotShift }
 
 func (t *byTable) word(fp uint64) *atomic.Uint64 { return &t.words[fp>>tagBits] }
 
-// mine is what the word of a key holds where this process has it.
+// mine returns the word of a key that this process holds.
 func (t *byTable) mine(fp uint64) uint64 { return t.slot<<slotShift | fp&tagMask }
 
-// take lends the key of a fingerprint, or returns medium.ErrLocked. byByte says that it
-// goes by its byte.
+// take leases the key of a fingerprint, or returns medium.ErrLocked. byByte reports that
+// the lease is a lock on its byte.
 func (t *byTable) take(fp uint64) (byByte bool, err error) {
 	w, mine := t.word(fp), t.mine(fp)
 	for {
@@ -128,7 +128,7 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 				return false, nil
 			}
 		case slot != noSlot && v&tagMask == fp&tagMask:
-			if slot == t.slot { // nobody in this process has it: the table was damaged
+			if slot == t.slot { // no goroutine of this process has it: the table was damaged
 				return false, nil
 			}
 			if err := t.bury(slot); err != nil {
@@ -140,8 +140,8 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 			if err := t.file.LockByte(leaseOffset(fp)); err != nil {
 				return false, err
 			}
-			// No word stops being crowded while a byte of it is locked, and none
-			// that is crowded is taken.
+			// A word stays crowded while a byte of it is locked, and a crowded word is not
+			// taken.
 			if v = w.Load(); v&crowded != 0 && (slotOf(v) == noSlot || v&tagMask != fp&tagMask) {
 				return true, nil
 			}
@@ -150,19 +150,19 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 	}
 }
 
-// bury clears what the owner of a slot left if he died, or returns medium.ErrLocked.
+// bury clears the entries of the owner of a slot if it died, or returns medium.ErrLocked.
 func (t *byTable) bury(slot uint64) error {
 	t.alone.Lock()
 	defer t.alone.Unlock()
 	at := slotsAt + int64(slot)
-	if err := t.other.LockByte(at); err != nil { // by a file of its own: this process may be the owner
+	if err := t.other.LockByte(at); err != nil { // by a separate file: this process may be the owner
 		return err
 	}
 	t.sweep(slot)
 	return t.other.UnlockByte(at)
 }
 
-// leave ends what take lent.
+// leave ends a lease of take.
 func (t *byTable) leave(fp uint64, byByte bool) {
 	if byByte {
 		t.leaveByte(fp)
@@ -173,15 +173,15 @@ func (t *byTable) leave(fp uint64, byByte bool) {
 	}
 }
 
-// leaveByte unlocks the byte of a key, and if that was the last of its word, that is
-// crowded no more.
+// leaveByte unlocks the byte of a key. If that was the last locked byte of the word, the
+// word is no longer crowded.
 func (t *byTable) leaveByte(fp uint64) {
-	_ = t.file.UnlockByte(leaseOffset(fp)) // fails only once the store is closed
+	_ = t.file.UnlockByte(leaseOffset(fp)) // fails only after the store was closed
 	t.alone.Lock()
 	defer t.alone.Unlock()
 	from := leaseOffset(fp) &^ (bytesOfWord - 1)
 	if t.other.LockBytes(from, bytesOfWord) != nil {
-		return // whoever else has one of them sees to it
+		return // the owner of another locked byte does it
 	}
 	w := t.word(fp)
 	for v := w.Load(); !w.CompareAndSwap(v, v&^crowded); v = w.Load() {
@@ -217,7 +217,7 @@ func (t *byTable) many(keys []key.Key, want []bool) (lent []bool, release func()
 	}
 	lent = slices.Clone(want)
 	held := make([]uint64, 0, len(keys)) // fingerprints
-	var bytes []uint64                   // of those that go by bytes
+	var bytes []uint64                   // of those leased by bytes
 	for i, k := range keys {
 		if !lent[i] {
 			continue
@@ -252,7 +252,7 @@ func (t *byTable) leaveAll(held, bytes []uint64) {
 	}
 }
 
-// close ends the use of the table. What is lent goes with the lock on the slot.
+// close ends the use of the table. The leases end with the lock on the slot.
 func (t *byTable) close() error {
 	t.use.Lock()
 	defer t.use.Unlock()

@@ -19,7 +19,7 @@ func (s *Store) manifestPath(name string) string {
 	return s.files.Path(medium.Manifests, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
-// PutManifest keeps m under its name. It may have up to 30 million keys.
+// PutManifest stores m under its name. It may have up to 30 million keys.
 func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if err := s.writable(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	return nil
 }
 
-// Manifest returns the manifest kept under name.
+// Manifest returns the manifest stored under name.
 func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error) {
 	if s.closed.Load() {
 		return store.Manifest{}, errClosed
@@ -46,7 +46,7 @@ func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error)
 	return s.readManifest(s.manifestPath(name))
 }
 
-// readManifest reads one file. A damaged one is set aside and not found.
+// readManifest reads one file. It quarantines a damaged one and returns store.ErrNotFound.
 func (s *Store) readManifest(path string) (store.Manifest, error) {
 	b, err := s.files.Read(path, format.MaxManifest)
 	var m store.Manifest
@@ -106,7 +106,7 @@ func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 	}
 }
 
-// DeleteManifest forgets a manifest.
+// DeleteManifest deletes a manifest.
 func (s *Store) DeleteManifest(_ context.Context, name string) error {
 	if err := s.writable(); err != nil {
 		return err

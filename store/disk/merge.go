@@ -10,10 +10,9 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// leastMerge is how many records may lack a merged index: whoever opens the
-// store reads them in a few milliseconds. Beyond, it is a part of those that
-// have one, so that merging takes a few writes for each record in all. Close
-// leaves fewer, for it happens once.
+// leastMerge is how many records may lack a merged index: reading them takes a few
+// milliseconds. Beyond it, the limit is a part of the indexed records, so merging writes
+// each record only a few times. Close, which happens once, leaves fewer.
 const (
 	leastMerge = 1 << 14
 	mergePart  = 4
@@ -22,8 +21,8 @@ const (
 
 func (s *Store) mergedPath() string { return s.files.Path(mergedFile) }
 
-// openMerged returns the merged index that is in the folder, nil for none. A
-// damaged one is set aside.
+// openMerged returns the merged index in the directory, nil if there is none. It
+// quarantines a damaged one.
 func (s *Store) openMerged() *base {
 	m, err := openBase(s.files, s.mergedPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -32,8 +31,8 @@ func (s *Store) openMerged() *base {
 	return m
 }
 
-// mergeIndexes merges what this process has learnt with the merged index. If
-// another process does so, it is done.
+// mergeIndexes merges what this process has learnt with the merged index, unless another
+// process is merging.
 func (s *Store) mergeIndexes(ctx context.Context) {
 	unlock, err := s.lockCollect(ctx, lockPatience)
 	if err != nil {
@@ -56,8 +55,7 @@ func (s *Store) mergeIndexes(ctx context.Context) {
 	}
 }
 
-// finishMerge merges what is due, and would make opening slow. It leaves that to
-// the next process if another one is at work on the store.
+// finishMerge merges if opening would be slow, unless another process is using the store.
 func (s *Store) finishMerge() {
 	if s.files.ReadOnly || !s.index.due() {
 		return
@@ -67,7 +65,7 @@ func (s *Store) finishMerge() {
 	s.mergeIndexes(ctx)
 }
 
-// remerge writes the merged index anew, if there is one: packs are gone. Without
+// remerge rewrites the merged index, if there is one, after packs have disappeared. Without
 // it, the next process reads the indexes of the packs.
 func (s *Store) remerge() {
 	if !s.index.merges() {
@@ -81,8 +79,8 @@ func (s *Store) remerge() {
 	}
 }
 
-// merge writes a merged index of all that was learnt before freeze, and goes on
-// with it. Nobody else may merge meanwhile.
+// merge writes a merged index of all that was known before freeze, and switches to it.
+// Callers must not merge concurrently.
 func (s *Store) merge(covered []format.MergedPack) error {
 	plan := s.index.plan(covered)
 	if err := s.writeMerged(plan); err != nil {
@@ -96,11 +94,11 @@ func (s *Store) merge(covered []format.MergedPack) error {
 	return nil
 }
 
-// discardMerged does without a merged index that is damaged.
+// discardMerged drops a damaged merged index.
 func (s *Store) discardMerged() {
 	s.files.SetAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", format.ErrDamaged))
 	s.index.mu.Lock()
-	s.index.base = nil // not unmapped: it may be read for a merge
+	s.index.base = nil // not unmapped: a merge may be reading it
 	s.index.mu.Unlock()
 	for _, p := range s.folder.packs {
 		found, _, err := s.contents(p, 0)

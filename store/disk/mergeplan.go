@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// A mergePlan is what a merged index is made of.
+// A mergePlan is the input of a merged index.
 type mergePlan struct {
 	packs   []format.MergedPack
 	order   []uint32 // position in packs by number in this process
@@ -19,8 +19,8 @@ type mergePlan struct {
 	latest  int64
 }
 
-// plan returns what to write of the base and what is frozen, which is all there
-// is in the covered part of packs.
+// plan returns the base and the frozen records to write, which are all records in the
+// covered part of packs.
 func (x *index) plan(covered []format.MergedPack) *mergePlan {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -79,7 +79,7 @@ func (p *mergePlan) each(yield func(format.Located) error) error {
 	return nil
 }
 
-// writeMerged writes the file that plan describes.
+// writeMerged writes the merged index of plan.
 func (s *Store) writeMerged(plan *mergePlan) error {
 	return s.files.WriteBy(s.mergedPath(), func(w io.Writer) error {
 		return format.WriteMerged(w, plan.latest, plan.packs, plan.base.len()+len(plan.frozen), plan.each)

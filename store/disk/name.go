@@ -8,13 +8,13 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// The names that a store gives. What has another name is somebody else's and
-// stays as it is, wherever in the folder it lies.
+// Names of the files of a store. Files with other names do not belong to it and stay
+// untouched, wherever they are in the directory.
 var (
 	touchNames = regexp.MustCompile(`^[0-9a-f]{16}\` + touchSuffix + `$`)
 )
 
-// ownNames tells them in each folder.
+// ownNames recognizes the names of the store in each directory.
 var ownNames = map[string]func(name string) bool{
 	medium.Packs:      isPackName,
 	medium.Blobs:      isFanName,
@@ -25,7 +25,7 @@ var ownNames = map[string]func(name string) bool{
 	medium.Trash:      isDigestName,
 }
 
-// isPackName knows packs and their indexes.
+// isPackName recognizes packs and their indexes.
 func isPackName(name string) bool {
 	_, ok := parsePackName(name)
 	return ok || isIndexName(name)
@@ -33,7 +33,7 @@ func isPackName(name string) bool {
 
 func isTouchName(name string) bool { return touchNames.MatchString(name) }
 
-// isIndexName knows the index of a pack.
+// isIndexName recognizes the index of a pack.
 func isIndexName(name string) bool {
 	stem, ok := strings.CutSuffix(name, indexSuffix)
 	if !ok {
@@ -43,13 +43,13 @@ func isIndexName(name string) bool {
 	return ok
 }
 
-// isDigestName knows manifests, by the digest of a name, and blobs.
+// isDigestName recognizes manifests, by the digest of a name, and blobs.
 func isDigestName(name string) bool {
 	_, ok := parseBlobName(name)
 	return ok
 }
 
-// isFanName knows the folders of blobs.
+// isFanName recognizes the directories of blobs.
 func isFanName(name string) bool {
 	_, err := hex.DecodeString(name)
 	return len(name) == 2 && err == nil

@@ -16,38 +16,37 @@ const (
 	indexSuffix = ".idx"
 )
 
-// A pack is a file of records. One writer at a time holds its lock and
-// appends; all others read. A pack without write permission is sealed: it
-// will not grow again.
+// A pack is a file of records. One writer at a time holds its lock and appends; all others
+// read. A pack without write permission is sealed: it does not grow.
 type pack struct {
 	format.Pack
 	number uint32
 	path   string
 	file   *medium.File // its reader
 	own    atomic.Bool  // this process appends to it
-	gone   atomic.Bool  // the file was removed from the folder
+	gone   atomic.Bool  // the file was removed from the directory
 
-	// Guarded by index.mu: what the index has of it.
+	// Guarded by index.mu: what the index has of the pack.
 	known int64  // records before this offset
 	blobs uint64 // bytes of their blobs
 
 	// Guarded by folderView.mu.
 	end     int64 // records before this offset are known
-	size    int64 // when last looked at
-	mtime   int64 // ns, when last looked at
+	size    int64 // at the last stat
+	mtime   int64 // ns, at the last stat
 	sealed  bool
 	indexed int64 // the index file covers records before this offset
 }
 
-// newPack returns the pack at path, which must be given a file.
+// newPack returns the pack at path, which still needs a file.
 func newPack(id uint64, path string) *pack {
 	return &pack{Pack: format.Pack{ID: id}, path: path}
 }
 
-// open gives p a file to read.
+// open sets the file from which p is read.
 func (p *pack) open(file *medium.File) { p.file, p.Reader = file, file }
 
-// learn counts a record that the index is told of. It may have been before.
+// learn counts a record passed to the index, possibly not for the first time.
 func (p *pack) learn(e *format.Entry) {
 	if e.Offset() >= p.known {
 		p.known = e.Offset() + e.Bytes()

@@ -11,10 +11,9 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Put keeps records. Other processes find them as soon as Put returns.
-// Provenance is limited to 16 MiB. Many small records cost a fraction of the room
-// and less time if they are put by one call, next to each other, and most of all
-// where the provenance of each is like that of the one before.
+// Put stores records. Other processes find them as soon as Put returns. Provenance is
+// limited to 16 MiB. Many small records take a fraction of the space and less time if one
+// call puts them next to each other, above all if each provenance resembles the one before.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	for i := range records {
 		r := &records[i]
@@ -46,7 +45,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	return nil
 }
 
-// sizeOf returns about how many bytes records take, at most.
+// sizeOf returns an upper estimate of the size of records in bytes.
 func sizeOf(records []store.Record) (bytes int64) {
 	for i := range records {
 		bytes += int64(len(records[i].Payload)+len(records[i].Provenance)) + format.HeaderSize
@@ -54,8 +53,8 @@ func sizeOf(records []store.Record) (bytes int64) {
 	return bytes
 }
 
-// appendFirst writes the first of some records, or more that are alike, and
-// returns how many, and by how many bytes the folder grew.
+// appendFirst writes the first record, or several similar ones. It returns how many, and by
+// how many bytes the directory grew.
 func (s *Store) appendFirst(records []store.Record, now time.Time) (n int, grown int64, err error) {
 	for n < len(records) && int64(len(records[n].Payload)) < s.blobBytes {
 		n++
@@ -78,8 +77,8 @@ func (s *Store) appendFirst(records []store.Record, now time.Time) (n int, grown
 	return n, grown, err
 }
 
-// headerOf returns the header of a record that is not a blob, but for what the
-// writer fills in. What has no time was made now.
+// headerOf returns the header of a record that is not a blob, without the fields that the
+// writer fills in. A record without a creation time gets the current time.
 func headerOf(r *store.Record, now time.Time) format.Header {
 	if !r.Created.IsZero() {
 		now = r.Created
@@ -91,9 +90,9 @@ func headerOf(r *store.Record, now time.Time) format.Header {
 	return h
 }
 
-// appendBlob writes the payload of r as a blob and then a record that names
-// it. Collect may have removed the blob in between, if it was an old one that
-// nothing referred to: then it is written once more.
+// appendBlob writes the payload of r as a blob and then a record that names it. Collect may
+// have removed the blob in between, if it was an old one without references: then
+// appendBlob writes it again.
 func (s *Store) appendBlob(h *format.Header, r *store.Record) (grown int64, err error) {
 	h.Kind, h.Size = format.KindBlob, uint64(len(r.Payload))
 	grown, err = s.writeBlob(h, r.Payload)
@@ -107,7 +106,7 @@ func (s *Store) appendBlob(h *format.Header, r *store.Record) (grown int64, err 
 	return grown + again + h.Length(), err
 }
 
-// Delete forgets the records under keys: a record that says so is appended.
+// Delete deletes the records under keys by appending tombstones.
 func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	if err := s.writable(); err != nil {
 		return err

@@ -15,27 +15,26 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// staleAfter is for how long what other processes change may go unseen by
-// hits. Misses look every time.
+// staleAfter is how long hits may miss changes by other processes. Misses check every time.
 const staleAfter = time.Second
 
-// settleTime is how old the time stamp of a folder must be to tell that
-// nothing changed since it was listed: file systems keep it in ticks.
+// settleTime is the age from which the time stamp of a directory proves that it is
+// unchanged since it was listed: file systems count time in ticks.
 const settleTime = 100 * time.Millisecond
 
-// A folderView is what this process has seen of the folder of packs.
+// A folderView is what this process has seen of the directory of packs.
 type folderView struct {
-	seen atomic.Int64 // when last looked at, ns since 1970
+	seen atomic.Int64 // when last checked, ns since 1970
 
-	mu      sync.Mutex // one looks at a time
+	mu      sync.Mutex // serializes checks
 	packs   map[uint64]*pack
-	growing []*pack   // those that other processes may append to
-	listed  time.Time // time stamp of the folder when it was listed
+	growing []*pack   // packs that other processes may append to
+	listed  time.Time // time stamp of the directory when it was listed
 	settled bool
 }
 
-// refresh makes known what other processes have written. It costs a stat of
-// the folder and one of each pack that may grow.
+// refresh makes known what other processes have written. It costs one stat of the directory
+// and one of each pack that may grow.
 func (s *Store) refresh() {
 	v := &s.folder
 	v.mu.Lock()
@@ -61,7 +60,7 @@ func (s *Store) refresh() {
 	v.growing = growing
 }
 
-// all returns the packs that are known.
+// all returns the known packs.
 func (v *folderView) all() []*pack {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -78,15 +77,15 @@ func (v *folderView) close() {
 	v.packs, v.growing = nil, nil
 }
 
-// files is how many files are open.
+// files returns the number of open files.
 func (v *folderView) files() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.packs)
 }
 
-// list finds out which packs there are. info is that of their folder, nil if
-// there is none.
+// list finds the existing packs. info describes their directory; it is nil if the directory
+// does not exist.
 func (s *Store) list(info os.FileInfo) {
 	v := &s.folder
 	v.settled = info != nil && time.Since(info.ModTime()) > settleTime
@@ -98,7 +97,7 @@ func (s *Store) list(info os.FileInfo) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		v.settled = false
 		s.files.Report(dir, "cannot list the packs", err)
-		return // keep what is known
+		return // keep the known packs
 	}
 	present := make(map[uint64]bool, len(entries))
 	var fresh []*pack
@@ -122,7 +121,7 @@ func (s *Store) list(info os.FileInfo) {
 	}
 }
 
-// dropAbsent forgets the packs that are not in the folder any more.
+// dropAbsent removes the packs whose files have disappeared.
 func (s *Store) dropAbsent(present map[uint64]bool) {
 	v := &s.folder
 	var gone []*pack
@@ -142,7 +141,7 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 	}
 }
 
-// load makes a pack known that is new to this process.
+// load makes known a pack that is new to this process.
 func (s *Store) load(p *pack) {
 	file, info, err := s.files.Open(p.path)
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *Store) load(p *pack) {
 	p.end = s.index.cover(p, info.Size())
 	s.room.held.Add(p.end + int64(p.blobs))
 	var found format.Scan
-	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than to read its index
+	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than reading its index
 		found, err = p.Scan(p.end, info.Size())
 	} else {
 		found, info, err = s.contents(p, p.end)
@@ -185,13 +184,14 @@ func (s *Store) load(p *pack) {
 	}
 }
 
-// coverWhole has the index of a finished pack, of which the records from an offset on were
-// found, say that all of it was read: what is no record is then not read again.
+// coverWhole rewrites the index of a finished pack so that it covers the whole pack, after
+// the records from an offset on were found. Bytes that are not records are then not read
+// again.
 func (s *Store) coverWhole(p *pack, found format.Scan, from int64) {
 	end := format.ScanEnd(p.size)
 	if from > 0 {
 		if end-max(from, found.Indexed) <= indexTail {
-			return // the merged index says as much, or nearly
+			return // the merged index covers as much, or nearly
 		}
 		var err error
 		if found, _, err = s.contents(p, 0); err != nil {
@@ -203,8 +203,8 @@ func (s *Store) coverWhole(p *pack, found format.Scan, from int64) {
 	}
 }
 
-// shorten cuts off what a crash has left behind the records of a pack, unless another
-// process writes there: else each one that opens the store would read it.
+// shorten cuts off what a crash left after the records of a pack, unless another process
+// writes there. Otherwise each process that opens the store would read it.
 func (s *Store) shorten(p *pack) {
 	file, err := s.lockPack(p)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Store) shorten(p *pack) {
 	}
 }
 
-// follow reads what was appended to a pack.
+// follow reads the bytes appended to a pack.
 func (s *Store) follow(p *pack) {
 	info, err := p.file.Stat()
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *Store) follow(p *pack) {
 	}
 	p.size, p.mtime = info.Size(), info.ModTime().UnixNano()
 	if p.size < p.end {
-		p.end = 0 // somebody cut it: begin again
+		p.end = 0 // another process cut it: start again
 	}
 	found, err := p.Scan(p.end, p.size)
 	s.learn(p, found, err)

@@ -11,31 +11,31 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// room keeps the folder below its limit.
+// room keeps the directory below its limit.
 type room struct {
-	held atomic.Int64 // estimate of the bytes in the folder, and of files that were removed and are mapped
-	left atomic.Int64 // what the last eviction had to leave
+	held atomic.Int64 // estimated bytes in the directory and in removed files that are mapped
+	left atomic.Int64 // bytes that the last eviction had to leave
 
-	wanted chan struct{} // wakes housekeep; holds one
+	wanted chan struct{} // wakes housekeep; buffers one
 
 	mu      sync.Mutex
-	changed sync.Cond // of what follows
-	due     bool      // an eviction is
-	ended   int       // evictions
-	writing int64     // bytes for which there is room, and which are not in held yet
-	let     bool      // somebody was let in since an eviction ended
-	waiting []*int64  // those who wait to write, in the order in which they came
+	changed sync.Cond // condition of the fields below
+	due     bool      // an eviction is due
+	ended   int       // number of evictions that ended
+	writing int64     // bytes admitted to be written, not in held yet
+	let     bool      // a caller was admitted since an eviction ended
+	waiting []*int64  // callers that wait to write, in order of arrival
 }
 
-// lockPatience is how long a background eviction waits for another process
-// that evicts already.
+// lockPatience is how long a background eviction waits for another process that is
+// evicting.
 const lockPatience = time.Second
 
-// flushEvery is how often uses of old records are written down.
+// flushEvery is how often uses of old records are written to files.
 const flushEvery = 5 * time.Minute
 
-// housekeep runs until Close. It evicts when there is too much, merges indexes
-// when there are enough, and writes down uses of old records now and then.
+// housekeep runs until Close. It evicts if the store holds too much, merges indexes if
+// there are enough, and regularly writes uses of old records.
 func (s *Store) housekeep() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -55,17 +55,17 @@ func (s *Store) housekeep() {
 	}
 }
 
-// evict makes a tenth of the limit free, or half of that where the rest lies between
-// records that stay: moving those keeps Puts waiting. It waits with patience for another
-// process that evicts.
+// evict frees a tenth of the limit, or half of that if the rest lies between records that
+// stay: moving those blocks Puts. It waits up to patience for another process that is
+// evicting.
 func (s *Store) evict(ctx context.Context, patience time.Duration) {
 	_, left, err := s.collect(ctx, s.limit-s.limit/10, s.limit/20, patience)
 	switch {
 	case err == nil:
-	case errors.Is(err, medium.ErrLocked): // another process is at it: see how far it is
-		_, _ = s.look() // an estimate serves as well
+	case errors.Is(err, medium.ErrLocked): // another process evicts: check its progress
+		_, _ = s.look() // an estimate suffices
 		return
-	case ctx.Err() != nil: // Close does it, if it is not out of patience
+	case ctx.Err() != nil: // Close evicts, unless its patience ends
 		return
 	default:
 		s.files.Log.Warn("store: cannot evict old records", "dir", s.files.Dir, "error", err)
@@ -74,9 +74,9 @@ func (s *Store) evict(ctx context.Context, patience time.Duration) {
 	s.room.left.Store(left)
 }
 
-// look counts what is held.
+// look measures what is held.
 func (s *Store) look() (bytes int64, err error) {
-	counted := s.room.held.Load() // before the look, so that no Put is missed
+	counted := s.room.held.Load() // before measuring, so that no Put is missed
 	bytes, err = s.measure()
 	bytes += s.mapped.Removed()
 	if err == nil {
@@ -85,11 +85,11 @@ func (s *Store) look() (bytes int64, err error) {
 	return bytes, err
 }
 
-// trigger is beyond how many bytes some are evicted. What is pinned or being
-// written stays: that is not tried again for each Put.
+// trigger returns the size beyond which records are evicted. Pinned records and those being
+// written stay; not every Put tries to evict them again.
 func (s *Store) trigger() int64 { return max(s.limit, s.room.left.Load()+s.limit/16) }
 
-// makeRoom has records evicted if there are too many.
+// makeRoom requests an eviction if the store holds too much.
 func (s *Store) makeRoom() {
 	if s.limit == 0 || s.room.held.Load() <= s.trigger() {
 		return
@@ -99,10 +99,10 @@ func (s *Store) makeRoom() {
 	s.room.want()
 }
 
-// enter waits until there is room for bytes that are about to be written: where Puts are faster
-// than eviction, and where many write at once. What is more than that has its turn alone, after an
-// eviction. leave says by how many bytes the folder grew. If ctx ends, the record is kept all the
-// same.
+// enter waits until bytes can be written: evictions may be slower than Puts, and many
+// callers may write concurrently. A write larger than the limit runs alone, after an
+// eviction. The caller passes to leave by how many bytes the directory grew. If ctx ends,
+// the record is stored nevertheless.
 func (s *Store) enter(ctx context.Context, bytes int64) (leave func(grown int64)) {
 	r := &s.room
 	if s.limit == 0 {
@@ -126,13 +126,14 @@ func (s *Store) enter(ctx context.Context, bytes int64) (leave func(grown int64)
 	}
 }
 
-// waitToFit waits until there is room, and all who came before have theirs. The lock is held.
+// waitToFit waits until the bytes fit and all earlier callers have been admitted. The lock
+// is held.
 func (s *Store) waitToFit(ctx context.Context, bytes int64) {
 	r, me := &s.room, &bytes
 	defer context.AfterFunc(ctx, r.wake)()
 	r.waiting = append(r.waiting, me)
 	for since := r.ended; ctx.Err() == nil && s.life.Err() == nil && (r.waiting[0] != me || !s.fits(bytes, since)); r.changed.Wait() {
-		if r.writing == 0 || r.held.Load() > s.limit-s.limit/20 { // else those who write now are waited for
+		if r.writing == 0 || r.held.Load() > s.limit-s.limit/20 { // otherwise wait for the current writers
 			r.want()
 		}
 	}
@@ -141,8 +142,8 @@ func (s *Store) waitToFit(ctx context.Context, bytes int64) {
 	r.changed.Broadcast() // the next one may fit, too
 }
 
-// fits reports whether there is room, of evictions of which so many had ended when it was needed
-// first. The lock is held.
+// fits reports whether the bytes fit. The caller began to wait when since evictions had
+// ended. The lock is held.
 func (s *Store) fits(bytes int64, since int) bool {
 	r := &s.room
 	if r.held.Load()+r.writing+bytes <= s.trigger()+s.limit/16 {
@@ -151,12 +152,11 @@ func (s *Store) fits(bytes int64, since int) bool {
 	return r.writing == 0 && r.ended > since && !r.let
 }
 
-// closePatience is for how long Close evicts, or waits for another process that
-// does.
+// closePatience is how long Close evicts, or waits for another process that evicts.
 const closePatience = 30 * time.Second
 
-// finishEviction evicts what is too much when nobody puts any more: many short
-// runs must not leave more behind each time.
+// finishEviction evicts the excess after the last Put, so that many short runs do not
+// accumulate it.
 func (s *Store) finishEviction() {
 	if s.limit == 0 || s.files.ReadOnly || s.room.held.Load() <= max(s.limit, s.room.left.Load()) {
 		return
@@ -166,7 +166,7 @@ func (s *Store) finishEviction() {
 	s.evict(ctx, closePatience)
 }
 
-// want asks for an eviction. The lock is held.
+// want requests an eviction. The lock is held.
 func (r *room) want() {
 	if r.due {
 		return
@@ -174,11 +174,11 @@ func (r *room) want() {
 	r.due = true
 	select {
 	case r.wanted <- struct{}{}:
-	default: // one that was asked for before Close
+	default: // one requested before Close
 	}
 }
 
-// done says that one has ended.
+// done records that an eviction ended.
 func (r *room) done() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

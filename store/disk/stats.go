@@ -1,17 +1,17 @@
 package disk
 
-// Stats says what a Store holds of the process that uses it.
+// Stats describes the resources of this process that a Store holds.
 type Stats struct {
-	// Mappings is how many files are mapped for payloads that were handed out,
-	// and Mapped how many bytes they have: at most a quarter of the cap, and
-	// 2 GiB. A mapping ends when the garbage collector finds that no payload of
-	// it is in use. Beyond the bound, payloads are read into memory.
+	// Mappings is the number of files mapped for returned payloads, and Mapped their bytes:
+	// at most a quarter of the cap, and at most 2 GiB. A mapping ends when the garbage
+	// collector finds none of its payloads in use. Beyond the bound, payloads are read into
+	// memory.
 	Mappings int
 	Mapped   int64
-	// Removed is how many of the mapped bytes belong to files that were removed
-	// since. They take room until they are let go, and count towards the cap.
+	// Removed is how many of the mapped bytes belong to files removed since. They take
+	// space until their mapping ends, and count towards the cap.
 	Removed int64
-	// Files is how many files are open: packs, and those that are locked.
+	// Files is the number of open files: packs and lock files.
 	Files int
 }
 

@@ -27,8 +27,7 @@ func (s *Store) sweepPacks() error {
 	})
 }
 
-// youngBlob is the age below which a blob that never had a record is one that
-// is about to get it.
+// youngBlob is the age below which a blob without a record may still get one.
 const youngBlob = time.Minute
 
 func isYoung(e fs.DirEntry) bool {
@@ -36,12 +35,10 @@ func isYoung(e fs.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) < youngBlob
 }
 
-// sweepBlobs removes the blobs that no record refers to: those in known had
-// one when the collection began. A record may be written meanwhile for a blob
-// that was there before: its writer looks whether the blob still is, after
-// writing the record. So a blob goes to the trash first; then either its
-// writer misses it, and writes it anew, or the record was written before and
-// is seen here.
+// sweepBlobs removes the blobs without a record; those in known had one when the collection
+// began. A writer may add a record for an old blob concurrently; it checks that the blob
+// exists after writing the record. So sweepBlobs moves a blob to the trash first. Either
+// the writer misses the blob and writes it again, or sweepBlobs sees the record here.
 func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 	referenced := s.referencedBlobs()
 	err := s.eachBlob(func(d key.Digest, e fs.DirEntry, path string) error {
@@ -61,7 +58,7 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		}
 		d, ok := parseBlobName(e.Name())
 		switch {
-		case !ok || !e.Type().IsRegular(): // none of the store's
+		case !ok || !e.Type().IsRegular(): // not a file of the store
 			return nil
 		case referenced[d]:
 			return s.files.Move(path, s.blobPath(d))
@@ -82,7 +79,7 @@ func (s *Store) referencedBlobs() map[key.Digest]bool {
 	return referenced
 }
 
-// eachBlob calls visit for every blob, and sets aside what only has the name of
+// eachBlob calls visit for every blob, and quarantines entries that only have the name of
 // one.
 func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) error) error {
 	return s.files.Each(s.files.Path(medium.Blobs), func(path string, e fs.DirEntry) error {

@@ -12,28 +12,28 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Every process adds touch files of its own; whoever finds many makes one of them.
+// Every process adds its own touch files; a process that finds many merges them.
 const (
 	touchSuffix   = ".touch"
 	maxTouchFiles = 16
-	// maxNotes is how many uses are noted before they are written.
+	// maxNotes is how many uses are collected before they are written.
 	maxNotes = 1 << 18
 )
 
-// touchEvery is how exactly the last use of a record is known: a use soon
-// after another, or after the record was made, is not worth a note.
+// touchEvery is the precision of the last use of a record: a use soon after another, or
+// after the record was made, is not noted.
 const touchEvery = time.Hour
 
-// touches are the last uses of records that are older than touchEvery.
+// touches holds the last uses of records, for records older than touchEvery.
 type touches struct {
 	mu    sync.Mutex
 	known map[uint64]uint32 // in minutes; nil until the files are read
-	fresh map[uint64]uint32 // those that are not in a file yet
+	fresh map[uint64]uint32 // not in a file yet
 }
 
 func minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
 
-// note remembers that the record fp with the given stamp was used now.
+// note notes that the record fp with the given stamp is used now.
 func (t *touches) note(s *Store, fp uint64, stamp int64) {
 	now := time.Now()
 	if now.UnixNano()-stamp < int64(touchEvery) || s.files.ReadOnly {
@@ -72,7 +72,7 @@ func (t *touches) readAll(s *Store) {
 	}
 }
 
-// reread reads them again, for what other processes noted.
+// reread reads the files again, for the uses noted by other processes.
 func (t *touches) reread(s *Store) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +81,7 @@ func (t *touches) reread(s *Store) {
 	mergeTouches(t.known, t.fresh)
 }
 
-// flush writes what was noted, and merges the files if they are many.
+// flush writes the noted uses, and merges the files if there are many.
 func (t *touches) flush(s *Store) error {
 	t.mu.Lock()
 	fresh := t.fresh
@@ -99,16 +99,16 @@ func (t *touches) flush(s *Store) error {
 	return nil
 }
 
-// flushTouches is flush where nobody can do anything about an error.
+// flushTouches is flush for callers that cannot handle an error.
 func (s *Store) flushTouches() {
 	if err := s.touches.flush(s); err != nil {
 		s.files.Report(medium.Touches, "cannot note uses of records", err)
 	}
 }
 
-// compactTouches makes one file of all, with the records for which keep
-// holds. Two processes may do so at once: what one removes, the other has in
-// the file it writes.
+// compactTouches merges all files into one, with the records for which keep returns true.
+// Two processes may do so concurrently: a file that one removes is part of the other's
+// file.
 func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 	merged := make(map[uint64]uint32)
 	files := s.readTouches(merged)
@@ -159,7 +159,7 @@ func (s *Store) touchFiles() (paths []string) {
 	dir := s.files.Path(medium.Touches)
 	entries, err := s.files.List(dir)
 	if err != nil {
-		return nil // no uses are known
+		return nil // no known uses
 	}
 	for _, e := range entries {
 		if isTouchName(e.Name()) {

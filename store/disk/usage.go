@@ -14,10 +14,10 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// Usage says how much is held: the size of all files of the store, in bytes,
-// not in blocks, and of those that were removed while this process has them
-// mapped. It looks at every file. Those with names that no store gives do not
-// count, as they are not evicted, nor does what is behind the greatest size of a pack.
+// Usage returns the size of all files of the store, in bytes, not blocks, including removed
+// files that this process has mapped. It reads the metadata of every file. Files with
+// foreign names, which are not evicted, and bytes of a pack beyond its greatest size do not
+// count.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	if s.closed.Load() {
 		return store.Usage{}, errClosed
@@ -27,13 +27,13 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
 }
 
-// MaxBytes is the bound of the folder, 0 for none.
+// MaxBytes returns the size limit of the directory, 0 for none.
 func (s *Store) MaxBytes() int64 { return s.limit }
 
-// measure adds up the files of the folder, but those that each store has.
+// measure adds up the store's files, without those that every store has.
 func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
-// estimate is measure without a look at each blob.
+// estimate is measure without a stat of each blob.
 func (s *Store) estimate() (total int64, err error) {
 	total, err = s.sum(medium.Blobs)
 	for _, p := range s.folder.all() {
@@ -42,7 +42,7 @@ func (s *Store) estimate() (total int64, err error) {
 	return total, err
 }
 
-// sum adds up the folders of the store but one, and the merged index.
+// sum adds up the directories of the store except but, and the merged index.
 func (s *Store) sum(but string) (total int64, err error) {
 	total = s.mergedSize()
 	for dir, own := range ownNames {
@@ -58,8 +58,7 @@ func (s *Store) sum(but string) (total int64, err error) {
 	return total, nil
 }
 
-// sizeOf adds up the files in a folder that have names of the store's own, and those in
-// its own folders.
+// sizeOf adds up the files of the store in a directory and its subdirectories.
 func (s *Store) sizeOf(dir string, own func(name string) bool) (total int64, err error) {
 	err = s.files.Each(dir, func(path string, e fs.DirEntry) error {
 		if !own(e.Name()) {
@@ -79,7 +78,7 @@ func (s *Store) sizeOf(dir string, own func(name string) bool) (total int64, err
 	return total, err
 }
 
-// countedSize is the size of a file, and for a pack what it may have.
+// countedSize returns the size of a file, for a pack at most its greatest size.
 func countedSize(info fs.FileInfo) int64 {
 	if _, ok := parsePackName(info.Name()); ok {
 		return min(info.Size(), format.MaxPack)
@@ -87,10 +86,10 @@ func countedSize(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// mergedSize is the size of the merged index, 0 if there is none.
+// mergedSize returns the size of the merged index, 0 if there is none.
 func (s *Store) mergedSize() int64 { return s.files.Size(s.mergedPath()) }
 
-// kept returns where all records are, in the order of packs.
+// kept returns the positions of all stored records, in the order of packs.
 func (s *Store) kept() []format.Located {
 	all := s.index.all(func(at format.Place) bool { return !at.IsTombstone() })
 	slices.SortFunc(all, func(a, b format.Located) int {
@@ -99,7 +98,7 @@ func (s *Store) kept() []format.Located {
 	return all
 }
 
-// Records yields what was kept when the iteration began.
+// Records yields the records stored when the iteration began.
 func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		if s.closed.Load() {
@@ -128,8 +127,8 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-// info describes the record at r, by the group g where that is read already. One
-// that is damaged or gone has none.
+// info describes the record at r; g is its group if already read. It returns false for a
+// damaged or missing record.
 func (s *Store) info(g *format.Group, r format.Located, pinned map[uint64]bool) (info store.Info, ok bool) {
 	var h format.Header
 	ok = s.readFound(r.FP, func(p *pack, at format.Place) error { return g.Describe(&h, &p.Pack, r.FP, at) }, true)
@@ -141,7 +140,7 @@ func (s *Store) info(g *format.Group, r format.Located, pinned map[uint64]bool) 
 	return info, true
 }
 
-// infoOf describes the record with header h, which may be pinned.
+// infoOf describes the record with header h, without its pin.
 func infoOf(h *format.Header, used time.Time) store.Info {
 	return store.Info{
 		Key: h.Key, Link: linkOf(h), Type: h.Type, Size: int64(h.Size), Cost: time.Duration(h.Cost),
@@ -149,8 +148,8 @@ func infoOf(h *format.Header, used time.Time) store.Info {
 	}
 }
 
-// pinned returns the fingerprints of the keys that pinned manifests name, and
-// of those these link to.
+// pinned returns the fingerprints of the keys that pinned manifests name, and of the keys
+// that these link to.
 func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	pinned := make(map[uint64]bool)
 	g := format.BorrowGroup()
@@ -172,8 +171,8 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	return pinned, nil
 }
 
-// linked returns the key that the record under k links to, zero for none, by the
-// group g where that is read already.
+// linked returns the key to which the record under k links, zero for none; g is its group
+// if already read.
 func (s *Store) linked(g *format.Group, k key.Key) key.Key {
 	var h format.Header
 	fp := format.Fingerprint(k)

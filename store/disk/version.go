@@ -9,11 +9,11 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// FormatVersion is the version of the folders that this package writes. It reads all
-// before it.
+// FormatVersion is the version of the directories that this package writes. It reads all
+// earlier versions.
 const FormatVersion = format.Version
 
-// A VersionError is returned by Open for a folder written by a newer Larder.
+// A VersionError is returned by Open for a directory written by a newer Larder.
 type VersionError struct {
 	Dir     string
 	Version int
@@ -23,8 +23,7 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, format.Version)
 }
 
-// checkFormat reads the FORMAT file. A missing, damaged or older one is written
-// anew.
+// checkFormat reads the FORMAT file. It replaces a missing, damaged or older one.
 func (s *Store) checkFormat() error {
 	path := s.files.Path(medium.FormatFile)
 	text, err := s.files.Read(path, 4096)
@@ -45,7 +44,7 @@ func (s *Store) checkFormat() error {
 	case errors.Is(err, format.ErrDamaged):
 		s.files.SetAside(path, err)
 	case !medium.IsObstructed(err):
-		return err // what is not read may be a newer format
+		return err // an unreadable file may be a newer format
 	}
 	if s.files.ReadOnly {
 		return nil
@@ -53,11 +52,10 @@ func (s *Store) checkFormat() error {
 	return s.raiseFormat()
 }
 
-// raiseFormat writes the FORMAT file before anything else that older programs do
-// not know.
+// raiseFormat writes the FORMAT file before anything that older programs do not know.
 func (s *Store) raiseFormat() error {
 	if err := s.files.WriteMark(); !errors.Is(err, store.ErrFull) {
 		return err
 	}
-	return nil // a full disk has room again later
+	return nil // a full disk may have space later
 }

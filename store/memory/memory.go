@@ -1,5 +1,5 @@
-// Package memory is a store in the memory of one process. It is for tests,
-// and stands in where no folder can be used.
+// Package memory implements a store in memory, for tests and for programs that cannot use a
+// directory.
 package memory
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// defaultMaxBytes is the size cap used where Options gives none.
+// defaultMaxBytes is the default of Options.MaxBytes.
 const defaultMaxBytes = 256 << 20
 
-// overhead is charged for every record on top of its payload and provenance.
+// overhead is charged for each record in addition to its payload and provenance.
 const overhead = 256
 
 // Options are the settings of a Store.
 type Options struct {
-	// MaxBytes caps what is kept: 0 means 256 MiB, below 0 no cap.
+	// MaxBytes caps the bytes stored: 0 means 256 MiB, below 0 means no cap.
 	MaxBytes int64
 }
 
-// A Store keeps records in memory. It must be made by New.
+// A Store stores records in memory. Use New to create one.
 type Store struct {
 	limit  int64
 	leases lease.Table
@@ -64,10 +64,10 @@ func New(o Options) *Store {
 	}
 }
 
-// GetSeen is Get: nobody else has the store.
+// GetSeen is Get, because the store has no other users.
 func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
 
-// Get returns the record kept under k.
+// Get returns the record stored under k.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	return r, nil
 }
 
-// GetMany returns the records kept under keys.
+// GetMany returns the records stored under keys.
 func (s *Store) GetMany(_ context.Context, keys []key.Key) ([]store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Store) use(e *entry) {
 	e.turn, e.used = s.turn, time.Now()
 }
 
-// Has reports whether a record is kept under k.
+// Has reports whether a record is stored under k.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +124,7 @@ func (s *Store) Provenance(_ context.Context, k key.Key) ([]byte, error) {
 	return e.Provenance, nil
 }
 
-// Put keeps copies of records. One that is larger than the cap is refused with
-// store.ErrFull.
+// Put stores copies of records. A record larger than the cap is an error: store.ErrFull.
 func (s *Store) Put(_ context.Context, records ...store.Record) error {
 	for _, r := range records {
 		if err := s.put(r); err != nil {
@@ -169,7 +168,7 @@ func (s *Store) drop(k key.Key) {
 	}
 }
 
-// Delete forgets the records under keys.
+// Delete deletes the records under keys.
 func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +178,7 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	return nil
 }
 
-// Records yields what was kept when the iteration began.
+// Records yields the records stored when the iteration began.
 func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		for _, info := range s.infos() {
@@ -215,8 +214,7 @@ func (e *entry) info() store.Info {
 	}
 }
 
-// pinned returns the keys that must stay: those that pinned manifests name,
-// and what these link to.
+// pinned returns the keys that pinned manifests name, and those that they link to.
 func (s *Store) pinned() map[key.Key]bool {
 	pinned := make(map[key.Key]bool)
 	for _, m := range s.manifests {
@@ -235,12 +233,12 @@ func (s *Store) pinned() map[key.Key]bool {
 	return pinned
 }
 
-// Lease lends k within this process.
+// Lease leases k within this process.
 func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
 	return s.leases.Acquire(ctx, k)
 }
 
-// TryLease lends those of the keys that nobody of this process has.
+// TryLease leases those of the keys that are free in this process.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -249,7 +247,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	return lent, release, nil
 }
 
-// PutManifest keeps a copy of m.
+// PutManifest stores a copy of m.
 func (s *Store) PutManifest(_ context.Context, m store.Manifest) error {
 	if m.Time.IsZero() {
 		m.Time = time.Now()
@@ -262,7 +260,7 @@ func (s *Store) PutManifest(_ context.Context, m store.Manifest) error {
 	return nil
 }
 
-// Manifest returns the manifest kept under name.
+// Manifest returns the manifest stored under name.
 func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +272,7 @@ func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error)
 	return m, nil
 }
 
-// Manifests yields the manifests kept when the iteration began.
+// Manifests yields the manifests stored when the iteration began.
 func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		s.mu.Lock()
@@ -293,7 +291,7 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 	}
 }
 
-// DeleteManifest forgets a manifest.
+// DeleteManifest deletes a manifest.
 func (s *Store) DeleteManifest(_ context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,7 +299,7 @@ func (s *Store) DeleteManifest(_ context.Context, name string) error {
 	return nil
 }
 
-// Usage says how much is held. Manifests are not counted.
+// Usage returns how much is stored. Manifests are not counted.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -333,5 +331,5 @@ func (s *Store) evict(limit int64) {
 	}
 }
 
-// Close does nothing: what was kept is forgotten with the Store.
+// Close does nothing.
 func (s *Store) Close() error { return nil }

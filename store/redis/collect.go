@@ -13,21 +13,20 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// errLeft ends a scan whose reader has left.
+// errLeft ends a scan whose reader has stopped.
 var errLeft = errors.New("redis: nobody reads on")
 
 const (
-	collectFor = time.Minute            // that nobody else makes room while somebody does, at most
-	noUse      = 10 * time.Second       // after room was made, and there still is none
-	soon       = 100 * time.Millisecond // after it was found that somebody else makes room
+	collectFor = time.Minute            // longest time that one process evicts while others wait
+	noUse      = 10 * time.Second       // pause after an eviction that did not free enough
+	soon       = 100 * time.Millisecond // pause after finding that another process is evicting
 )
 
-// The server counts the bytes that are put, and what was removed is taken off when
-// room is made. So the count is what is held or more. One that the server itself has
-// lost begins at what was put since: then all is counted.
+// The server counts the bytes that are put, and evictions subtract what they removed. So
+// the count is at least the bytes stored. A lost count restarts with the next Put; then all
+// records are counted.
 
-// grown learns from the count after bytes were put, and has room made if it is over
-// the cap.
+// grown reads the count after bytes were put, and starts an eviction if it is over the cap.
 func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 	n, err := count.Result()
 	if err != nil || n < bytes {
@@ -43,14 +42,14 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 	}
 }
 
-// miscounted removes a count that is none: all is counted when the next bytes are put.
+// miscounted removes an invalid count, so that the next Put counts all records.
 func (s *Store) miscounted(ctx context.Context) {
 	s.log.Warn("redis: the count of bytes is damaged and begins anew", "server", s.shown, "name", s.countName())
 	_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
 }
 
-// overfull returns why nothing more is put until room is made: between two times that
-// is done, a sixteenth more than the cap is taken.
+// overfull returns an error while no more may be put: between two evictions, the store may
+// exceed the cap by a sixteenth.
 func (s *Store) overfull() error {
 	if s.o.MaxBytes < 0 || s.counted.Load() <= s.o.MaxBytes+s.o.MaxBytes/16 {
 		return nil
@@ -59,7 +58,7 @@ func (s *Store) overfull() error {
 	return fmt.Errorf("redis: %s holds more than %d bytes: %w", s.shown, s.o.MaxBytes, store.ErrFull)
 }
 
-// makeRoom evicts in the background, unless this or another process does.
+// makeRoom evicts in the background, unless this or another process is evicting.
 func (s *Store) makeRoom() {
 	if time.Now().UnixNano() < s.rest.Load() || !s.collects.CompareAndSwap(false, true) {
 		return
@@ -84,14 +83,13 @@ func (s *Store) makeRoom() {
 	})
 }
 
-// Collect evicts until at most limit bytes are held.
+// Collect evicts until at most limit bytes are stored.
 func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
 	return s.collect(ctx, limit, limit)
 }
 
-// collect evicts down to a target if more than a limit is held. It goes over all
-// records twice, and remembers of none more than in which class of worth it is: there
-// may be very many.
+// collect evicts down to target if the store holds more than limit. It scans all records
+// twice and stores only the total size per class of worth, because there may be very many.
 func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, err error) {
 	pinned, err := s.pinned(ctx)
 	if err != nil {
@@ -120,7 +118,7 @@ func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, 
 			last++
 			sum += classes[last]
 		}
-		most := held - target - (sum - classes[last]) // of the last class
+		most := held - target - (sum - classes[last]) // bytes to evict in the last class
 		freed, err = s.evict(ctx, pinned, now, last, most)
 	}
 	if errors.Is(err, store.ErrReadOnly) {
@@ -129,8 +127,8 @@ func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, 
 	return freed, errors.Join(err, s.recount(ctx, held-freed-before))
 }
 
-// evict removes what is in the classes before the last one, and of that as much as
-// is asked for.
+// evict removes the records in the classes before the last one, and up to most bytes of the
+// last.
 func (s *Store) evict(ctx context.Context, pinned map[key.Key]bool, now time.Time, last int, most int64) (freed int64, err error) {
 	err = s.scan(ctx, func(found []kept) error {
 		var gone []kept
@@ -163,7 +161,7 @@ func (s *Store) evict(ctx context.Context, pinned map[key.Key]bool, now time.Tim
 	return freed, err
 }
 
-// classes of worth, eight to each doubling.
+// classes is the number of classes of worth, eight per doubling.
 const classes = 2048
 
 func classOf(worth float64) int {
@@ -173,7 +171,7 @@ func classOf(worth float64) int {
 	return min(max(int(math.Log2(worth)*8)+classes/2, 0), classes-1)
 }
 
-// count returns the server's count of bytes.
+// count returns the byte count of the server.
 func (s *Store) count(ctx context.Context) (int64, error) {
 	var c *goredis.StringCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Get(ctx, s.countName()) })
@@ -182,7 +180,7 @@ func (s *Store) count(ctx context.Context) (int64, error) {
 	}
 	n, err := c.Int64()
 	if err != nil {
-		return 0, nil // there is none, or none that is a number
+		return 0, nil // missing, or not a number
 	}
 	return n, nil
 }
@@ -194,7 +192,7 @@ func (s *Store) recount(ctx context.Context, by int64) error {
 	if err == nil {
 		err = s.refused(c.Err())
 	}
-	if err == nil && (c.Err() != nil || c.Val() < 0) { // somebody else has corrected it, too
+	if err == nil && (c.Err() != nil || c.Val() < 0) { // another process has corrected it, too
 		s.miscounted(ctx)
 		return nil
 	}

@@ -25,11 +25,11 @@ import (
 //	60  1 kind: 0 a value, 1 a link
 //	61 33 the key linked to, or zeros
 //	94  2 zeros
-//	96  4 last use, minutes since 1970: it changes in place, and no checksum has it
+//	96  4 last use, minutes since 1970: changes in place; no checksum covers it
 //	100 4 zeros
 //	104   payload, provenance
 //
-// The seed makes a record one of its own key only.
+// The seed makes a record valid only under its own key.
 const (
 	magic      = "LARDRED\x01"
 	checkedTo  = 96
@@ -46,7 +46,7 @@ func sizeOf(r *store.Record) int64 {
 	return headerSize + int64(len(r.Payload)) + int64(len(r.Provenance))
 }
 
-// encode returns the string of a record that was last used at a time.
+// encode returns the string of a record that was last used at the time used.
 func encode(r *store.Record, used time.Time) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, headerSize, sizeOf(r))
@@ -69,12 +69,12 @@ func encode(r *store.Record, used time.Time) []byte {
 
 func headerSum(k key.Key, b []byte) uint64 { return xxh3.HashSeed(b[16:checkedTo], xxh3.Hash(k[:])) }
 
-// minutes is how the last use is written.
+// minutes encodes the last use.
 func minutes(t time.Time) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(t.Unix()/60))
 }
 
-// A header is the beginning of a record that is kept.
+// A header is the start of a stored record.
 type header struct {
 	store.Info
 	body       uint64 // checksum
@@ -83,7 +83,7 @@ type header struct {
 
 func (h *header) total() int64 { return headerSize + h.Size + h.provenance }
 
-// decodeHeader reads the beginning of what is kept under k.
+// decodeHeader reads the start of the string stored under k.
 func decodeHeader(k key.Key, b []byte) (h header, err error) {
 	le := binary.LittleEndian
 	if len(b) < headerSize || string(b[:8]) != magic {
@@ -103,12 +103,12 @@ func decodeHeader(k key.Key, b []byte) (h header, err error) {
 	}
 	h.Used = time.Unix(60*int64(le.Uint32(b[usedAt:])), 0)
 	if h.Used.Before(h.Created) || h.Used.After(time.Now().Add(time.Hour)) {
-		h.Used = h.Created // nothing vouches for what is there
+		h.Used = h.Created // no checksum covers the stored value
 	}
 	return h, nil
 }
 
-// decode reads all that is kept under k, which refers to b from then on.
+// decode reads the whole string stored under k. The record aliases b.
 func decode(h header, b []byte) (store.Record, error) {
 	if int64(len(b)) != h.total() || xxh3.Hash(b[headerSize:]) != h.body {
 		return store.Record{}, errDamaged

@@ -14,12 +14,12 @@ import (
 
 const (
 	perTrip   = 256       // commands of one round trip
-	tripBytes = 8 << 20   // of records that are read or written by one
-	firstRead = 32 << 10  // bytes that are asked for before it is known how many there are
-	useNoted  = time.Hour // to which the last use is known
+	tripBytes = 8 << 20   // bytes of records read or written in one round trip
+	firstRead = 32 << 10  // bytes requested before the size is known
+	useNoted  = time.Hour // precision of the last use
 )
 
-// Get returns the record kept under k.
+// Get returns the record stored under k.
 func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	records, err := s.GetMany(ctx, []key.Key{k})
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return records[0], nil
 }
 
-// GetSeen is Get: what others put is seen at once.
+// GetSeen is Get, because records of other processes are visible immediately.
 func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
 
 // GetMany takes one round trip for each 256 keys, and more for records over 32 KiB.
@@ -51,7 +51,7 @@ func (s *Store) GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, e
 		to := min(from+perTrip, len(keys))
 		old, err := s.fetch(ctx, keys[from:to], records[from:to])
 		if errors.Is(err, ErrAway) {
-			break // what is not had is not there
+			break // the rest is missing
 		}
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (s *Store) GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, e
 	return records, nil
 }
 
-// Provenance returns what is kept of how the record under k came to be.
+// Provenance returns the provenance stored with the record under k.
 func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	records, err := s.GetWhole(ctx, []key.Key{k})
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	return slices.Clone(records[0].Provenance), nil
 }
 
-// Has reports whether something is kept under k.
+// Has reports whether something is stored under k.
 func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
 	if k.IsZero() {
 		return false, nil
@@ -87,8 +87,8 @@ func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
 	return err == nil && length.Val() >= headerSize, err
 }
 
-// fetch reads the records of some keys, and returns those keys whose last use should
-// be noted.
+// fetch reads the records of some keys, and returns the keys whose last use should be
+// updated.
 func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) (old []key.Key, err error) {
 	first, err := s.read(ctx, keys, firstRead)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) 
 		for j, i := range large {
 			most[j] = keys[i]
 		}
-		whole, err := s.read(ctx, most, s.o.MaxRecord+1) // by one more, so that a longer one shows
+		whole, err := s.read(ctx, most, s.o.MaxRecord+1) // one byte more reveals a longer one
 		for j, i := range large {
 			if err == nil {
 				into[i] = s.open(keys[i], whole[j])
@@ -122,7 +122,7 @@ func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) 
 			s.damaged(keys[i], err)
 			continue
 		case h.total() > s.o.MaxRecord:
-			continue // somebody else's bound is larger
+			continue // written by a process with a larger bound
 		case len(b) < firstRead:
 			into[i] = s.open(keys[i], b)
 		default:
@@ -140,7 +140,7 @@ func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) 
 	return old, rest()
 }
 
-// read returns the beginnings of what is kept under keys, as far as it is there.
+// read returns the first bytes of the strings stored under keys, where they exist.
 func (s *Store) read(ctx context.Context, keys []key.Key, bytes int64) ([][]byte, error) {
 	commands := make([]*goredis.StringCmd, len(keys))
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
@@ -162,7 +162,7 @@ func (s *Store) read(ctx context.Context, keys []key.Key, bytes int64) ([][]byte
 		case isAny(err, "NOPERM"):
 			s.lose(err)
 			return nil, ErrAway
-		case err != nil: // it is no string
+		case err != nil: // not a string
 			s.damaged(keys[i], errForeign)
 		default:
 			all[i], _ = c.Bytes()
@@ -171,8 +171,8 @@ func (s *Store) read(ctx context.Context, keys []key.Key, bytes int64) ([][]byte
 	return all, nil
 }
 
-// open returns what is kept under k, or the zero Record if that is damaged. It may have been replaced since its size was
-// known, by one that is larger than what was read of it.
+// open returns the record stored under k, or the zero Record if it is damaged. After its
+// size was read, a larger record may have replaced it; then b is incomplete.
 func (s *Store) open(k key.Key, b []byte) store.Record {
 	if len(b) == 0 {
 		return store.Record{}
@@ -192,10 +192,10 @@ func (s *Store) open(k key.Key, b []byte) store.Record {
 	return r
 }
 
-// noteUse changes the last use of a record, unless that is gone meanwhile.
+// noteUse changes the last use of a record, unless it was removed.
 const noteUse = `if redis.call("strlen", KEYS[1]) >= 104 then redis.call("setrange", KEYS[1], 96, ARGV[1]) end return 0`
 
-// touch notes that records were used just now.
+// touch records that records were used now.
 func (s *Store) touch(ctx context.Context, keys []key.Key) {
 	if s.writable() != nil {
 		return
@@ -208,7 +208,7 @@ func (s *Store) touch(ctx context.Context, keys []key.Key) {
 			}
 		})
 		if err != nil || s.refused(commands[0].Err()) != nil {
-			return // it only is evicted sooner
+			return // it is only evicted sooner
 		}
 	}
 }

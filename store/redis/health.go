@@ -15,23 +15,23 @@ import (
 const (
 	firstRetry = 500 * time.Millisecond // after which a lost server is tried again
 	lastRetry  = 30 * time.Second
-	lastPause  = 5 * time.Minute  // the same, of one that is lost again and again
-	quiet      = 10 * time.Minute // between two warnings that it is lost
-	unfitFor   = 10 * time.Second // that nothing is written after it was refused
+	lastPause  = 5 * time.Minute  // the same for a server that is lost repeatedly
+	quiet      = 10 * time.Minute // between two warnings that the server is lost
+	unfitFor   = 10 * time.Second // how long nothing is written after a refusal
 )
 
-// errCluster is why a server is never tried again.
+// errCluster is the error after which the server is never tried again.
 var errCluster = errors.New("it is part of a cluster, which is not supported: name a server that is not")
 
-// unfit is why and until when nothing is written.
+// unfit holds why and until when nothing is written.
 type unfit struct {
 	err   error
 	until time.Time
 }
 
-// talk has f talk to the server, if that can be used, for no longer than the timeout.
-// An error of f is ErrAway, or that of ctx. What single commands came out as is up to
-// f, which asks failed.
+// talk calls f, which talks to the server, for at most the timeout, unless the server
+// cannot be used. If f fails, talk returns ErrAway or the error of ctx. Errors of single
+// commands are left to f, which handles them with refused.
 func (s *Store) talk(ctx context.Context, f func(ctx context.Context) error) error {
 	if s.closed.Err() != nil {
 		return errClosed
@@ -61,8 +61,7 @@ func (s *Store) talk(ctx context.Context, f func(ctx context.Context) error) err
 	return fmt.Errorf("%w: %s: %w", ErrAway, s.shown, err)
 }
 
-// ended returns why ctx is over. Its deadline may have ended a read just before ctx
-// itself came to it.
+// ended returns why ctx is over. A read may reach the deadline just before ctx does.
 func ended(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -73,7 +72,7 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// run carries out the commands of a pipeline in one round trip.
+// run executes the commands of a pipeline in one round trip.
 func (s *Store) run(ctx context.Context, fill func(p goredis.Pipeliner, ctx context.Context)) error {
 	return s.talk(ctx, func(ctx context.Context) error {
 		p := s.client.Pipeline()
@@ -83,14 +82,14 @@ func (s *Store) run(ctx context.Context, fill func(p goredis.Pipeliner, ctx cont
 		}
 		commands, err := p.Exec(ctx)
 		err = lost(err)
-		for i := 0; err == nil && i < len(commands); i++ { // that was only the first
+		for i := 0; err == nil && i < len(commands); i++ { // the error was only the first one
 			err = lost(commands[i].Err())
 		}
 		return err
 	})
 }
 
-// lost returns err unless it only says what one command came out as.
+// lost returns err unless it concerns only one command.
 func lost(err error) error {
 	var answer goredis.Error
 	switch {
@@ -103,7 +102,7 @@ func lost(err error) error {
 	case isAny(err, "WRONGTYPE", "OOM ", "READONLY", "NOPERM", "MISCONF", "NOREPLICAS", "value is not an integer", "increment or decrement would overflow"):
 		return nil
 	}
-	return err // LOADING, NOAUTH, WRONGPASS, too many clients, a command that is not there
+	return err // LOADING, NOAUTH, WRONGPASS, too many clients, an unknown command
 }
 
 func isAny(err error, prefixes ...string) bool {
@@ -115,14 +114,14 @@ func isAny(err error, prefixes ...string) bool {
 	return false
 }
 
-// lose notes that the server cannot be used, and has it tried now and then.
+// lose marks the server as unusable, and starts retries.
 func (s *Store) lose(err error) {
 	if !s.away.CompareAndSwap(nil, &err) {
 		return
 	}
 	now := time.Now().UnixNano()
-	// Each loss costs a wait. So one that comes soon after the last has the server left
-	// alone for much longer, and a run of any length loses some seconds.
+	// Each loss costs a wait. After a loss soon after the last one, the pause is much
+	// longer, so that even a long run loses only seconds.
 	pause := firstRetry
 	if back := s.back.Load(); back != 0 && now-back < 20*s.pause.Load() {
 		pause = min(4*time.Duration(s.pause.Load()), lastPause)
@@ -143,7 +142,7 @@ func (s *Store) retry(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait/2 + rand.N(wait/2)): // not all at once
+		case <-time.After(wait/2 + rand.N(wait/2)): // not all simultaneously
 		}
 		bounded, stop := context.WithTimeout(ctx, s.o.Timeout)
 		err := s.client.Get(bounded, s.countName()).Err()
@@ -157,8 +156,8 @@ func (s *Store) retry(ctx context.Context) {
 	}
 }
 
-// refused notes that the server does not take what is written, and returns why; nil
-// if that is not what err says.
+// refused returns why the server refuses writes, nil if err does not say so. It stops
+// writes for a while.
 func (s *Store) refused(err error) error {
 	var why error
 	switch {
@@ -181,7 +180,7 @@ func (s *Store) refused(err error) error {
 	return why
 }
 
-// writable returns why nothing is to be written now.
+// writable returns why nothing can be written now.
 func (s *Store) writable() error {
 	if u := s.unfit.Load(); u != nil && time.Now().Before(u.until) {
 		return u.err

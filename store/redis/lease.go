@@ -19,29 +19,29 @@ const (
 )
 
 const (
-	// renewLease makes a lease last again, and takes it back if it ended and nobody
-	// else took it.
+	// renewLease extends a lease, and takes it again if it expired and no other process
+	// took it.
 	renewLease = `local v = redis.call("get", KEYS[1])
 if not v or v == ARGV[1] then redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]) return 1 end
 return 0`
-	// takeLease tells whether a lease is this store's, as an answer was lost, and takes one
-	// that is nobody's, as it does not end by itself, or not for
-	// longer than leases last, or is no text: it was copied, or put there by hand.
+	// takeLease reports whether a lease is this store's, because an answer may be lost. It
+	// also takes an invalid lease: one that does not expire, expires later than leases do,
+	// or is not a string. Such a lease was copied or put there by hand.
 	takeLease = `local t = redis.call("pttl", KEYS[1])
 if t == -2 then return 0 end
 if redis.call("type", KEYS[1]).ok == "string" and t >= 0 and t <= tonumber(ARGV[3]) then
 return redis.call("get", KEYS[1]) == ARGV[1] and 1 or 0 end
 redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]) return 1`
-	// endLease removes a lease, unless it is somebody else's by now.
+	// endLease removes a lease, unless another process has taken it.
 	endLease = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
 )
 
-// Lease lends k among all who use the server. It is a lease by time: it is renewed
-// while it is held, and ends by itself some seconds (Options.LeaseTime) after its
-// process was killed. A process that is stopped for longer, or cut off from the
-// server, loses it without being told, and then two compute the same. That is work
-// done twice and never a wrong result, as both put the same under the key. While the
-// server cannot be used, leases hold within the process.
+// Lease leases k among all users of the server. The lease is bounded by time: the store
+// renews it while it is held, and it expires Options.LeaseTime after its process was
+// killed. A process that is stopped or disconnected for longer loses it without notice;
+// then two processes may compute the same result. The work is done twice, but the result is
+// never wrong, because both put the same under the key. While the server cannot be used,
+// leases hold within the process.
 func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
 	within, err := s.table.Acquire(ctx, k)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 				within()
 			}), nil
 		}
-		// Who waited long waits a little longer, and the server has less to do.
+		// Callers that have waited long poll less often, which saves load on the server.
 		wait := min(max(firstPoll, time.Since(began)/10), lastPoll)
 		select {
 		case <-ctx.Done():
@@ -75,7 +75,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	}
 }
 
-// TryLease lends those of the keys that nobody has, by one round trip for each 256.
+// TryLease leases those of the keys that no user holds, in one round trip per 256 keys.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
@@ -119,8 +119,8 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	return slices.Clone(lent), release, nil
 }
 
-// acquire takes those of the leases that nobody has, or that this store has without
-// knowing, as an answer was lost.
+// acquire takes those of the leases that no user holds, and those that this store holds
+// unknowingly because an answer was lost.
 func (s *Store) acquire(ctx context.Context, keys []key.Key) (got []bool, err error) {
 	got = make([]bool, len(keys))
 	if s.writable() != nil {
@@ -153,13 +153,13 @@ func (s *Store) acquire(ctx context.Context, keys []key.Key) (got []bool, err er
 	return got, nil
 }
 
-// errNonsense is what a server says that only seems to be one.
+// errNonsense reports contradictory answers of a server.
 var errNonsense = errors.New("it says of a lease neither that it is there nor that it is not")
 
-// takeOver takes those of the leases that were not got and are nobody's, or this store's.
+// takeOver takes those of the remaining leases that are invalid, or this store's.
 func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error {
 	commands := make([]*goredis.Cmd, len(keys))
-	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { // of no commands is none
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { // without commands it does nothing
 		for i, k := range keys {
 			if !got[i] {
 				commands[i] = p.Eval(ctx, takeLease, []string{s.leaseName(k)}, s.token, s.o.LeaseTime.Milliseconds(), mostLeaseTime.Milliseconds())
@@ -178,7 +178,7 @@ func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error 
 		case s.refused(c.Err()) != nil:
 			return ErrAway
 		case err != nil || n < 0 || n > 1:
-			s.lose(errNonsense) // or there would be no end of the waiting
+			s.lose(errNonsense) // otherwise the caller would wait forever
 			return ErrAway
 		}
 		got[i] = n == 1
@@ -186,7 +186,7 @@ func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error 
 	return nil
 }
 
-// hold has leases renewed.
+// hold starts the renewal of leases.
 func (s *Store) hold(keys []key.Key, got []bool) {
 	s.lending.Lock()
 	defer s.lending.Unlock()
@@ -201,7 +201,7 @@ func (s *Store) hold(keys []key.Key, got []bool) {
 	}
 }
 
-// end ends those of the leases that are held.
+// end ends the leases that are held.
 func (s *Store) end(keys []key.Key) {
 	s.lending.Lock() // after this, no renewal brings them back
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k key.Key) bool {
@@ -211,7 +211,7 @@ func (s *Store) end(keys []key.Key) {
 	})
 	s.lending.Unlock()
 	for some := range slices.Chunk(keys, perTrip) {
-		// What fails ends by itself.
+		// After a failure they expire.
 		_ = s.run(context.Background(), func(p goredis.Pipeliner, ctx context.Context) {
 			for _, k := range some {
 				p.Eval(ctx, endLease, []string{s.leaseName(k)}, s.token)
@@ -220,7 +220,7 @@ func (s *Store) end(keys []key.Key) {
 	}
 }
 
-// renew renews what is held, as long as there is any.
+// renew renews the held leases until there are none.
 func (s *Store) renew(ctx context.Context) {
 	tick := time.NewTicker(s.o.LeaseTime / 3)
 	defer tick.Stop()
@@ -254,11 +254,11 @@ func (s *Store) renewAll(ctx context.Context) {
 			}
 		})
 		if err != nil {
-			return // it is tried again, while the leases still last
+			return // the next try comes before the leases expire
 		}
 		for i, c := range commands {
 			if n, err := c.Int(); err == nil && n == 0 {
-				delete(s.held, some[i]) // another one has it
+				delete(s.held, some[i]) // another process has it
 			}
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A manifest is one string: magic; XXH3 of the rest; the time in ns, 8 bytes; 1 if it
-// is pinned, a byte; and with their lengths as unsigned varints before them the name,
-// the note and the keys.
+// A manifest is one string: magic; XXH3 of the rest; the time in ns, 8 bytes; 1 if it is
+// pinned, a byte; then the name, the note and the keys, each after its length as an
+// unsigned varint.
 const (
 	manifestMagic = "LARDRMN\x01"
 	manifestHead  = 25
@@ -67,8 +67,8 @@ func decodeManifest(b []byte) (m store.Manifest, err error) {
 	return m, nil
 }
 
-// PutManifest keeps m. What it pins this package does not evict; the server may, by a
-// policy of its own.
+// PutManifest stores m. This package does not evict the records that m pins; the server
+// may, under its own policy.
 func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if m.Time.IsZero() {
 		m.Time = time.Now()
@@ -88,7 +88,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	return s.refused(c.Err())
 }
 
-// Manifest returns the manifest kept under name.
+// Manifest returns the manifest stored under name.
 func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, error) {
 	m, err := s.manifestAt(ctx, s.manifestName(name))
 	if errors.Is(err, ErrAway) || err == nil && m.Name != name {
@@ -100,7 +100,7 @@ func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, erro
 	return m, nil
 }
 
-// manifestAt reads what has a name in the server.
+// manifestAt reads the manifest with a name in the server.
 func (s *Store) manifestAt(ctx context.Context, at string) (m store.Manifest, err error) {
 	var c *goredis.StringCmd
 	err = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.GetRange(ctx, at, 0, mostManifest) })
@@ -118,7 +118,7 @@ func (s *Store) manifestAt(ctx context.Context, at string) (m store.Manifest, er
 	return m, nil
 }
 
-// Manifests yields what is kept, without keys.
+// Manifests yields the stored manifests, without keys.
 func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		going := true
@@ -158,7 +158,7 @@ func (s *Store) eachManifest(ctx context.Context, visit func(store.Manifest) err
 	})
 }
 
-// DeleteManifest forgets a manifest.
+// DeleteManifest deletes a manifest.
 func (s *Store) DeleteManifest(ctx context.Context, name string) error {
 	var c *goredis.IntCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Del(ctx, s.manifestName(name)) })
@@ -168,7 +168,7 @@ func (s *Store) DeleteManifest(ctx context.Context, name string) error {
 	return s.refused(c.Err())
 }
 
-// pinned returns what pinned manifests name, and what that links to.
+// pinned returns the keys that pinned manifests name, and those that these link to.
 func (s *Store) pinned(ctx context.Context) (map[key.Key]bool, error) {
 	pinned := map[key.Key]bool{}
 	var fresh []key.Key

@@ -12,17 +12,17 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// nameOverhead is about what the server needs for a string besides its bytes.
+// nameOverhead is about what the server needs for a string in addition to its bytes.
 const nameOverhead = 96
 
-// room is what a record of so many bytes takes in the server.
+// room returns how many bytes of the server a record of the given size takes.
 func (s *Store) room(bytes int64) int64 {
 	return nameOverhead + int64(len(s.o.Prefix)+len(recordKind)) + key.Size + bytes
 }
 
-// Put keeps records. Of those that cannot be kept, what was there before is removed,
-// and the error is store.ErrFull (a record is larger than Options.MaxRecord; the
-// server has no room), store.ErrReadOnly (it does not let this user write) or ErrAway.
+// Put stores records. For those that cannot be stored, it removes the previous ones under
+// their keys. The error is then store.ErrFull (a record exceeds Options.MaxRecord, or the
+// server has no memory), store.ErrReadOnly (the user may not write) or ErrAway.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	for i := range records {
 		if err := records[i].Check(); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	return errs
 }
 
-// put keeps records by one round trip.
+// put stores records in one round trip.
 func (s *Store) put(ctx context.Context, records []store.Record) error {
 	why := s.writable()
 	if errors.Is(why, store.ErrReadOnly) {
@@ -80,9 +80,8 @@ func (s *Store) put(ctx context.Context, records []store.Record) error {
 	return err
 }
 
-// write sends what records are kept as; of those that are nil, what was there before
-// goes. Bytes are counted first: the count is too high if this fails, and never too
-// low.
+// write sends the strings of records; a nil string removes the record. It counts the bytes
+// first, so after a failure the count is too high, never too low.
 func (s *Store) write(ctx context.Context, records []store.Record, strings [][]byte, bytes int64) error {
 	var count *goredis.IntCmd
 	commands := make([]goredis.Cmder, len(records))
@@ -113,13 +112,13 @@ func (s *Store) write(ctx context.Context, records []store.Record, strings [][]b
 		s.unfit.Store(nil)
 		s.grown(ctx, count, bytes)
 	}
-	if errors.Is(err, store.ErrFull) { // removing needs no memory
+	if errors.Is(err, store.ErrFull) { // removal needs no memory
 		_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, refused...) })
 	}
 	return err
 }
 
-// Delete forgets the records under keys.
+// Delete deletes the records under keys.
 func (s *Store) Delete(ctx context.Context, keys ...key.Key) error {
 	for len(keys) > 0 {
 		n := min(len(keys), perTrip)

@@ -1,12 +1,12 @@
-// Package redis is a store of small results that many machines share, in a server
-// of Redis (or Valkey).
+// Package redis implements a store of small results in a Redis (or Valkey) server that many
+// machines share.
 //
 // It is the far one of two stores: see [tier.Share]. Everything in it is a cache. A
-// record that is damaged, evicted or put there by somebody else is a miss, and a
-// server that is away, full or read-only is one that keeps nothing: results are
-// computed, and nobody waits for it again and again. The logger is told once.
+// damaged, evicted or foreign record is a miss. A server that is unreachable, full or
+// read-only stores nothing: results are computed without further waiting, and the logger
+// receives one warning.
 //
-// A server that is part of a cluster is refused: name one that is not.
+// Open refuses a server that is part of a cluster.
 //
 // [tier.Share]: https://pkg.go.dev/github.com/larder-data/larder/store/tier#Share
 package redis
@@ -31,8 +31,8 @@ import (
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// ErrAway is wrapped by the errors of what cannot be done without the server. Get
-// and its like find nothing then, and leases hold within the process.
+// ErrAway is wrapped by the errors of operations that need the server. Get and similar
+// methods find nothing then, and leases hold within the process.
 var ErrAway = errors.New("redis: the server cannot be used")
 
 const (
@@ -45,68 +45,68 @@ const (
 	mostLeaseTime    = time.Hour
 )
 
-// Options are the settings of a Store. All who share a server should have the same.
+// Options are the settings of a Store. All users of a server should use the same.
 type Options struct {
-	// URL names the server, with user and password where it wants them:
+	// URL names the server, with user and password if it requires them:
 	// redis://user:password@host:6379/0, rediss:// for TLS (certificates are checked
-	// by those that the system trusts), or unix://user:password@/path?db=0.
+	// against those that the system trusts), or unix://user:password@/path?db=0.
 	URL string
 	// Prefix begins the names of all keys in the server; "" means "larder:".
 	Prefix string
-	// MaxBytes caps what is kept, with about what the server needs beside it: 0
-	// means 1 GiB, below 0 no cap. The lowest cap of those who put counts.
+	// MaxBytes caps the stored bytes, including about what the server needs in addition: 0
+	// means 1 GiB, below 0 no cap. The lowest cap of the users that put counts.
 	MaxBytes int64
-	// MaxRecord is how many bytes a record may have, with its provenance; a larger
-	// one is neither put nor read. 0 means 1 MiB; the most is 256 MiB.
+	// MaxRecord is how many bytes a record may have, with its provenance; a larger one is
+	// neither put nor read. 0 means 1 MiB; the most is 256 MiB.
 	MaxRecord int64
 	// Timeout bounds each wait for the server. 0 means 2 s.
 	Timeout time.Duration
-	// LeaseTime is how long a lease outlives a process that was killed; it is renewed
-	// three times meanwhile. 0 means 10 s, and less than 100 ms or more than an hour is
-	// an error.
+	// LeaseTime is how long a lease outlives a killed process; a live process renews it
+	// three times in that time. 0 means 10 s; less than 100 ms or more than an hour is an
+	// error.
 	LeaseTime time.Duration
-	// Logger takes warnings: damage, a server that cannot be used. Nil means
+	// Logger receives warnings about damage and a server that cannot be used. Nil means
 	// slog.Default().
 	Logger *slog.Logger
 }
 
-// A Store keeps records in a server. It must be made by Open.
+// A Store stores records in a server. Use Open to create one.
 type Store struct {
 	o      Options
 	client *goredis.Client
 	shown  string // the server, without user and password
 	log    *slog.Logger
 
-	secrets *strings.Replacer // takes user and password out of what the server says
+	secrets *strings.Replacer // removes user and password from messages of the server
 
-	closed context.Context // ends what goes on in the background
+	closed context.Context // ends background tasks
 	close  context.CancelFunc
 	tasks  sync.WaitGroup
-	start  sync.Mutex // of tasks, and of their end
+	start  sync.Mutex // guards the start and end of tasks
 
 	away     atomic.Pointer[error] // why the server cannot be used, nil if it can
 	told     atomic.Int64          // when that was logged, ns
-	pause    atomic.Int64          // before a lost server is tried again, ns
-	back     atomic.Int64          // when it could be used again, ns
-	mean     atomic.Int64          // time that an answer takes, ns
-	answers  atomic.Int64          // that came
-	slowTold atomic.Bool           // that this is long
-	damages  atomic.Int64          // records that were passed over
+	pause    atomic.Int64          // before the next try of a lost server, ns
+	back     atomic.Int64          // when it became usable again, ns
+	mean     atomic.Int64          // mean time of an answer, ns
+	answers  atomic.Int64          // number of answers
+	slowTold atomic.Bool           // a warning about slow answers was logged
+	damages  atomic.Int64          // damaged records
 	unfit    atomic.Pointer[unfit] // why nothing can be written, nil if it can
-	counted  atomic.Int64          // bytes held, as the server counts them
-	collects atomic.Bool           // somebody of this process makes room
-	rest     atomic.Int64          // until when making room is no use, ns
+	counted  atomic.Int64          // bytes stored, as the server counts them
+	collects atomic.Bool           // this process is evicting
+	rest     atomic.Int64          // until when evicting is useless, ns
 	token    string                // of this store's leases
-	table    lease.Table           // who of this process has which
-	lending  sync.Mutex            // held is renewed or changed
+	table    lease.Table           // leases within this process
+	lending  sync.Mutex            // held while leases are renewed or changed
 	held     map[key.Key]struct{}  // leases in the server
-	renewing bool                  // by a task
+	renewing bool                  // a task renews
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open returns the store in a server, to which it does not talk yet: one that is
-// away now may be there later.
+// Open returns the store in a server. It does not contact the server, which may be
+// reachable later.
 func Open(o Options) (*Store, error) {
 	client, shown, err := parse(o.URL)
 	if err != nil {
@@ -116,9 +116,9 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	client.DialTimeout, client.ReadTimeout, client.WriteTimeout, client.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
-	client.MaxRetries = -1 // what fails is computed instead
+	client.MaxRetries = -1 // after a failure, compute instead
 	client.ContextTimeoutEnabled = true
-	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not know
+	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not support
 	client.Dialer = bounded(client, max(o.MaxRecord, mostManifest)+firstRead)
 	s := &Store{
 		o: o, client: goredis.NewClient(client), shown: shown, secrets: secrets(client.Username, client.Password),
@@ -148,10 +148,10 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// String names the server, without user and password.
+// String returns the address of the server, without user and password.
 func (s *Store) String() string { return s.shown }
 
-// Close ends the use of the store. What was got stays valid.
+// Close ends the use of the store. Records obtained from it stay valid.
 func (s *Store) Close() error {
 	s.start.Lock()
 	s.close()
@@ -164,7 +164,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// task does something in the background that ends with the store.
+// task runs f in the background until the store is closed.
 func (s *Store) task(f func(ctx context.Context)) {
 	s.start.Lock()
 	defer s.start.Unlock()
@@ -173,8 +173,8 @@ func (s *Store) task(f func(ctx context.Context)) {
 	}
 }
 
-// The names of what is kept. The version of the format is part of them, so programs
-// of two versions do not see each other's records.
+// recordName returns the name of a record. Names contain the version of the format, so
+// programs of two versions do not see each other's records.
 func (s *Store) recordName(k key.Key) string { return s.o.Prefix + recordKind + string(k[:]) }
 func (s *Store) leaseName(k key.Key) string  { return s.o.Prefix + leaseKind + string(k[:]) }
 func (s *Store) manifestName(name string) string {
@@ -190,5 +190,5 @@ const (
 	manifestKind = "m1:"
 )
 
-// errClosed is what a store answers after Close.
+// errClosed is returned by a store after Close.
 var errClosed = fmt.Errorf("redis: the store was closed: %w", fs.ErrClosed)

@@ -13,15 +13,15 @@ import (
 
 const (
 	mostLine  = 64 << 10 // bytes of a status, an error or a number
-	mostItems = 1 << 17  // of an array: a step of a scan may find more than it is asked for
+	mostItems = 1 << 17  // of an array: a step of a scan may find more than requested
 	mostDepth = 4        // of arrays in arrays
 )
 
-// errReply is wrapped by what is wrong with answers.
+// errReply is wrapped by the errors of malformed or unexpected answers.
 var errReply = errors.New("it answers what was not asked for")
 
-// bounded has connections end at answers that nobody would give: the client reserves the
-// memory for what an answer says of its length, before that comes.
+// bounded returns a dialer whose connections fail at implausible answers: the client
+// allocates the length that an answer claims before its bytes arrive.
 func bounded(o *goredis.Options, mostBulk int64) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dial := goredis.NewDialer(o)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -30,19 +30,19 @@ func bounded(o *goredis.Options, mostBulk int64) func(ctx context.Context, netwo
 			return nil, err
 		}
 		b := &boundedConn{Conn: c, replies: replies{mostBulk: mostBulk}, most: mostBulk + 2*tripBytes + perTrip*firstRead}
-		if raw, ok := c.(syscall.Conn); ok { // the client asks that whether it has ended
+		if raw, ok := c.(syscall.Conn); ok { // the client uses it to check whether the connection has ended
 			return &rawConn{b, raw}, nil
 		}
 		return b, nil
 	}
 }
 
-// boundedConn is a connection whose answers are held to bounds. It is for one reader and
-// one writer by turns, as the client uses it.
+// boundedConn is a connection with bounds on answers. It is for one reader and one writer
+// in turn, as the client uses it.
 type boundedConn struct {
 	net.Conn
 	replies replies
-	most    int64 // bytes of all answers to what is sent at once
+	most    int64 // bytes of all answers to one write
 	read    int64
 }
 
@@ -67,17 +67,17 @@ func (c *boundedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// replies follows answers of RESP 2 as their bytes come.
+// replies parses answers of RESP 2 as their bytes arrive.
 type replies struct {
 	mostBulk int64
-	line     int    // bytes of the line, its kind included
+	line     int    // bytes of the line, including its kind
 	kind     byte   // of the line: the first byte
-	number   []byte // that a line of a length has
-	skip     int64  // bytes of a string that are to come, with its end
+	number   []byte // digits of a length
+	skip     int64  // bytes of a string yet to come, with its end
 	open     []int64
 }
 
-// take looks at bytes, and returns what is wrong with them.
+// take reads bytes, and returns an error if they break a bound.
 func (r *replies) take(b []byte) error {
 	for len(b) > 0 {
 		if r.skip > 0 {
@@ -97,7 +97,7 @@ func (r *replies) take(b []byte) error {
 	return nil
 }
 
-// next takes a byte of a line.
+// next reads a byte of a line.
 func (r *replies) next(c byte) error {
 	r.line++
 	switch isLength := r.kind == '$' || r.kind == '*'; {
@@ -146,7 +146,7 @@ func (r *replies) end() error {
 	return nil
 }
 
-// done ends an answer, and the lists that it is the last of.
+// done ends an answer, and the arrays that end with it.
 func (r *replies) done() {
 	for len(r.open) > 0 {
 		last := len(r.open) - 1

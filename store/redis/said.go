@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// mostSaid is how many bytes of an error are repeated.
+// mostSaid is how many bytes of an error are shown.
 const mostSaid = 200
 
-// secrets takes user and password out of texts, however they are written.
+// secrets returns a replacer that removes user and password from strings, in all their
+// spellings.
 func secrets(user, password string) *strings.Replacer {
 	var pairs []string
 	for _, secret := range []string{password, user} {
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
-			if form != "" && form != "default" { // which is the user of all who name none
+			if form != "" && form != "default" { // the user of clients that name none
 				pairs = append(pairs, form, "***")
 			}
 		}
@@ -23,7 +24,7 @@ func secrets(user, password string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// saidError is an error that may be shown, whatever the server says in it.
+// saidError is an error that is safe to show, whatever the server writes in it.
 type saidError struct {
 	error
 	text string
@@ -32,10 +33,9 @@ type saidError struct {
 func (e saidError) Error() string { return e.text }
 func (e saidError) Unwrap() error { return e.error }
 
-// masked returns an error that has no secrets in its text, no scripts and no bytes of
-// keys, and is short.
+// masked returns a short error without secrets, scripts and bytes of keys in its text.
 func (s *Store) masked(err error) error {
-	text, _, _ := strings.Cut(err.Error(), ", with args beginning with") // what was sent
+	text, _, _ := strings.Cut(err.Error(), ", with args beginning with") // the command
 	if before, _, ok := strings.Cut(text, " script: "); ok {
 		text = before
 	}
@@ -51,21 +51,21 @@ func (s *Store) masked(err error) error {
 
 const (
 	slow      = 100 * time.Millisecond // for an answer
-	manyTimes = 16                     // after which the mean is worth something
+	manyTimes = 16                     // answers after which the mean is meaningful
 )
 
-// took notes how long an answer took, and says once that they take long.
+// took records the duration of an answer, and warns once if answers are slow.
 func (s *Store) took(d time.Duration) {
 	mean := s.mean.Load()
 	mean += (int64(d) - mean) / manyTimes
-	s.mean.Store(mean) // one that is lost beside another matters little
+	s.mean.Store(mean) // a lost concurrent update is harmless
 	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowTold.CompareAndSwap(false, true) {
 		s.log.Warn("redis: the shared store is slow: what takes less time to compute is better not shared", "server", s.shown, "each answer", time.Duration(mean).Round(time.Millisecond))
 	}
 }
 
-// damaged reports what is passed over: the first, the tenth, the hundredth. It stays until
-// the result is put again, or evicted: somebody may have just done so.
+// damaged logs a damaged record: the first, the tenth, the hundredth. The record stays
+// until it is put again or evicted: another process may have just replaced it.
 func (s *Store) damaged(what any, err error) {
 	n := s.damages.Add(1)
 	for n > 1 && n%10 == 0 {
@@ -76,7 +76,7 @@ func (s *Store) damaged(what any, err error) {
 	}
 }
 
-// sayDamages says in the end how often that was.
+// sayDamages logs the total at the end.
 func (s *Store) sayDamages() {
 	if n := s.damages.Swap(0); n > 1 {
 		s.log.Warn("redis: what was kept under keys was passed over", "server", s.shown, "times", n)

@@ -14,21 +14,21 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// scanned is how many names one step of a scan goes through, those of others included.
+// scanned is how many names one step of a scan visits, including foreign ones.
 const scanned = 1000
 
-// kept is what a scan finds under the name of a record.
+// kept is the result of a scan for one record.
 type kept struct {
-	header       // zero but for the key if it is damaged
-	room   int64 // bytes that it takes in the server
+	header       // zero except for the key if it is damaged
+	room   int64 // bytes in the server
 	sound  bool
 }
 
-// escape makes a text a pattern that only it matches.
+// escape turns a string into a pattern that matches only this string.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
 
-// names hands the names that begin with the prefix and kind to visit, some at a time.
-// A name may come twice.
+// names passes the names that begin with the prefix and kind to visit, several at a time. A
+// name may occur twice.
 func (s *Store) names(ctx context.Context, kind string, visit func(names []string) error) error {
 	cursor, pattern := uint64(0), escape.Replace(s.o.Prefix+kind)+"*"
 	for {
@@ -47,8 +47,8 @@ func (s *Store) names(ctx context.Context, kind string, visit func(names []strin
 	}
 }
 
-// scan hands all records to visit, some at a time. One that is there all the time
-// comes at least once.
+// scan passes all records to visit, several at a time. A record that exists during the
+// whole scan is passed at least once.
 func (s *Store) scan(ctx context.Context, visit func([]kept) error) error {
 	return s.names(ctx, recordKind, func(names []string) error {
 		keys := make([]key.Key, 0, len(names))
@@ -65,7 +65,7 @@ func (s *Store) scan(ctx context.Context, visit func([]kept) error) error {
 	})
 }
 
-// headers reads the beginnings of those of the records that are there.
+// headers reads the starts of the records that exist.
 func (s *Store) headers(ctx context.Context, keys []key.Key) ([]kept, error) {
 	beginnings, lengths := make([]*goredis.StringCmd, len(keys)), make([]*goredis.IntCmd, len(keys))
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
@@ -81,7 +81,7 @@ func (s *Store) headers(ctx context.Context, keys []key.Key) ([]kept, error) {
 	for i, k := range keys {
 		b, _ := beginnings[i].Bytes()
 		if len(b) == 0 && beginnings[i].Err() == nil {
-			continue // it is gone
+			continue // it was removed
 		}
 		f := kept{room: s.room(lengths[i].Val())}
 		if h, err := decodeHeader(k, b); err == nil && h.total() == lengths[i].Val() {
@@ -93,8 +93,8 @@ func (s *Store) headers(ctx context.Context, keys []key.Key) ([]kept, error) {
 	return found, nil
 }
 
-// Records yields what is kept, which takes a look at all names in the server. What is
-// damaged is left out.
+// Records yields the stored records, without damaged ones. It scans all names in the
+// server.
 func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		pinned, err := s.pinned(ctx)
@@ -122,7 +122,7 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-// Usage counts what is kept: that takes a look at all names in the server.
+// Usage counts the stored records. It scans all names in the server.
 func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	u.Limit = max(s.o.MaxBytes, 0)
 	seen := map[uint64]bool{}
@@ -139,7 +139,7 @@ func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	return u, err
 }
 
-// worth is what is lost if a record goes, and nothing if it is damaged.
+// worth returns what is lost if a record is evicted: nothing if it is damaged.
 func worth(f kept, now time.Time) float64 {
 	if !f.sound {
 		return 0

@@ -35,7 +35,7 @@ func Bench(b *testing.B, medium Medium) {
 			}
 		}
 	})
-	many := make([]key.Key, 1000) // of which 900 are kept
+	many := make([]key.Key, 1000) // of which 900 are stored
 	for i := range many {
 		many[i] = Key(i * 7919 % 1000)
 	}

@@ -53,7 +53,7 @@ func (m *model) put(rt *rapid.T) {
 	m.want[k] = payload
 }
 
-// putMany puts small records by one call, some of one key: the later one counts.
+// putMany puts small records in one call, some under one key: the later one counts.
 func (m *model) putMany(rt *rapid.T) {
 	var records []store.Record
 	for i, k := range rapid.SliceOfN(someKey, 0, 20).Draw(rt, "put") {
@@ -105,7 +105,7 @@ func (m *model) delete(rt *rapid.T) {
 	}
 }
 
-// collect evicts some records: the store says which are left.
+// collect evicts some records, and asks the store which are left.
 func (m *model) collect(rt *rapid.T) {
 	limit := rapid.SampledFrom([]int64{0, 10_000, 500_000, 1 << 40}).Draw(rt, "limit")
 	if _, err := m.s.Collect(rt.Context(), limit); err != nil {
@@ -118,7 +118,7 @@ func (m *model) collect(rt *rapid.T) {
 	maps.DeleteFunc(m.want, func(k key.Key, _ []byte) bool { return !left[k] })
 }
 
-// check compares the set of keys kept.
+// check compares the sets of stored keys.
 func (m *model) check(rt *rapid.T) {
 	got := m.keys(rt)
 	for k := range got {

@@ -1,4 +1,4 @@
-// Package storetest holds the tests and benchmarks that every store passes.
+// Package storetest provides tests and benchmarks that every store passes.
 package storetest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Medium makes a new, empty medium and returns what opens a store on it.
-// open is called again only after the store it gave was closed; what was kept
-// must still be there.
+// A Medium makes an empty medium and returns a function that opens a store on it. That
+// function is called again only after the previous store was closed; its records must still
+// be there.
 type Medium func(tb testing.TB) (open func() store.Store)
 
-// Key returns a key made from i: equal for equal i.
+// Key returns a key computed from i: equal for equal i.
 func Key(i int) key.Key {
 	return key.Key(key.DigestOf(fmt.Append(nil, "storetest key ", i)))
 }
@@ -35,8 +35,8 @@ func Payload(seed uint64, n int) []byte {
 	return b
 }
 
-// Run checks that stores on medium keep what package store promises: each
-// capability, and what they have to do with each other.
+// Run checks that stores on medium implement what package store promises: each interface,
+// and how they work together.
 func Run(t *testing.T, medium Medium) {
 	Records(t, func(tb testing.TB) store.Records { return opened(tb, medium) })
 	Leases(t, func(tb testing.TB) store.Leases { return opened(tb, medium) })
@@ -51,8 +51,8 @@ func Run(t *testing.T, medium Medium) {
 	t.Run("Model", func(t *testing.T) { testModel(t, medium) })
 }
 
-// Records checks what keeps records. open makes one that is empty, and sees to
-// its end.
+// Records checks a store.Records. open returns an empty one and closes it at the end of the
+// test.
 func Records(t *testing.T, open func(testing.TB) store.Records) {
 	each(t, open, []test[store.Records]{
 		{"RoundTrip", testRoundTrip},
@@ -69,12 +69,12 @@ func Records(t *testing.T, open func(testing.TB) store.Records) {
 	})
 }
 
-// Leases checks what lends keys.
+// Leases checks a store.Leases.
 func Leases(t *testing.T, open func(testing.TB) store.Leases) {
 	each(t, open, []test[store.Leases]{{"LeaseExcludes", testLease}, {"LeaseCancel", testLeaseCancel}, {"TryLease", testTryLease}})
 }
 
-// Manifests checks what keeps manifests.
+// Manifests checks a store.Manifests.
 func Manifests(t *testing.T, open func(testing.TB) store.Manifests) {
 	each(t, open, []test[store.Manifests]{{"Manifests", testManifests}})
 }
@@ -219,7 +219,7 @@ func testDelete(t *testing.T, s store.Records) {
 	}
 }
 
-// A record that became known is a change, and a look alone is none.
+// testChanges checks that a new record is a change, and a lookup is not.
 func testChanges(t *testing.T, s store.Records) {
 	c, ok := s.(store.Changing)
 	if !ok {
@@ -262,7 +262,7 @@ func testSlices(t *testing.T, s store.Records) {
 	}
 }
 
-// What was handed out outlives the record.
+// testHeld checks that a returned payload outlives its record.
 func testHeld(t *testing.T, s store.Store) {
 	for i, size := range []int{20, 1 << 20} {
 		put(t, s, store.Record{Key: Key(i), Payload: Payload(1, size)})
@@ -279,7 +279,8 @@ func testHeld(t *testing.T, s store.Store) {
 	}
 }
 
-// Many records are found as one by one, wherever they are and whoever put them.
+// testMany checks that GetMany finds what Get finds, whichever user put the records, and
+// wherever.
 func testMany(t *testing.T, s store.Records) {
 	var all []store.Record
 	for i := range 300 {
@@ -342,7 +343,7 @@ func testMany(t *testing.T, s store.Records) {
 	}
 }
 
-// listed returns what a store says it keeps.
+// listed returns what a store lists.
 func listed(t *testing.T, s store.Records) map[key.Key]store.Info {
 	t.Helper()
 	got := make(map[key.Key]store.Info)
@@ -358,7 +359,8 @@ func listed(t *testing.T, s store.Records) map[key.Key]store.Info {
 	return got
 }
 
-// Records that a pinned manifest names are pinned, and those they link to.
+// testListedPins checks that records of pinned manifests, and those they link to, are
+// listed as pinned.
 func testListedPins(t *testing.T, s store.Store) {
 	for i := range 3 {
 		put(t, s, store.Record{Key: Key(i), Payload: Payload(1, 10)})
@@ -389,7 +391,7 @@ func testConcurrent(t *testing.T, s store.Records) {
 				if err := s.Put(t.Context(), r); err != nil {
 					t.Errorf("Put: %v", err)
 				}
-				// Another writer's record is whole or not there yet.
+				// Another writer's record is complete or not there yet.
 				other := (n * 7) % (writers * each)
 				got, err := s.Get(t.Context(), Key(other))
 				if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -436,7 +438,7 @@ func testRecords(t *testing.T, s store.Records) {
 	if i := got[Key(3)]; i.Link != Key(1) || i.Size != 0 {
 		t.Errorf("record 3: %+v", i)
 	}
-	for _, err := range s.Records(t.Context()) { // an iteration may be left early
+	for _, err := range s.Records(t.Context()) { // an iteration may end early
 		if err != nil {
 			t.Error(err)
 		}
@@ -539,8 +541,8 @@ func testCollect(t *testing.T, s store.Store) {
 	}
 }
 
-// Ten minutes of results, with the links that lead to them, outlive as many
-// bytes that cost little, and were used later.
+// testCheapFirst checks that ten minutes of results, with their links, outlive as many
+// cheap bytes that were used later.
 func testCheapFirst(t *testing.T, s store.Store) {
 	const results, each = 20, 30 * time.Second
 	for i := range results {
@@ -635,7 +637,7 @@ func testLease(t *testing.T, s store.Leases) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := s.Lease(t.Context(), Key(2)) // another key is not in the way
+	two, err := s.Lease(t.Context(), Key(2)) // another key is not affected
 	if err != nil {
 		t.Fatal(err)
 	}

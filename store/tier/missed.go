@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	missedFor = time.Second // that what far had not is not looked for by GetSeen
+	missedFor = time.Second // how long GetSeen skips keys that far did not have
 	missedMay = 1024        // a power of 2
 )
 
-// missed remembers what far had nothing under a moment ago. Who asks for a result does
-// so several times on the way to computing it, and each is a way to another machine.
+// missed remembers keys that far did not have a moment ago. A caller looks up a key several
+// times before it computes the result, and each lookup would be a request to another
+// machine.
 type missed struct {
 	mu    sync.Mutex
 	slots [missedMay]struct {
@@ -26,7 +27,7 @@ type missed struct {
 
 func slotOf(k key.Key) uint64 { return binary.LittleEndian.Uint64(k[len(k)-8:]) % missedMay }
 
-// note notes what came of a look for keys.
+// note records the outcome of a lookup of keys.
 func (m *missed) note(keys []key.Key, found []store.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +43,7 @@ func (m *missed) note(keys []key.Key, found []store.Record) {
 	}
 }
 
-// forget forgets what is no longer missing.
+// forget removes the keys of records, which are no longer missing.
 func (m *missed) forget(records []store.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

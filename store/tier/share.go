@@ -9,29 +9,28 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// shared is a near store that takes part in what others have computed.
+// shared is a near store that shares the results that others computed.
 type shared struct {
 	store.Store // near
 	far         store.Store
 	missed      missed
 }
 
-// Share returns near, which lasts, with the results that far has besides. It closes
-// both.
+// Share returns a store that combines near, which is durable, with the results of far. It
+// closes both.
 //
-// Records that far has are copied near, and what is put goes to both, but for what is
-// noted of files of this machine. Leases count for all who share far. All else is of
-// near alone: what is listed and counted, manifests, pins and eviction; so far may be
-// a store that forgets, or that cannot be reached, and bounds itself. Its errors are
-// not told: it says to its own log what is to be known. Who deletes does so in both,
-// and an error of far is one.
+// Records found in far are copied to near. Put writes to both, except records about files
+// of this machine. Leases count for all users of far. Listing, counting, manifests, pins
+// and eviction concern near only, so far may lose records, be unreachable, or bound itself.
+// It writes its errors to its own log; only Delete, which deletes in both, returns an error
+// of far.
 //
-// What is found near is not looked for far, but notes that change, such as those of
-// what a computation reads: of these, Get and GetMany take the later one. GetSeen does not
-// look far for what far had not a moment ago.
+// A record in near is not looked up in far, except records that change, such as the
+// dependencies of a computation: for these, Get and GetMany return the later one. GetSeen
+// skips far for keys that it did not have a moment ago.
 func Share(near, far store.Store) store.Store { return &shared{Store: near, far: far} }
 
-// changes reports whether others may have put something else under the key since.
+// changes reports whether other users may have put another record under the key since.
 func changes(r store.Record) bool {
 	return r.Type == records.Recorded || r.Type == records.Waiting || r.Type == records.Holder
 }
@@ -52,7 +51,7 @@ func (s *shared) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
 	return s.later(ctx, k, r, err)
 }
 
-// later returns what far has under k, unless what near has is as new.
+// later returns the record that far has under k, unless the record of near is as new.
 func (s *shared) later(ctx context.Context, k key.Key, near store.Record, missing error) (store.Record, error) {
 	records := []store.Record{near}
 	if missing != nil {
@@ -68,8 +67,8 @@ func (s *shared) later(ctx context.Context, k key.Key, near store.Record, missin
 	return store.Record{}, missing
 }
 
-// GetMany makes one pass over near, and one over far for what is not near or may
-// have changed.
+// GetMany makes one pass over near, and one over far for keys that near lacks or whose
+// records may have changed.
 func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
 	records, err := s.Store.GetMany(ctx, keys)
 	if err != nil {
@@ -96,8 +95,8 @@ func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, e
 	return records, context.Cause(ctx)
 }
 
-// fill puts in the place of local what far has under their keys that is later, and
-// copies that near.
+// fill replaces records of local by later ones that far has under their keys, and copies
+// these to near.
 func (s *shared) fill(ctx context.Context, keys []key.Key, local []store.Record) {
 	far, err := whole(ctx, s.far, keys)
 	if err != nil {
@@ -109,13 +108,13 @@ func (s *shared) fill(ctx context.Context, keys []key.Key, local []store.Record)
 		if r.Key.IsZero() || r.Type == records.FileDigest || !r.Created.After(local[i].Created) && !local[i].Key.IsZero() {
 			continue
 		}
-		if r.Type != records.Waiting && r.Type != records.Holder { // these are removed when they end
+		if r.Type != records.Waiting && r.Type != records.Holder { // the others are removed when they end
 			copies = append(copies, r)
 		}
 		r.Provenance = nil
 		local[i] = r
 	}
-	_ = s.Store.Put(ctx, copies...) // else they are found far again
+	_ = s.Store.Put(ctx, copies...) // after an error, far still has them
 }
 
 func (s *shared) Has(ctx context.Context, k key.Key) (bool, error) {

@@ -1,9 +1,8 @@
-// Package tier makes one store of two: a near one, which is fast and may forget,
-// and a far one, which others share.
+// Package tier combines two stores: a fast near one, which may lose records, and a durable
+// far one, which others share.
 //
-// What is found far is copied near; what is put goes to both. The far store
-// lasts: it has the manifests, and its leases count for all who use it. Copies
-// near are the first to go when room is made.
+// Records found in far are copied to near; Put writes to both. Far has the manifests, and
+// its leases count for all its users. Eviction removes the copies in near first.
 package tier
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Store is two stores that look like one. It must be made by New.
+// A Store presents two stores as one. Use New to create one.
 type Store struct{ near, far store.Store }
 
 var _ store.Store = (*Store)(nil)
 
-// New returns a store that looks into near first, and then into far. It closes
-// both. A far store that is read-only is read, and near keeps what is new.
+// New returns a store that looks in near first, then in far. It closes both. If far is
+// read-only, near stores new records.
 func New(near, far store.Store) *Store { return &Store{near, far} }
 
-// Get returns the record kept under k, and copies it near if it is far.
+// Get returns the record stored under k. It copies a record found in far to near.
 func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return s.get(ctx, k, store.Store.Get)
 }
 
-// GetSeen is Get without a look, in either store, at what others just put.
+// GetSeen is Get among the records that each store has seen.
 func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
 	return s.get(ctx, k, store.Store.GetSeen)
 }
@@ -53,7 +52,7 @@ func (s *Store) get(ctx context.Context, k key.Key, get func(store.Store, contex
 	return r, nil
 }
 
-// getWhole gets a record from far with its provenance, by one look.
+// getWhole reads a record and its provenance from far in one request.
 func (s *Store) getWhole(ctx context.Context, k key.Key, near error) (store.Record, error) {
 	records, err := whole(ctx, s.far, []key.Key{k})
 	if err == nil && records[0].Key.IsZero() {
@@ -62,13 +61,13 @@ func (s *Store) getWhole(ctx context.Context, k key.Key, near error) (store.Reco
 	if err != nil {
 		return store.Record{}, worse(near, err)
 	}
-	_ = s.near.Put(ctx, records...) // else it is found far again
+	_ = s.near.Put(ctx, records...) // after an error, far still has them
 	r := records[0]
 	r.Provenance = nil
 	return r, nil
 }
 
-// worse returns the error that is not just that nothing is there.
+// worse returns the error that says more than ErrNotFound.
 func worse(near, far error) error {
 	if errors.Is(far, store.ErrNotFound) {
 		return near
@@ -76,14 +75,13 @@ func worse(near, far error) error {
 	return fmt.Errorf("tier: far: %w", far)
 }
 
-// copyNear keeps records near that were found far. If that cannot be, they are
-// found far again.
+// copyNear stores in near records found in far. After an error, far still has them.
 func (s *Store) copyNear(ctx context.Context, records ...store.Record) {
 	copies := make([]store.Record, 0, len(records))
 	for _, r := range records {
 		provenance, err := s.far.Provenance(ctx, r.Key)
 		if err != nil {
-			continue // a copy says as much as what it is a copy of
+			continue // a copy must have all fields of the original
 		}
 		r.Provenance = provenance
 		copies = append(copies, r)
@@ -91,7 +89,7 @@ func (s *Store) copyNear(ctx context.Context, records ...store.Record) {
 	_ = s.near.Put(ctx, copies...)
 }
 
-// GetMany makes one pass over each store: over far for what is not near.
+// GetMany makes one pass over near, and one over far for keys that near lacks.
 func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
 	records, err := s.near.GetMany(ctx, keys)
 	if err != nil {
@@ -119,11 +117,11 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 			records[at[i]] = r
 		}
 	}
-	_ = s.near.Put(ctx, found...) // else they are found far again
+	_ = s.near.Put(ctx, found...) // after an error, far still has them
 	return records, nil
 }
 
-// Has reports whether either has a record under k.
+// Has reports whether either store has a record under k.
 func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
 	if ok, err := s.near.Has(ctx, k); ok && err == nil {
 		return true, nil
@@ -144,15 +142,15 @@ func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	return p, nil
 }
 
-// Put keeps records in both. It is no error that one is full or that far is
-// read-only, as long as the other keeps them.
+// Put stores records in both. It returns no error if one store is full or far is read-only,
+// as long as the other stores them.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	records = stamped(records)
 	near, far := s.near.Put(ctx, records...), s.far.Put(ctx, records...)
 	if near != nil && far != nil {
 		return errors.Join(near, far)
 	}
-	if near != nil { // what was there before must not hide what is far
+	if near != nil { // an older record must not hide the one in far
 		keys := make([]key.Key, len(records))
 		for i, r := range records {
 			keys[i] = r.Key
@@ -165,7 +163,8 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	return errors.Join(near, far)
 }
 
-// stamped returns records that all say when they were made, the same in both stores.
+// stamped returns copies of records with creation times, which are then equal in both
+// stores.
 func stamped(records []store.Record) []store.Record {
 	records = slices.Clone(records)
 	for i := range records {
@@ -176,13 +175,13 @@ func stamped(records []store.Record) []store.Record {
 	return records
 }
 
-// Delete forgets records in both. In a far store that is read-only they stay,
-// which is an error.
+// Delete deletes records in both. It returns an error if far is read-only, because its
+// records stay.
 func (s *Store) Delete(ctx context.Context, keys ...key.Key) error {
 	return errors.Join(s.near.Delete(ctx, keys...), s.far.Delete(ctx, keys...))
 }
 
-// Records yields what either keeps, once.
+// Records yields the records of both stores, each once.
 func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		near := make(map[key.Key]store.Info)
@@ -210,7 +209,7 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-// both describes a record that is kept twice.
+// both describes a record that is in both stores.
 func both(near, far store.Info) store.Info {
 	if far.Used.After(near.Used) {
 		near.Used = far.Used
@@ -219,13 +218,13 @@ func both(near, far store.Info) store.Info {
 	return near
 }
 
-// Lease lends k among those who use either store.
+// Lease leases k among the users of either store.
 func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
 	near, err := s.near.Lease(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	far, err := s.far.Lease(ctx, k) // always second: nobody waits in a circle
+	far, err := s.far.Lease(ctx, k) // always second, so leases cannot deadlock
 	if err != nil {
 		near()
 		return nil, err
@@ -233,7 +232,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return func() { far(); near() }, nil
 }
 
-// TryLease lends those of the keys that nobody has who uses either store.
+// TryLease leases those of the keys that no user of either store holds.
 func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
 	lent, near, err := s.near.TryLease(ctx, keys)
 	if err != nil {
@@ -257,7 +256,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	return lent, func() { far(); near() }, nil
 }
 
-// PutManifest keeps m far, or near if far is read-only.
+// PutManifest stores m in far, or in near if far is read-only.
 func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	err := s.far.PutManifest(ctx, m)
 	if errors.Is(err, store.ErrReadOnly) {
@@ -266,7 +265,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	return err
 }
 
-// Manifest returns a manifest: what is kept near is newer, if it is there.
+// Manifest returns a manifest. A manifest in near is newer than the one in far.
 func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, error) {
 	m, err := s.near.Manifest(ctx, name)
 	if err == nil {
@@ -279,7 +278,7 @@ func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, erro
 	return m, nil
 }
 
-// Manifests yields the manifests of both, once.
+// Manifests yields the manifests of both, each once.
 func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		near := make(map[string]bool)
@@ -300,13 +299,12 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 	}
 }
 
-// DeleteManifest forgets a manifest in both.
+// DeleteManifest deletes a manifest in both.
 func (s *Store) DeleteManifest(ctx context.Context, name string) error {
 	return errors.Join(s.near.DeleteManifest(ctx, name), s.far.DeleteManifest(ctx, name))
 }
 
-// Usage adds up what both hold. Copies count twice as bytes and once as
-// records.
+// Usage adds up both stores. Copies count twice as bytes and once as records.
 func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	near, err := s.near.Usage(ctx)
 	if err != nil {
@@ -329,7 +327,7 @@ func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	return u, nil
 }
 
-// Collect makes room near first, where the copies are, and then far.
+// Collect evicts from near first, where the copies are, then from far.
 func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
 	far, err := s.far.Usage(ctx)
 	if err != nil {
@@ -345,7 +343,7 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 	}
 	more, err := s.far.Collect(ctx, max(limit-near.Bytes, 0))
 	if errors.Is(err, store.ErrReadOnly) {
-		err = nil // what is there is not ours to evict
+		err = nil // a read-only store is not ours to evict from
 	}
 	return freed + more, err
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Whole is what a far store may have beside what it needs: where records come with
-// their provenance, copying them near takes no second look.
+// Whole is an optional ability of a far store: it returns records with their provenance, so
+// copying them to near takes no second request.
 type Whole interface {
 	// GetWhole is GetMany with provenance.
 	GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, error)
 }
 
-// whole returns the records that a store has under keys, with provenance. One of which
-// that cannot be had is left out, as a copy says as much as what it is a copy of.
+// whole returns the records of a store under keys, with provenance. It leaves out records
+// whose provenance cannot be read, because a copy must have all fields of the original.
 func whole(ctx context.Context, s store.Records, keys []key.Key) ([]store.Record, error) {
 	if w, ok := s.(Whole); ok {
 		return w.GetWhole(ctx, keys)

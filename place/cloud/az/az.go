@@ -1,11 +1,11 @@
 // Package az reads and writes blobs of Azure Storage, at az://CONTAINER/KEY. A program that
-// imports it takes such URLs where files are read and written: see package place.
+// imports it accepts such URLs where it reads and writes files: see package place.
 //
-// AZURE_STORAGE_CONNECTION_STRING says all, or else AZURE_STORAGE_ACCOUNT the account and
-// AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN what lets in, AZURE_STORAGE_SERVICE_ENDPOINT
-// another service; with none of the two, who asks is found by Azure's default chain: variables
-// of a service principal, the workload, the machine, az login. AZURE_STORAGE_ANON=true names
-// nobody, as for public data.
+// AZURE_STORAGE_CONNECTION_STRING has all settings. Without it, AZURE_STORAGE_ACCOUNT names
+// the account, AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN has the credentials, and
+// AZURE_STORAGE_SERVICE_ENDPOINT names another service. Without key and token, Azure's
+// default chain finds credentials: variables of a service principal, the workload, the
+// machine, az login. AZURE_STORAGE_ANON=true makes requests anonymous, for public data.
 //
 // A version is an ETag.
 package az
@@ -37,7 +37,7 @@ const (
 	access  = "AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or who az login named"
 )
 
-// check refuses what a URL cannot have.
+// check refuses parts of a URL that are not supported.
 func check(u *url.URL) error {
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery {
 		return errors.New("a URL of az has no user and no parameters; set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN, and write %3F for a question mark in a key")
@@ -57,7 +57,7 @@ func (d *driver) container(u *url.URL) (*container.Client, string, error) {
 	return c.ServiceClient().NewContainerClient(u.Host), strings.TrimPrefix(u.Path, "/"), nil
 }
 
-// Stat looks at a blob.
+// Stat looks up a blob.
 func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
 	c, key, err := d.container(u)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 	return place.Version{Size: *said.ContentLength, Tag: etagTag + string(*said.ETag), Firm: true, Sum: sumOf(said.Metadata)}, nil
 }
 
-// Read asks for a range of a version.
+// Read requests a range of a version.
 func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
 	c, key, err := d.container(u)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n in
 	return said.Body, nil
 }
 
-// held holds an answer to what was asked for.
+// held checks an answer against the request.
 func held(said blob.DownloadStreamResponse, etag azcore.ETag, at, n, size int64) error {
 	if said.ETag == nil || *said.ETag != etag {
 		return place.ErrChanged
@@ -109,7 +109,7 @@ func held(said blob.DownloadStreamResponse, etag azcore.ETag, at, n, size int64)
 	return nil
 }
 
-// List lists the blobs in a folder.
+// List lists the blobs in a directory.
 func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
 		c, prefix, err := d.container(u)
@@ -128,7 +128,7 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 				continue
 			}
 			for _, b := range page.Segment.BlobItems {
-				if b.Name == nil || strings.HasSuffix(*b.Name, "/") { // what marks a folder
+				if b.Name == nil || strings.HasSuffix(*b.Name, "/") { // the marker of a directory
 					continue
 				}
 				if !yield(&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + *b.Name}, nil) {
@@ -139,7 +139,7 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 	}
 }
 
-// plain says in words what the service said. What another try may cure is marked.
+// plain rewords an error of the service. It marks errors that a retry may fix.
 func plain(err error) error {
 	if said, ok := errors.AsType[*azcore.ResponseError](err); ok {
 		if said.RawResponse == nil {

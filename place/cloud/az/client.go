@@ -14,13 +14,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 )
 
-// clients are those that were made, by what the environment said.
+// clients caches clients by the settings of the environment.
 type clients struct {
 	mu   sync.Mutex
 	made map[settings]*azblob.Client
 }
 
-// settings are what the environment says.
+// settings are those of the environment.
 type settings struct{ connection, account, key, sas, endpoint, nobody string }
 
 func read() settings {
@@ -31,7 +31,7 @@ func read() settings {
 	}
 }
 
-// get returns the client for what the environment says now.
+// get returns the client for the current settings of the environment.
 func (c *clients) get() (*azblob.Client, error) {
 	s := read()
 	c.mu.Lock()
@@ -50,7 +50,7 @@ func (c *clients) get() (*azblob.Client, error) {
 	return m, nil
 }
 
-// client makes a client. What is wrong with settings is said without them.
+// client makes a client. Its errors do not contain the settings.
 func (s settings) client() (*azblob.Client, error) {
 	o := &azblob.ClientOptions{ClientOptions: options()}
 	if s.connection != "" {
@@ -70,7 +70,7 @@ func (s settings) client() (*azblob.Client, error) {
 	return c, nil
 }
 
-// asked makes a client of a service, who asks by what there is.
+// asked makes a client of a service with the available credentials.
 func (s settings) asked(service string, o *azblob.ClientOptions) (*azblob.Client, error) {
 	switch {
 	case s.key != "":
@@ -91,8 +91,8 @@ func (s settings) asked(service string, o *azblob.ClientOptions) (*azblob.Client
 	return azblob.NewClient(service, chain, o)
 }
 
-// options have the client try once, as who asks tries again, and hand out what is stored: a range
-// by x-ms-range is none to the transport of Go, which would unpack what is compressed.
+// options make the client try once, because the caller retries, and return stored bytes.
+// Go's transport does not treat x-ms-range as a range, and would decompress the content.
 func options() azcore.ClientOptions {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true

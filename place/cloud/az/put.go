@@ -24,11 +24,11 @@ import (
 
 var _ place.PartPutter = (*driver)(nil)
 
-// sumName is what a blob's metadata call the SHA-256 of its content. It must be an identifier, of
-// which the service does not keep the case.
+// sumName is the name of the SHA-256 of the content in a blob's metadata. It must be an
+// identifier; the service does not preserve its case.
 const sumName = "larder_sha256"
 
-// sumOf returns the SHA-256 that was noted of a blob, "" for none.
+// sumOf returns the stored SHA-256 of a blob, "" for none.
 func sumOf(metadata map[string]*string) string {
 	for name, value := range metadata {
 		if strings.EqualFold(name, sumName) && value != nil {
@@ -38,7 +38,7 @@ func sumOf(metadata map[string]*string) string {
 	return ""
 }
 
-// CheckPut refuses what is no blob.
+// CheckPut refuses URLs that cannot name a blob.
 func (d *driver) CheckPut(u *url.URL) error {
 	if err := check(u); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d *driver) CheckPut(u *url.URL) error {
 	return nil
 }
 
-// onlyIf has a request fail unless there is a version, or nothing.
+// onlyIf makes a request conditional on the version was, or on no blob if it is nil.
 func onlyIf(was *place.Version) *blob.AccessConditions {
 	if was == nil {
 		all := azcore.ETagAny
@@ -59,7 +59,7 @@ func onlyIf(was *place.Version) *blob.AccessConditions {
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}}
 }
 
-// target returns a blob that is written.
+// target returns the blob to write.
 func (d *driver) target(u *url.URL) (*blockblob.Client, error) {
 	c, key, err := d.container(u)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *driver) target(u *url.URL) (*blockblob.Client, error) {
 	return c.NewBlockBlobClient(key), nil
 }
 
-// checked is the MD5 of a body, by which the service checks it.
+// checked returns the MD5 of a body, which the service verifies.
 func checked(body io.ReadSeeker) (blob.TransferValidationTypeMD5, error) {
 	sum := md5.New()
 	if _, err := io.Copy(sum, body); err != nil {
@@ -78,7 +78,7 @@ func checked(body io.ReadSeeker) (blob.TransferValidationTypeMD5, error) {
 	return sum.Sum(nil), err
 }
 
-// Put writes a blob by one request, of which the service checks the digest.
+// Put writes a blob in one request; the service verifies its digest.
 func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, content place.Content, was *place.Version) error {
 	c, err := d.target(u)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	return written(err, was)
 }
 
-// written is the error of what was to be written.
+// written converts the error of a write.
 func written(err error, was *place.Version) error {
 	if err == nil {
 		return nil
@@ -103,7 +103,7 @@ func written(err error, was *place.Version) error {
 		return place.ErrChanged
 	}
 	if err = plain(err); was != nil {
-		return answer.Changed(err) // what was there is gone
+		return answer.Changed(err) // the old blob is gone
 	}
 	return err
 }
@@ -118,13 +118,13 @@ func (d *driver) Delete(ctx context.Context, u *url.URL, was place.Version) erro
 	return written(err, nil)
 }
 
-// Begin begins a blob of blocks. The service has not to be told.
+// Begin starts a blob of blocks. It sends no request.
 func (d *driver) Begin(_ context.Context, u *url.URL, content place.Content) (place.Parts, error) {
 	c, err := d.target(u)
 	if err != nil {
 		return nil, err
 	}
-	// Writers of one blob have blocks of their own, also where both write the same.
+	// Writers of one blob have separate blocks, even if they write the same content.
 	var own [8]byte
 	if _, err := rand.Read(own[:]); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ type blocks struct {
 	sum, own string
 }
 
-// id is what a block is called.
+// id returns the ID of a block.
 func (b *blocks) id(n int) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s-%06d", b.own, n))
 }
@@ -153,7 +153,7 @@ func (b *blocks) Put(ctx context.Context, n int, body io.ReadSeeker, _ int64) er
 	return written(err, nil)
 }
 
-// End has the blob appear.
+// End makes the blob appear.
 func (b *blocks) End(ctx context.Context, n int, was *place.Version) error {
 	all := make([]string, n)
 	for i := range all {
@@ -165,6 +165,6 @@ func (b *blocks) End(ctx context.Context, n int, was *place.Version) error {
 	return written(err, was)
 }
 
-// Abort leaves the blocks to the service, which removes them after a week, or when the blob is
-// written: there is no way to do so.
+// Abort leaves the blocks to the service, which removes them after a week, or when the blob
+// is written: there is no request for it.
 func (b *blocks) Abort(context.Context) error { return nil }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/api/option"
 )
 
-// client returns the client of the service that the environment names: to read, one that may do
-// nothing else. It lives as long as the program.
+// client returns the client of the service that the environment names; a client for reading
+// has read-only access. It lives as long as the program.
 func (d *driver) client(write bool) (*storage.Client, error) {
 	scope := storage.ScopeReadOnly
 	if write {
@@ -28,7 +28,7 @@ func (d *driver) client(write bool) (*storage.Client, error) {
 		if os.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != "" {
 			return nil, fmt.Errorf("GOOGLE_APPLICATION_CREDENTIALS names no file of credentials that can be used")
 		}
-		options = append(options, option.WithoutAuthentication()) // as for public data
+		options = append(options, option.WithoutAuthentication()) // for public data
 	}
 	c, err := storage.NewClient(context.Background(), options...)
 	if err != nil {

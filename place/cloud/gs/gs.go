@@ -1,12 +1,14 @@
-// Package gs reads and writes objects of Google Cloud Storage, at gs://BUCKET/KEY. A program that
-// imports it takes such URLs where files are read and written: see package place.
+// Package gs reads and writes objects of Google Cloud Storage, at gs://BUCKET/KEY. A
+// program that imports it accepts such URLs where it reads and writes files: see package
+// place.
 //
-// Who asks is found as Google's tools find it: GOOGLE_APPLICATION_CREDENTIALS, what gcloud auth
-// application-default login left, the account of the machine; else nobody is named, as for
-// public data. STORAGE_EMULATOR_HOST is another service that speaks as this one does.
+// Credentials are found as Google's tools find them: GOOGLE_APPLICATION_CREDENTIALS, gcloud
+// auth application-default login, the account of the machine. Without any, requests are
+// anonymous, for public data. STORAGE_EMULATOR_HOST names another service with the same
+// protocol.
 //
-// A version is a generation, which goes on to be read in a bucket that keeps old ones. What
-// breaks off is read on once by Google's client itself, which no count of requests tells.
+// A version is a generation, which stays readable in a bucket that keeps old ones. Google's
+// client itself resumes a broken answer once, which the counts of requests do not show.
 package gs
 
 import (
@@ -35,7 +37,7 @@ type driver struct {
 	made map[asked]*storage.Client
 }
 
-// asked is who is asked, and for what.
+// asked identifies a client: by its service, and by whether it writes.
 type asked struct {
 	service string
 	write   bool
@@ -46,7 +48,7 @@ const (
 	access        = "GOOGLE_APPLICATION_CREDENTIALS, gcloud auth application-default login or the account of the machine"
 )
 
-// check refuses what a URL cannot have.
+// check refuses parts of a URL that are not supported.
 func check(u *url.URL) error {
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery {
 		return errors.New("a URL of gs has no user and no parameters; set GOOGLE_APPLICATION_CREDENTIALS, and write %3F for a question mark in a key")
@@ -54,7 +56,8 @@ func check(u *url.URL) error {
 	return nil
 }
 
-// object returns the object at a URL, of which each request is sent once: who asks tries again.
+// object returns the object at a URL. Each request is sent once, because the caller
+// retries.
 func (d *driver) object(u *url.URL, write bool) (*storage.BucketHandle, *storage.ObjectHandle, error) {
 	if err := check(u); err != nil {
 		return nil, nil, err
@@ -67,7 +70,7 @@ func (d *driver) object(u *url.URL, write bool) (*storage.BucketHandle, *storage
 	return b, b.Object(strings.TrimPrefix(u.Path, "/")), nil
 }
 
-// Stat looks at an object.
+// Stat looks up an object.
 func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
 	_, o, err := d.object(u, false)
 	if err != nil {
@@ -80,7 +83,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 	return place.Version{Size: attrs.Size, Tag: generationTag + strconv.FormatInt(attrs.Generation, 10), Firm: true, Sum: attrs.Metadata[sumName]}, nil
 }
 
-// Read asks for a range of a generation, as it is stored: what is compressed there stays so.
+// Read requests a range of a generation, as stored: compressed content stays compressed.
 func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
 	_, o, err := d.object(u, false)
 	if err != nil {
@@ -101,7 +104,7 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n in
 	return r, nil
 }
 
-// List lists the objects in a folder.
+// List lists the objects in a directory.
 func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
 		bucket, _, err := d.object(u, false)
@@ -118,7 +121,7 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 			case err != nil:
 				yield(nil, plain(err))
 				return
-			case o.Name == "" || strings.HasSuffix(o.Name, "/"): // a folder, or what marks one
+			case o.Name == "" || strings.HasSuffix(o.Name, "/"): // a directory, or its marker
 				continue
 			}
 			if !yield(&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + o.Name}, nil) {
@@ -128,7 +131,7 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 	}
 }
 
-// plain says in words what the service said. What another try may cure is marked.
+// plain rewords an error of the service. It marks errors that a retry may fix.
 func plain(err error) error {
 	if errors.Is(err, storage.ErrBucketNotExist) {
 		return answer.Missing("bucket")

@@ -17,10 +17,10 @@ import (
 
 var _ place.Putter = (*driver)(nil)
 
-// sumName is what an object's metadata call the SHA-256 of its content.
+// sumName is the name of the SHA-256 of the content in an object's metadata.
 const sumName = "larder-sha256"
 
-// CheckPut refuses what is no object.
+// CheckPut refuses URLs that cannot name an object.
 func (d *driver) CheckPut(u *url.URL) error {
 	if err := check(u); err != nil {
 		return err
@@ -31,11 +31,11 @@ func (d *driver) CheckPut(u *url.URL) error {
 	return nil
 }
 
-// chunkBytes is how much of a large object is sent by a request. Google's client tries each
-// again itself.
+// chunkBytes is how much of a large object one request sends. Google's client retries each
+// itself.
 const chunkBytes = 16 << 20
 
-// Put writes an object, which the service holds to a checksum.
+// Put writes an object, whose checksum the service verifies.
 func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, content place.Content, was *place.Version) error {
 	_, o, err := d.object(u, true)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := o.If(only).NewWriter(ctx)
-	w.ChunkSize = 0 // by one request
+	w.ChunkSize = 0 // in one request
 	if content.Size > chunkBytes {
 		w.ChunkSize = chunkBytes
 	}
@@ -65,26 +65,26 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	w.Metadata = map[string]string{sumName: content.Sum}
 	w.CRC32C, w.SendCRC32C = sum.Sum32(), true
 	if _, err = io.Copy(w, body); err != nil {
-		cancel() // else what was sent would be the object
+		cancel() // otherwise the bytes sent would become the object
 	}
 	if cerr := w.Close(); err == nil || cerr != nil {
-		err = cerr // which says what the service said
+		err = cerr // contains the message of the service
 	}
 	return written(err, was)
 }
 
-// written is the error of what was to be written.
+// written converts the error of a write.
 func written(err error, was *place.Version) error {
 	if err == nil {
 		return nil
 	}
 	if err = plain(err); was != nil {
-		return answer.Changed(err) // what was there is gone
+		return answer.Changed(err) // the old object is gone
 	}
 	return err
 }
 
-// Delete removes an object. In a bucket that keeps old generations it stays as one of these.
+// Delete removes an object. A bucket that keeps old generations keeps it as one of these.
 func (d *driver) Delete(ctx context.Context, u *url.URL, was place.Version) error {
 	_, o, err := d.object(u, true)
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *driver) Delete(ctx context.Context, u *url.URL, was place.Version) erro
 	return written(o.If(storage.Conditions{GenerationMatch: generation}).Delete(ctx), nil)
 }
 
-// generationOf returns the generation that a version is.
+// generationOf returns the generation of a version.
 func generationOf(v place.Version) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(v.Tag, generationTag), 10, 64)
 	if err != nil {

@@ -7,56 +7,53 @@ import (
 	"sync"
 )
 
-// A Fact says what a function or method does beyond computing with its operands
+// A Fact describes what a function or method does beyond computing with its operands
 // (receiver and arguments), or what a variable depends on.
 //
-// It speaks of what the function does itself. What it calls through its operands
-// (functions, methods of interfaces) is not in it: who made these has to know.
-// So reading from a reader that is passed in is no reading of the outside;
-// opening the file was.
+// It covers only what the function does itself, not what it calls through its operands
+// (functions, methods of interfaces): the code that made these covers that. So reading from
+// a reader argument is not a read of the outside; opening the file was.
 type Fact struct {
-	// Outside is what its result depends on of the world outside of the
-	// program's code and its operands: "the clock", "the file system" ...; "" for
-	// nothing. Output counts for nothing, and so does waiting.
+	// Outside names what the result depends on outside of the program's code and the
+	// operands: "the clock", "the file system" ...; "" for nothing. Output and waiting do
+	// not count.
 	Outside string
-	// Effect is what it does to the memory that its operands refer to. For a
-	// variable, it is what can be done to the memory that its value refers to:
-	// Reads if nothing can write there.
+	// Effect is the effect on the memory that the operands refer to. For a variable, it is
+	// what can be done to the memory of its value: Reads if that cannot be written.
 	Effect Effect
-	// Numbers is set where all that it writes to operands' memory are numbers
-	// (booleans, and arrays and structs of numbers, too), of which it keeps nothing
-	// but in what it returns.
+	// Numbers reports that the function writes only numbers to operands' memory (booleans,
+	// and arrays and structs of numbers, too), and retains it only in its results.
 	Numbers bool
-	// Registry is set where the result depends on what the program registered
-	// with the package, or registers (image.Decode, gob.Register, sql.Open).
+	// Registry reports that the result depends on what the program registers with the
+	// package (image.Decode, gob.Register, sql.Open).
 	Registry bool
 }
 
-// An Effect is what a function does to the memory that its operands refer to.
-// Strings, and other values that cannot be changed, do not count as memory.
+// An Effect is what a function does to the memory that its operands refer to. Immutable
+// values such as strings do not count as memory.
 //
-// A function that is passed in (less of sort.Slice, a yield) and is handed memory
-// of the other operands counts as one of the results.
+// A function argument (less of sort.Slice, a yield) that receives memory of the other
+// operands counts as one of the results.
 type Effect uint8
 
 const (
-	Writes   Effect = iota // it may write to any operand's memory, or keep it: what is not known otherwise
-	Reads                  // it writes to no operand and keeps none, and no result refers to their memory
-	Returns                // as Reads, but results may refer to operands' memory
-	Receiver               // of a method: it writes to its receiver's memory only; results may refer to that, the other operands are only read
-	First                  // the same of its first argument, the receiver being only read (sort.Strings, fmt.Fprint, binary.ByteOrder.PutUint16)
+	Writes   Effect = iota // may write to any operand's memory, or retain it: the default
+	Reads                  // writes to and retains no operand, and no result refers to their memory
+	Returns                // like Reads, but results may refer to operands' memory
+	Receiver               // of a method: writes only to its receiver's memory, to which results may refer; only reads the other operands
+	First                  // the same for its first argument; only reads the receiver (sort.Strings, fmt.Fprint, binary.ByteOrder.PutUint16)
 )
 
-// The facts, one line each, sorted: a name, what there is to say, and after a
-// semicolon what it depends on outside.
+// facts has one fact per line, sorted: a name, its words, and after a semicolon what it
+// depends on outside.
 //
 //go:embed facts.txt
 var facts string
 
-// Lookup says what is known of a function ("strings.Contains"), a method by its
-// declared receiver ("time.Time.Local", without a star for pointers), a method of
-// an interface ("io.Reader.Read") or a variable ("os.Args"). It returns false for
-// what is not known: that may depend on anything, and write to anything.
+// Lookup returns the fact about a function ("strings.Contains"), a method by its declared
+// receiver ("time.Time.Local", without a star for pointers), a method of an interface
+// ("io.Reader.Read") or a variable ("os.Args"). It returns false for unknown names, which
+// may depend on anything, and write to anything.
 func Lookup(name string) (Fact, bool) {
 	words, outside, ok := line(name)
 	if !ok {
@@ -85,18 +82,17 @@ func Lookup(name string) (Fact, bool) {
 	return f, known
 }
 
-// ShowsZone reports whether the function, method or variable makes times in the
-// zone of the machine, or names it: its result depends on TZ and /etc/localtime
-// as soon as more is looked at than the instant. Lookup counts that for nothing.
+// ShowsZone reports whether the function, method or variable makes times in the zone of the
+// machine, or names it: its result depends on TZ and /etc/localtime, except for the
+// instant. Lookup ignores that.
 func ShowsZone(name string) bool { return has(name, "zone") }
 
-// Harmless reports whether all uses of shared values of a type ("sync.Mutex",
-// "regexp.Regexp", "errors.errorString") leave results of computations
-// independent of what was done to them before: values that cannot change, locks,
-// pools, loggers.
+// Harmless reports whether results of computations are independent of earlier uses of
+// shared values of a type ("sync.Mutex", "regexp.Regexp", "errors.errorString"): immutable
+// values, locks, pools, loggers.
 func Harmless(typ string) bool { return has(typ, "harmless") }
 
-// has reports whether the line of a name has the word.
+// has reports whether the line of a name contains the word.
 func has(name, word string) bool {
 	words, _, _ := line(name)
 	for w := range strings.FieldsSeq(words) {
@@ -107,8 +103,7 @@ func has(name, word string) bool {
 	return false
 }
 
-// HasMethod reports whether a type of the library that is known has a method of a
-// name, which is exported.
+// HasMethod reports whether a known type of the library has an exported method with a name.
 func HasMethod(name string) bool { return methods()[name] }
 
 var methods = sync.OnceValue(func() map[string]bool {
@@ -123,9 +118,8 @@ var methods = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// Telling lists the types with a method of a name that tells what was done to the
-// value before, or depends on a random seed: to call it is refused, by an interface
-// too.
+// Telling lists the types with a method of a name that reveals earlier operations on the
+// value, or depends on a random seed. Calls of it are refused, also through interfaces.
 func Telling(method string) []string { return telling()[method] }
 
 var telling = sync.OnceValue(func() map[string][]string {
@@ -143,16 +137,16 @@ var telling = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// receiverState is what functions depend on that tell of it.
+// receiverState is the dependency of functions that reveal it.
 const receiverState = "what was done to its receiver"
 
-// line finds what the facts say of a name.
+// line finds the fact about a name.
 func line(name string) (words, outside string, ok bool) {
 	if name == "" || strings.ContainsAny(name, " \n;") {
 		return "", "", false
 	}
-	// A space sorts before all that names are made of, so lines are in the order
-	// of their names.
+	// A space sorts before all characters of names, so lines are in the order of their
+	// names.
 	want := name + " "
 	at := sort.Search(len(facts), func(i int) bool { return lineAt(i) >= want })
 	rest, ok := strings.CutPrefix(lineAt(at), want)
@@ -163,7 +157,7 @@ func line(name string) (words, outside string, ok bool) {
 	return words, outside, true
 }
 
-// lineAt returns the first line that begins at or after the given place.
+// lineAt returns the first line that begins at or after offset i.
 func lineAt(i int) string {
 	if i > 0 {
 		n := strings.IndexByte(facts[i-1:], '\n')

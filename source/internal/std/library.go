@@ -1,9 +1,9 @@
-// Package std is what Larder knows of Go's standard library where its sources
-// are not at hand: the types of its packages, and what its functions do beyond
-// computing with their operands.
+// Package std describes Go's standard library: the types of its packages, and what its
+// functions do beyond computing with their operands. Larder uses it because the sources of
+// the library may be missing at run time.
 //
-// Both are generated (see gen) from the sources of one release of Go, for
-// linux/amd64 without cgo.
+// Both are generated (see gen) from the sources of one Go release, for linux/amd64 without
+// cgo.
 package std
 
 import (
@@ -22,7 +22,7 @@ import (
 
 //go:generate go run ./gen
 
-// Go is the release of Go whose standard library is known.
+// Go is the Go release that this package describes.
 const Go = "go1.26"
 
 //go:embed lib.zip
@@ -32,7 +32,7 @@ var archive []byte
 var packages = sync.OnceValue(func() map[string]*zip.File {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		panic("std: lib.zip is damaged: " + err.Error()) // it is part of the program
+		panic("std: lib.zip is damaged: " + err.Error()) // part of the program
 	}
 	m := make(map[string]*zip.File, len(z.File))
 	for _, f := range z.File {
@@ -41,23 +41,22 @@ var packages = sync.OnceValue(func() map[string]*zip.File {
 	return m
 })
 
-// Has reports whether path is a package of the standard library that is known,
-// package unsafe included.
+// Has reports whether path is a known package of the standard library, including package
+// unsafe.
 func Has(path string) bool {
 	return path == "unsafe" || packages()[path] != nil
 }
 
-// A Library holds the packages of the standard library for one type-checked
-// program: types of two libraries are never identical. Its methods may be called
-// by many goroutines.
+// A Library holds the packages of the standard library for one type-checked program: types
+// of two libraries are never identical. Its methods may be called by many goroutines.
 type Library struct {
 	mu       sync.Mutex
 	fset     *token.FileSet
-	packages map[string]*types.Package // those of which anything was read
-	whole    map[string]bool           // those of which all was read
+	packages map[string]*types.Package // at least partly read
+	whole    map[string]bool           // completely read
 }
 
-// New returns a library of which nothing was read yet.
+// New returns a library without any packages read.
 func New() *Library {
 	return &Library{
 		fset:     token.NewFileSet(),
@@ -66,8 +65,8 @@ func New() *Library {
 	}
 }
 
-// Import returns the package of the given path, with all that it exports; it
-// makes Library a [types.Importer]. It fails for what [Has] does not report.
+// Import returns the package of the given path, with its exported declarations; it makes
+// Library a [types.Importer]. It fails for paths for which [Has] returns false.
 func (l *Library) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return types.Unsafe, nil
@@ -89,7 +88,7 @@ func (l *Library) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// read adds a package, and of others the declarations that it needs.
+// read adds a package, and the declarations that it needs of others.
 func (l *Library) read(f *zip.File) (*types.Package, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -102,7 +101,7 @@ func (l *Library) read(f *zip.File) (*types.Package, error) {
 	return gcexportdata.Read(bytes.NewReader(b), l.fset, l.packages, f.Name)
 }
 
-// Which packages a package imports, a line each.
+// importLines lists the imports of each package, one line each.
 //
 //go:embed imports.txt
 var importLines string
@@ -117,11 +116,11 @@ var importsOf = sync.OnceValue(func() map[string][]string {
 	return m
 })
 
-// reaches remembers what Imports found.
+// reaches caches the results of Imports.
 var reaches sync.Map // of map[string]bool, by path
 
-// Imports reports whether a package of the standard library is another one, or is
-// made from it. One that is not known is taken to be made from all.
+// Imports reports whether a package of the standard library is another one, or imports it
+// directly or indirectly. An unknown package counts as importing all.
 func Imports(path, other string) bool {
 	all, ok := reaches.Load(path)
 	if !ok {

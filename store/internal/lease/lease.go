@@ -1,4 +1,4 @@
-// Package lease lends keys to the goroutines of one process, one holder a key.
+// Package lease provides exclusive leases of keys among the goroutines of one process.
 package lease
 
 import (
@@ -8,21 +8,21 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Table lends keys. The zero Table is ready for use by many goroutines.
+// A Table leases keys. The zero Table is ready for use by many goroutines.
 type Table struct {
 	mu    sync.Mutex
 	slots map[key.Key]*slot
 }
 
-// A slot exists while somebody holds or wants its key.
+// A slot exists while a caller holds or waits for its key.
 type slot struct {
-	held  chan struct{} // full while the key is lent; nil as long as nobody else wants it
-	lent  bool          // at once, without held
+	held  chan struct{} // full while the key is leased; nil until a second caller wants it
+	lent  bool          // leased without waiting, without held
 	users int
-} // guarded by Table.mu, but for what is in held
+} // guarded by Table.mu, except the contents of held
 
-// Acquire lends k to the caller, waiting while another holds it until ctx
-// ends. The release it returns may be called more than once.
+// Acquire leases k to the caller; while another caller holds it, Acquire waits until ctx
+// ends. The returned release may be called more than once.
 func (t *Table) Acquire(ctx context.Context, k key.Key) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (t *Table) Acquire(ctx context.Context, k key.Key) (release func(), err err
 	}
 }
 
-// TryAcquire lends the caller those of the keys that nobody holds or waits for.
-// It does not wait. The release ends the leases of those that are lent.
+// TryAcquire leases to the caller those of the keys that no caller holds or waits for. It
+// does not wait. The returned release ends these leases.
 func (t *Table) TryAcquire(keys []key.Key) (lent []bool, release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +59,7 @@ func (t *Table) TryAcquire(keys []key.Key) (lent []bool, release func()) {
 	return lent, sync.OnceFunc(func() { t.leaveAll(keys, lent) })
 }
 
-// leaveAll ends the leases of those of the keys that are lent.
+// leaveAll ends the leases of the keys that lent marks.
 func (t *Table) leaveAll(keys []key.Key, lent []bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,4 @@
-// Larder-cloud is the program larder, which also reads gs:// and az://.
+// Larder-cloud is the program larder with support for gs:// and az://.
 package main
 
 import (

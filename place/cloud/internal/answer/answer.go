@@ -1,5 +1,5 @@
-// Package answer says in words what services of clouds answer, without the URLs that their
-// clients put into errors, which may let somebody in.
+// Package answer provides errors for the answers of cloud services, without the URLs in
+// their clients' errors, which may contain credentials.
 package answer
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// Status is the error of an answer with a status and headers, which may be nil. access says what
-// lets somebody in.
+// Status returns the error of an answer with a status and headers, which may be nil. access
+// names the credentials.
 func Status(code int, h http.Header, access string) error {
 	err := fmt.Errorf("the service says %d %s", code, strings.ToLower(http.StatusText(code)))
 	switch {
@@ -36,12 +36,13 @@ func Status(code int, h http.Header, access string) error {
 	return err
 }
 
-// Missing is the error of something that is not there.
+// Missing returns the error of a missing object.
 func Missing(what string) error {
 	return fmt.Errorf("there is no such %s: %w", what, fs.ErrNotExist)
 }
 
-// Lost is the error of a request that was not answered. What another try may cure is marked.
+// Lost returns the error of a request that was not answered. It marks errors that a retry
+// may fix.
 func Lost(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -59,7 +60,7 @@ func Lost(err error) error {
 	return err
 }
 
-// Changed is the error of something that was there before.
+// Changed returns the error of an object that has changed.
 func Changed(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return place.ErrChanged
@@ -67,7 +68,7 @@ func Changed(err error) error {
 	return err
 }
 
-// after is for how long a service asks to wait, in seconds; 0 if it does not say so.
+// after parses how long a service asks to wait, in seconds; 0 if it does not say.
 func after(text string) time.Duration {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// call takes over what the callees do.
+// call applies the effects of the callees.
 func (a *analysis) call(i ssa.CallInstruction) {
 	c := i.Common()
 	if b, ok := c.Value.(*ssa.Builtin); ok {
@@ -37,8 +37,7 @@ func (a *analysis) call(i ssa.CallInstruction) {
 	a.dynamic(a.value(c.Value), args, v)
 }
 
-// invoke calls a method of an interface, of which only what is said by hand is
-// known.
+// invoke calls a method of an interface, of which only corrections are known.
 func (a *analysis) invoke(m *types.Func, args []objects, v *ssa.Call) {
 	effect, ok := a.fixes.effect(objectName(m))
 	if !ok {
@@ -49,8 +48,7 @@ func (a *analysis) invoke(m *types.Func, args []objects, v *ssa.Call) {
 	a.apply(s, args, v)
 }
 
-// dynamic calls a function value: one that is known, or that was passed in, or
-// that could be anything.
+// dynamic calls a function value: a known one, an argument, or any.
 func (a *analysis) dynamic(fn objects, args []objects, v *ssa.Call) {
 	anything := fn.empty()
 	for i := range fn.all {
@@ -76,8 +74,7 @@ func (a *analysis) dynamic(fn objects, args []objects, v *ssa.Call) {
 	}
 }
 
-// callOperand calls a function that was passed in: what is handed to it may come
-// back.
+// callOperand calls a function argument: what it receives may come back.
 func (a *analysis) callOperand(i int, args []objects, v *ssa.Call) {
 	for _, arg := range args {
 		if a.sum.handed.join(a.reach(arg)) {
@@ -92,10 +89,9 @@ func (a *analysis) callOperand(i int, args []objects, v *ssa.Call) {
 	a.apply(s, args, v)
 }
 
-// apply takes over a summary: args are what the operands point to, v is the
-// result, if any.
+// apply applies a summary: args are what the operands point to, v is the result, if any.
 func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
-	if s == nil { // of a function that is nowhere
+	if s == nil { // of a missing function
 		s = &summary{}
 		s.effect("writes", len(args), false)
 	}
@@ -115,7 +111,7 @@ func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
 	a.sum.mixed.join(bind(s.mixed))
 	a.sum.certain.join(bind(s.certain))
 	for i, what := range s.stored {
-		// What lies behind an operand is its own: nothing new.
+		// Memory reachable from an operand belongs to it: nothing new.
 		if in, what := bind(objects{}.with(i)), bind(what.without(i|1)); !what.empty() {
 			a.hold(in, what)
 		}
@@ -145,7 +141,7 @@ func (s objects) without(i int) (t objects) {
 	return t
 }
 
-// hand notes that a callee hands memory to functions that it was passed.
+// hand records that a callee passes memory to its function arguments.
 func (a *analysis) hand(what, fns objects) {
 	for i := range fns.all {
 		o := a.objects[i]
@@ -161,13 +157,13 @@ func (a *analysis) hand(what, fns objects) {
 	}
 }
 
-// handTo hands memory to a known function that captures other memory.
+// handTo passes memory to a known function with captured variables.
 func (a *analysis) handTo(s *summary, f *ssa.Function, captured, what objects) {
 	params := 2 * len(f.Params)
 	if s == nil || f.Blocks == nil || !s.written.below(params).empty() || !s.handed.below(params).empty() {
 		a.write(a.reach(what))
 	}
-	for j := range f.FreeVars { // they may come to hold it
+	for j := range f.FreeVars { // they may retain it
 		if in := s.stored[params+2*j]; !in.below(params).empty() {
 			a.hold(captured, what)
 		}
@@ -207,8 +203,8 @@ func (s objects) clone() (t objects) {
 	return t
 }
 
-// carriesElements reports whether elements of a slice (or bytes of a string) can
-// point to memory.
+// carriesElements reports whether elements of a slice (or bytes of a string) can point to
+// memory.
 func (a *analysis) carriesElements(t types.Type) bool {
 	s, ok := t.Underlying().(*types.Slice)
 	return ok && a.carries(s.Elem()) || isTypeParam(t)
@@ -219,13 +215,12 @@ func isTypeParam(t types.Type) bool {
 	return ok
 }
 
-// carries reports whether values of a type can point to memory that somebody can
-// write to.
+// carries reports whether values of a type can point to writable memory.
 func (m *memory) carries(t types.Type) bool {
 	if c, ok := m.carried[t]; ok {
 		return c
 	}
-	m.carried[t] = true // of a type within itself: it is behind a pointer
+	m.carried[t] = true // a recursive type: it contains a pointer
 	c := m.carriesType(t)
 	m.carried[t] = c
 	return c
@@ -266,7 +261,7 @@ func (m *memory) carriesType(t types.Type) bool {
 	return true
 }
 
-// harmless finds the types that corrections call so.
+// harmless finds the types that corrections call harmless.
 func harmless(p *program) map[*types.TypeName]bool {
 	found := map[*types.TypeName]bool{}
 	for _, pkg := range p.pkgs {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A correction is a line of corrections.txt: what is known by hand of a name, or
-// of all names that begin so if it ends in a star. It overrides the analysis of
-// what it names, and so of what calls it.
+// A correction is a line of corrections.txt: manual facts about a name, or about all names
+// with a prefix if it ends in a star. It overrides the analysis of these names, and so
+// affects their callers.
 type correction struct {
 	pattern string
 	words   []string
@@ -17,21 +17,21 @@ type correction struct {
 	used    bool
 }
 
-// corrections in the order of the file.
+// corrections are in the order of the file.
 type corrections []*correction
 
-// words that a line may have. Without one of the first three, what the analysis
-// finds of the outside stands.
+// vocabulary lists the words that a line may have. Without one of the first three, the
+// findings about the outside stay.
 var vocabulary = []string{
 	"pure",    // depends on nothing outside
-	"unknown", // must be left out
+	"unknown", // omitted
 	"reads", "returns", "writes", "receiver", "first",
-	"local", // what it depends on outside is not handed on to what calls it
+	"local", // callers do not inherit its dependencies on the outside
 	"registry", "zone", "harmless",
 }
 
-// parseCorrections reads lines like those of facts.txt:
-// "NAME WORD...; OUTSIDE", with comments from # on.
+// parseCorrections parses lines like those of facts.txt: "NAME WORD...; OUTSIDE", with
+// comments from # on.
 func parseCorrections(b []byte) (corrections, error) {
 	var all corrections
 	n := 0
@@ -54,7 +54,7 @@ func parseCorrections(b []byte) (corrections, error) {
 	return all, nil
 }
 
-// find returns the most specific correction of a name that has what is asked.
+// find returns the most specific correction of a name for which has returns true.
 func (cs corrections) find(name string, has func(*correction) bool) *correction {
 	var best *correction
 	for _, c := range cs {
@@ -83,8 +83,7 @@ func (c *correction) specificity() int {
 	return 1000 + len(c.pattern)
 }
 
-// word returns the first of the words that the most specific correction with any
-// of them has.
+// word returns the first of the words in the most specific correction with any of them.
 func (cs corrections) word(name string, words ...string) string {
 	var found string
 	c := cs.find(name, func(c *correction) bool {
@@ -96,7 +95,7 @@ func (cs corrections) word(name string, words ...string) string {
 	return found
 }
 
-// outside returns what is known by hand of what a name depends on.
+// outside returns the corrected dependency of a name.
 func (cs corrections) outside(name string) (label string, ok bool) {
 	c := cs.find(name, func(c *correction) bool {
 		return c.outside != "" || slices.Contains(c.words, "pure") || slices.Contains(c.words, "unknown")
@@ -110,13 +109,13 @@ func (cs corrections) outside(name string) (label string, ok bool) {
 	return c.outside, true
 }
 
-// effect returns the effect that is known by hand.
+// effect returns the corrected effect of a name.
 func (cs corrections) effect(name string) (string, bool) {
 	w := cs.word(name, "reads", "returns", "writes", "receiver", "first")
 	return w, w != ""
 }
 
-// unused lists the patterns that matched nothing.
+// unused lists the patterns without a match.
 func (cs corrections) unused() (patterns []string) {
 	for _, c := range cs {
 		if !c.used {

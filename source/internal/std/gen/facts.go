@@ -10,13 +10,13 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A study is all that was found out of the standard library.
+// A study is the result of analyzing the standard library.
 type study struct {
 	*program
 	memory *memory
 	graph  *graph
-	ways   map[any]way // to what things depend on
-	zone   map[any]way // to the zone of the machine
+	ways   map[any]way // paths to dependencies
+	zone   map[any]way // paths to the zone of the machine
 }
 
 func examine(p *program) *study {
@@ -25,7 +25,7 @@ func examine(p *program) *study {
 	return &study{p, m, g, g.ways(), g.zone()}
 }
 
-// facts writes a line for every name that programs can use and that is known.
+// facts writes a line for every known name that programs can use.
 func (s *study) facts() ([]byte, error) {
 	lines := map[string]bool{}
 	add := func(name, line string) {
@@ -50,9 +50,8 @@ func (s *study) facts() ([]byte, error) {
 	return []byte(strings.Join(slices.Sorted(maps.Keys(lines)), "\n") + "\n"), nil
 }
 
-// usable lists the types, functions, variables and methods that programs can
-// use, those of types without exported names included: values of them are
-// handed out.
+// usable lists the types, functions, variables and methods that programs can use, including
+// unexported types whose values they can get.
 func (s *study) usable() (all []types.Object) {
 	for _, pkg := range s.pkgs {
 		if !importable(pkg.PkgPath) {
@@ -74,7 +73,7 @@ func (s *study) usable() (all []types.Object) {
 	return all
 }
 
-// methods lists the exported methods of a type and of what it embeds.
+// methods lists the exported methods of a type, including promoted ones.
 func methods(t *types.TypeName) (all []types.Object) {
 	if t.IsAlias() && named(t.Type()) == nil {
 		return nil
@@ -92,7 +91,7 @@ func methods(t *types.TypeName) (all []types.Object) {
 	return all
 }
 
-// function says what is known of a function or method.
+// function returns the facts about a function or method.
 func (s *study) function(o *types.Func, name string) string {
 	recv := o.Signature().Recv()
 	if recv != nil && types.IsInterface(recv.Type()) {
@@ -117,7 +116,7 @@ func (s *study) function(o *types.Func, name string) string {
 	return s.line(origin(f), name, effect, s.ways[origin(f)].label)
 }
 
-// variable says what is known of a variable.
+// variable returns the facts about a variable.
 func (s *study) variable(o *types.Var, name string) string {
 	effect, ok := s.fixes.effect(name)
 	switch {
@@ -149,7 +148,7 @@ func (s *study) line(node any, name, effect, label string) string {
 	return effect
 }
 
-// word puts a summary into a word.
+// word expresses a summary as a word.
 func (s *summary) word(method bool) string {
 	results := objects{}
 	results.join(s.result)
@@ -159,7 +158,7 @@ func (s *summary) word(method bool) string {
 	writes.join(s.written)
 	for i, in := range s.stored {
 		for j := range in.all {
-			if j/2 != i/2 { // memory of one operand is kept by another
+			if j/2 != i/2 { // one operand retains memory of another
 				writes.add(i)
 				writes.add(j)
 			}
@@ -181,7 +180,7 @@ func (s *summary) word(method bool) string {
 	return "writes"
 }
 
-// only reports whether all is memory of one operand.
+// only reports whether all objects belong to one operand.
 func only(s objects, operand int) bool {
 	for i := range s.all {
 		if i/2 != operand {
@@ -191,8 +190,8 @@ func only(s objects, operand int) bool {
 	return true
 }
 
-// missing counts what is left out by the thing that is not known: for who keeps
-// the corrections.
+// missing counts the omitted names by the unknown name that they depend on, for maintainers
+// of the corrections.
 func (s *study) missing() map[string][]string {
 	why := map[string][]string{}
 	for _, o := range s.usable() {
@@ -217,7 +216,7 @@ func (s *study) missing() map[string][]string {
 	return why
 }
 
-// way explains why a name depends on what it does.
+// way explains why a name has its dependency.
 func (s *study) way(name string) string {
 	for node, n := range s.graph.names {
 		if n == name {
@@ -234,8 +233,8 @@ func (s *study) way(name string) string {
 	return "no such name"
 }
 
-// daring lists functions of which corrections deny what was seen: that they write
-// to an operand, or mention what depends on the outside.
+// daring lists functions with corrections that contradict the analysis: that they write to
+// an operand, or mention something that depends on the outside.
 func (s *study) daring() (names []string) {
 	for f, found := range s.memory.overridden {
 		for i := range found.certain.all {

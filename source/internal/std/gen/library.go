@@ -13,9 +13,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// library packs the export data of the packages that programs may import, each
-// compressed by itself so that only what is asked for is read. Positions are
-// left out.
+// library packs the export data of the packages that programs may import. Each is
+// compressed separately, so that only requested packages are read. Positions are omitted.
 func library(pkgs []*packages.Package) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -38,8 +37,8 @@ func library(pkgs []*packages.Package) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// imports lists what each package imports, a line each: also those that programs
-// may not import, as ways lead over them.
+// imports lists the imports of each package, one line each, including packages that
+// programs may not import, because paths lead through them.
 func imports(pkgs []*packages.Package) []byte {
 	var b bytes.Buffer
 	for _, p := range pkgs {

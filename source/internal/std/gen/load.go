@@ -9,9 +9,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// load type-checks the sources of the standard library, with all that it is
-// made of, in the order of the paths. There is one platform, so that the files
-// are the same wherever they are made.
+// load type-checks the sources of the standard library and their dependencies, ordered by
+// path. It uses one platform, so that the files are the same wherever they are generated.
 func load(patterns ...string) ([]*packages.Package, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps |

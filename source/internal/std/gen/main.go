@@ -1,7 +1,6 @@
-// Gen writes what package std embeds: lib.zip, the types of the standard
-// library, imports.txt, what its packages import, facts.txt, what its functions
-// do, and version.txt, the Go whose sources say so. It is run in the folder of
-// that package.
+// Gen writes the files that package std embeds: lib.zip, the types of the standard library;
+// imports.txt, the imports of its packages; facts.txt, the effects of its functions; and
+// version.txt, the Go version of the sources. Run it in the directory of that package.
 package main
 
 import (
@@ -42,7 +41,7 @@ func write(dir string) error {
 	return nil
 }
 
-// generate makes the files, by name; dir holds what is kept by hand.
+// generate returns the files, by name; dir holds the manual ones.
 func generate(dir string) (map[string][]byte, error) {
 	s, err := open(dir)
 	if err != nil {
@@ -57,7 +56,7 @@ func generate(dir string) (map[string][]byte, error) {
 	return map[string][]byte{"lib.zip": lib, "imports.txt": imports(s.pkgs), "facts.txt": facts, "version.txt": []byte(version)}, err
 }
 
-// open examines the standard library under the corrections in dir.
+// open analyzes the standard library under the corrections in dir.
 func open(dir string) (*study, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "corrections.txt"))
 	if err != nil {
@@ -74,7 +73,7 @@ func open(dir string) (*study, error) {
 	return examine(build(pkgs, fixes)), nil
 }
 
-// explain is for who keeps the corrections.
+// explain helps maintainers of the corrections.
 func explain(dir, names string) error {
 	s, err := open(dir)
 	if err != nil {

@@ -8,30 +8,30 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A summary says what a function does to the memory of its operands. Each operand
-// (receiver, parameters, captured variables) has two pieces of memory: object 2i is
-// what operand i points to, 2i+1 all that can be reached from there.
+// A summary describes what a function does to the memory of its operands. Each operand
+// (receiver, parameters, captured variables) has two objects: object 2i is what operand i
+// points to, 2i+1 everything reachable from there.
 type summary struct {
-	written objects         // what it may write to, or keep
-	certain objects         // what of it was seen to be written to
-	mixed   objects         // what may be written to with more than numbers, if it is
+	written objects         // may be written to, or retained
+	certain objects         // the part of it that was seen to be written
+	mixed   objects         // may be written with more than numbers, if written
 	result  objects         // what its results point to
-	inside  objects         // what can be reached from memory that it makes and returns
+	inside  objects         // reachable from memory that it makes and returns
 	stored  map[int]objects // what it stores in which object
-	handed  objects         // what it hands to functions that it was passed
-	calls   objects         // where those lie
-	makes   functions       // of which values are in memory that it makes and returns
+	handed  objects         // passed to function arguments
+	calls   objects         // objects with these functions
+	makes   functions       // whose values are in memory that it makes and returns
 }
 
 type functions map[*ssa.Function]bool
 
-// An analysis of one function: which pieces of memory values may point to. It knows
-// neither order nor fields. Memory that the function makes is numbered by the
-// instruction; a variable of a package has two pieces, as an operand has.
+// An analysis of one function: which objects values may point to. It ignores order and
+// fields. Memory that the function makes is numbered by instruction; a package variable has
+// two objects, like an operand.
 type analysis struct {
 	*memory
 	f        *ssa.Function
-	operands int // objects below belong to operands
+	operands int // lower objects belong to operands
 	numbers  map[any]int
 	objects  []object
 	points   map[ssa.Value]*objects
@@ -40,19 +40,19 @@ type analysis struct {
 }
 
 type object struct {
-	holds     objects   // what what lies there points to
+	holds     objects   // what its content points to
 	functions functions // that the memory is a value of
 	global    *ssa.Global
 }
 
-// memory finds the summaries of all functions.
+// memory computes the summaries of all functions.
 type memory struct {
 	fixes     corrections
 	harmless  map[*types.TypeName]bool
 	summaries map[*ssa.Function]*summary
-	mutable   map[*types.Var]bool // variables that functions other than init write to
+	mutable   map[*types.Var]bool // variables that functions other than init write
 	carried   map[types.Type]bool
-	// What was found of functions of which something else is known by hand.
+	// overridden holds the findings about functions with corrections.
 	overridden map[*ssa.Function]*summary
 }
 
@@ -93,8 +93,8 @@ func summarize(p *program) *memory {
 	return m
 }
 
-// byHand begins a summary: with what is known by hand, or with the worst for
-// what has no body.
+// byHand starts a summary: from corrections, or with the worst case for a function without
+// a body.
 func (m *memory) byHand(f *ssa.Function) *summary {
 	s := &summary{stored: map[int]objects{}}
 	effect, ok := m.fixes.effect(nameOf(f))
@@ -117,7 +117,7 @@ func (m *memory) byHand(f *ssa.Function) *summary {
 
 // effect fills in a summary from the effect in a word.
 func (s *summary) effect(word string, operands int, method bool) {
-	target := -1 // the operand that alone is written to
+	target := -1 // the only operand that is written
 	switch {
 	case word == "first" && method:
 		target = 1
@@ -135,7 +135,7 @@ func (s *summary) effect(word string, operands int, method bool) {
 	}
 }
 
-// analyze brings a summary up to date, and reports whether it grew.
+// analyze updates a summary, and reports whether it grew.
 func (m *memory) analyze(f *ssa.Function) bool {
 	if f.Blocks == nil {
 		return false
@@ -164,7 +164,7 @@ func (m *memory) analyze(f *ssa.Function) bool {
 	return m.summaries[f].join(a.summary())
 }
 
-// pair makes two pieces of memory: what is pointed to, and what lies behind.
+// pair makes two objects: what is pointed to, and what is reachable from it.
 func (a *analysis) pair() int {
 	n := len(a.objects)
 	a.objects = append(a.objects, object{}, object{})
@@ -215,7 +215,7 @@ func (a *analysis) made(by any) int {
 	return n
 }
 
-// is notes that memory is the value of a function.
+// is records that memory is the value of a function.
 func (a *analysis) is(object int, f *ssa.Function) {
 	o := &a.objects[object]
 	if o.functions == nil {
@@ -227,7 +227,7 @@ func (a *analysis) is(object int, f *ssa.Function) {
 	}
 }
 
-// flow lets a value point to more.
+// flow adds targets to a value.
 func (a *analysis) flow(v ssa.Value, to objects) {
 	if a.carries(v.Type()) && a.at(v).join(to) {
 		a.grew = true
@@ -242,7 +242,7 @@ func (a *analysis) behind(s objects) (to objects) {
 	return to
 }
 
-// reach returns the memory with all that can be reached from there.
+// reach returns the memory and everything reachable from it.
 func (a *analysis) reach(s objects) (to objects) {
 	to.join(s)
 	for to.join(a.behind(to)) {
@@ -250,7 +250,7 @@ func (a *analysis) reach(s objects) (to objects) {
 	return to
 }
 
-// store notes that a value is stored in memory.
+// store records that a value is stored in memory.
 func (a *analysis) store(in objects, v ssa.Value) {
 	a.change(in, v.Type())
 	a.hold(in, a.value(v))
@@ -264,7 +264,7 @@ func (a *analysis) hold(in, what objects) {
 	}
 }
 
-// write notes that anything may be written to memory.
+// write records that anything may be written to memory.
 func (a *analysis) write(to objects) {
 	a.written(to)
 	a.sum.mixed.join(to)
@@ -318,10 +318,10 @@ func (a *analysis) instruction(i ssa.Instruction) {
 		}
 	case ssa.CallInstruction:
 		a.call(i)
-	case *ssa.Panic: // who recovers it is not known
+	case *ssa.Panic: // the recovering code is unknown
 		a.write(a.reach(a.value(i.X)))
 	case *ssa.BinOp, *ssa.If, *ssa.Jump, *ssa.DebugRef, *ssa.RunDefers:
-	case ssa.Value: // it points to where its operands do
+	case ssa.Value: // it points to what its operands point to
 		a.cast(i.(ssa.Instruction))
 		for _, v := range i.(ssa.Instruction).Operands(nil) {
 			if *v != nil {
@@ -331,7 +331,7 @@ func (a *analysis) instruction(i ssa.Instruction) {
 	}
 }
 
-// value returns what a value points to, nothing for one that cannot point.
+// value returns what a value points to, nothing for one without pointers.
 func (a *analysis) value(v ssa.Value) objects {
 	if !a.carries(v.Type()) {
 		return nil
@@ -344,8 +344,8 @@ func (s objects) with(i int) objects {
 	return s
 }
 
-// closure makes a function value; what it does to the variables that it captures
-// is done at once.
+// closure makes a function value, and applies its effects on captured variables
+// immediately.
 func (a *analysis) closure(i *ssa.MakeClosure) {
 	n := a.made(i)
 	f := origin(i.Fn.(*ssa.Function))
@@ -359,8 +359,8 @@ func (a *analysis) closure(i *ssa.MakeClosure) {
 	a.apply(a.summaries[f], bound, nil)
 }
 
-// globals notes which variables of packages the function writes to, and that
-// what is stored there is kept.
+// globals records the package variables that the function writes, and that values stored
+// there are retained.
 func (a *analysis) globals() {
 	init := a.f.Synthetic == "package initializer" || a.f.Name() == "init" || len(a.f.Name()) > 5 && a.f.Name()[:5] == "init#"
 	for i := range a.objects {
@@ -376,8 +376,8 @@ func (a *analysis) globals() {
 	}
 }
 
-// settled reports whether what lies behind a variable's value is taken not to
-// change, whatever the analysis, which confuses all errors with each other, finds.
+// settled reports whether memory behind a variable's value is assumed not to change,
+// whatever the analysis finds: it cannot distinguish errors.
 func settled(t types.Type) bool {
 	if types.Identical(t, types.Universe.Lookup("error").Type()) {
 		return true
@@ -390,7 +390,7 @@ func settled(t types.Type) bool {
 	return ok
 }
 
-// summary says of operands alone what was found.
+// summary returns the findings about operands alone.
 func (a *analysis) summary() *summary {
 	s := &summary{stored: map[int]objects{}}
 	s.written = a.sum.written.below(a.operands)

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// What writes numbers cannot change memory that has none in it, whatever refers to
-// that: so it counts whether all that a function writes are numbers.
+// Writes of numbers cannot change memory without numbers. So the analysis records whether a
+// function writes only numbers.
 
-// change notes a write of values of some types that was seen.
+// change records an observed write of values of some types.
 func (a *analysis) change(to objects, of ...types.Type) {
 	a.written(to)
 	a.sum.certain.join(to)
@@ -24,7 +24,7 @@ func (a *analysis) change(to objects, of ...types.Type) {
 	}
 }
 
-// cast notes that memory is taken for something else than it was.
+// cast records that memory is treated as another type.
 func (a *analysis) cast(i ssa.Instruction) {
 	c, ok := i.(*ssa.Convert)
 	if !ok {
@@ -35,7 +35,7 @@ func (a *analysis) cast(i ssa.Instruction) {
 	}
 }
 
-// elements are the types of what a list or a map holds.
+// elements returns the types of the elements of a list or a map.
 func elements(t types.Type) []types.Type {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
@@ -46,7 +46,7 @@ func elements(t types.Type) []types.Type {
 	return nil
 }
 
-// numbers reports whether values of a type are numbers, or made of them.
+// numbers reports whether values of a type consist of numbers only.
 func numbers(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
@@ -64,12 +64,12 @@ func numbers(t types.Type) bool {
 	return false
 }
 
-// usesUnsafe reports whether a package may take memory for something else than it
-// is, and hand on what points there.
+// usesUnsafe reports whether a package may treat memory as another type, and pass on
+// pointers to it.
 func usesUnsafe(p *types.Package) bool { return slices.Contains(p.Imports(), types.Unsafe) }
 
-// numbers reports whether a function writes to memory of its operands, but only
-// numbers, and neither keeps any of it nor hands it to what it calls.
+// numbers reports whether a function writes to memory of its operands, but only numbers,
+// and neither retains it nor passes it on.
 func (s *summary) numbers() bool {
 	for i := range s.written.all {
 		if s.mixed.has(i) {

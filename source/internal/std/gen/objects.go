@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// objects is a set of pieces of memory, by number.
+// objects is a set of objects, by number.
 type objects []uint64
 
 func (s objects) has(i int) bool { return i/64 < len(s) && s[i/64]>>(i%64)&1 != 0 }
@@ -24,7 +24,7 @@ func (s *objects) add(i int) bool {
 	return true
 }
 
-// join reports whether the set grew.
+// join adds t, and reports whether the set grew.
 func (s *objects) join(t objects) (grew bool) {
 	for len(*s) < len(t) {
 		*s = append(*s, 0)

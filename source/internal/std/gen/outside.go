@@ -11,20 +11,20 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// unknown stands for what nobody said anything of.
+// unknown represents a dependency without a fact.
 const unknown = "?"
 
-// A graph says of functions and variables what they mention, by name.
+// A graph records what functions and variables mention, by name.
 type graph struct {
 	fixes corrections
 	edges map[any]map[any]bool // of *ssa.Function and *types.Var
 	names map[any]string
-	own   map[any]string // labels of what is at the end of ways
+	own   map[any]string // labels of the ends of paths
 }
 
-// outside finds what functions and variables depend on by what they mention:
-// functions and variables of packages, and the methods of what they hand out as
-// an interface. Calls of interfaces are not followed.
+// outside finds what functions and variables depend on through what they mention:
+// package-level functions and variables, and the methods of values that they convert to
+// interfaces. It does not follow calls of interfaces.
 func outside(p *program, mutable map[*types.Var]bool) *graph {
 	g := &graph{p.fixes, map[any]map[any]bool{}, map[any]string{}, map[any]string{}}
 	for _, f := range p.functions {
@@ -48,7 +48,7 @@ func (g *graph) edge(from, to any) {
 	g.edges[from][to] = true
 }
 
-// label says what is known by hand of a node; then it is not looked into.
+// label applies a correction to a node, which is then not analyzed.
 func (g *graph) label(node any, name string) (known bool) {
 	g.names[node] = name
 	label, ok := g.fixes.outside(name)
@@ -91,8 +91,7 @@ func (g *graph) function(p *program, f *ssa.Function) {
 	}
 }
 
-// instance adds the methods by which a generic function can call what it is
-// instantiated with.
+// instance adds the methods that a generic function can call on its type arguments.
 func (g *graph) instance(p *program, from any, f *ssa.Function) {
 	if f.Origin() == nil {
 		return
@@ -103,7 +102,7 @@ func (g *graph) instance(p *program, from any, f *ssa.Function) {
 	}
 }
 
-// methods adds those by which a value can be called as an interface.
+// methods adds the methods that can be called on a value through an interface.
 func (g *graph) methods(p *program, from any, t, as types.Type) {
 	iface, ok := as.Underlying().(*types.Interface)
 	if !ok || types.IsInterface(t) {
@@ -119,8 +118,7 @@ func (g *graph) methods(p *program, from any, t, as types.Type) {
 	}
 }
 
-// variables names those of a package; what is written to while the program runs
-// is state.
+// variables adds the variables of a package; those written at run time are state.
 func (g *graph) variables(_ *program, pkg *types.Package, mutable map[*types.Var]bool) {
 	for _, name := range pkg.Scope().Names() {
 		v, ok := pkg.Scope().Lookup(name).(*types.Var)
@@ -130,7 +128,7 @@ func (g *graph) variables(_ *program, pkg *types.Package, mutable map[*types.Var
 	}
 }
 
-// initial follows what a variable is made of.
+// initial follows the initial value of a variable.
 func (g *graph) initial(p *program, info *types.Info, v *types.Var, value ast.Expr) {
 	if _, ok := g.own[v]; ok {
 		return
@@ -157,7 +155,7 @@ func (g *graph) initial(p *program, info *types.Info, v *types.Var, value ast.Ex
 	})
 }
 
-// zone finds what makes times in the zone of the machine, or names it.
+// zone finds the nodes that make times in the zone of the machine, or name it.
 func (g *graph) zone() map[any]way {
 	z := &graph{fixes: g.fixes, edges: g.edges, names: g.names, own: maps.Clone(g.own)}
 	for node, name := range g.names {
@@ -170,15 +168,14 @@ func (g *graph) zone() map[any]way {
 	return z.ways()
 }
 
-// A way leads from a node to what it depends on.
+// A way is a path from a node to its dependency.
 type way struct {
 	label string
 	next  any // nil at the end
 	steps int
 }
 
-// ways finds for each node what it depends on: of several things the nearest,
-// and what is known before what is not.
+// ways finds for each node the nearest dependency, known ones first.
 func (g *graph) ways() map[any]way {
 	back := map[any][]any{}
 	for from, tos := range g.edges {
@@ -222,7 +219,7 @@ func (g *graph) ways() map[any]way {
 	return best
 }
 
-// explain writes the way from a node to what it depends on.
+// explain formats the path from a node to its dependency.
 func (g *graph) explain(ways map[any]way, node any) string {
 	var b strings.Builder
 	for node != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// A program is the standard library in the form of instructions.
+// A program is the standard library in SSA form.
 type program struct {
 	pkgs      []*packages.Package
 	functions []*ssa.Function // with or without a body, in the order of their names
@@ -39,7 +39,7 @@ func build(pkgs []*packages.Package, fixes corrections) *program {
 			}
 		}
 	}
-	// Anonymous functions belong to those around them.
+	// Anonymous functions belong to the enclosing ones.
 	for i := 0; i < len(p.functions); i++ {
 		for _, anonymous := range p.functions[i].AnonFuncs {
 			add(anonymous)
@@ -62,7 +62,7 @@ func origin(f *ssa.Function) *ssa.Function {
 	return f
 }
 
-// nameOf names a function as facts do, "" for one that is nobody's.
+// nameOf returns the name of a function in facts, "" if it has none.
 func nameOf(f *ssa.Function) string {
 	if o, ok := origin(f).Object().(*types.Func); ok && f.Synthetic == "" {
 		return objectName(o)
@@ -70,7 +70,7 @@ func nameOf(f *ssa.Function) string {
 	return ""
 }
 
-// objectName names a function, method or variable as facts do.
+// objectName returns the name of a function, method or variable in facts.
 func objectName(o types.Object) string {
 	if o.Pkg() == nil {
 		if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil {
@@ -83,7 +83,7 @@ func objectName(o types.Object) string {
 			if n := named(recv.Type()); n != nil {
 				return n.Obj().Pkg().Path() + "." + n.Obj().Name() + "." + o.Name()
 			}
-			return "" // of an interface without a name
+			return "" // of an unnamed interface
 		}
 	}
 	return o.Pkg().Path() + "." + o.Name()

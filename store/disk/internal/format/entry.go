@@ -1,7 +1,7 @@
 package format
 
-// An Entry says where a record is, as an index file keeps it. The members of a
-// group have the place, the length and the moves of the group.
+// An Entry is the position of a record, as in an index file. The members of a group have
+// the position, length and moves of the group.
 type Entry struct {
 	FP    uint64 // fingerprint of the key
 	Stamp int64
@@ -11,15 +11,15 @@ type Entry struct {
 	Moves  uint32
 }
 
-// A Place is where a record is. It is small because an index in memory holds one
-// for every record of a store.
+// A Place is the position of a record. It is small because an index in memory holds one for
+// every record of a store.
 type Place struct {
-	Pack uint32 // which of several packs, as their owner numbers them; 0 in entries of one pack
+	Pack uint32 // assigned by the owner of several packs; 0 in entries of one pack
 	Off  uint32 // in units of 8 bytes
 	Read uint32 // bytes of header and payload in the pack, and the class
 }
 
-// The class of a record, in the top bits of Place.Read.
+// Classes of records, in the top bits of Place.Read.
 const (
 	Tombstone  = 1 << 30
 	classBlob  = 1 << 31
@@ -27,10 +27,10 @@ const (
 	readMask   = Tombstone - 1
 )
 
-// Offset is where in its pack the record begins, in bytes.
+// Offset returns the offset of the record in its pack, in bytes.
 func (p Place) Offset() int64 { return int64(p.Off) * align }
 
-// ReadSize is how many bytes a reader of the value needs: header and payload.
+// ReadSize returns how many bytes a reader of the value needs: header and payload.
 func (p Place) ReadSize() int { return int(p.Read & readMask) }
 
 // IsBlob reports whether the payload is a blob.
@@ -39,10 +39,10 @@ func (p Place) IsBlob() bool { return p.Read&^readMask == classBlob }
 // IsTombstone reports whether earlier records of the key are deleted.
 func (p Place) IsTombstone() bool { return p.Read&^readMask == Tombstone }
 
-// IsGroup reports whether the record is a member of the group there.
+// IsGroup reports whether the record is a member of a group.
 func (p Place) IsGroup() bool { return p.Read&^readMask == classGroup }
 
-// Bytes is the size of the whole record.
+// Bytes returns the size of the whole record.
 func (e *Entry) Bytes() int64 { return int64(e.Length) * align }
 
 // NewEntry describes the record with header h at off.
@@ -75,8 +75,8 @@ func newMember(h *Header, off int64, fp uint64, stamp int64) Entry {
 	}
 }
 
-// SameRecord returns how many of the entries, ordered by place, are of the record
-// that the first is of: more than one of a group.
+// SameRecord returns how many of the entries, ordered by position, belong to the first
+// record: several for a group.
 func SameRecord(entries []Entry) (n int) {
 	for n < len(entries) && entries[n].Off == entries[0].Off {
 		n++
@@ -84,7 +84,7 @@ func SameRecord(entries []Entry) (n int) {
 	return n
 }
 
-// A Located record is a fingerprint and its place.
+// A Located is a fingerprint and the position of its record.
 type Located struct {
 	FP uint64
 	Place

@@ -12,17 +12,17 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// ErrOtherKey says that the record found by a fingerprint has another key.
+// ErrOtherKey reports that the record found by a fingerprint has another key.
 var ErrOtherKey = errors.New("record of another key")
 
-// A Group is one that is read, as far as it was asked for.
+// A Group is a group being read. Its members are decoded as needed.
 type Group struct {
-	pack    *Pack // nil for none
+	pack    *Pack // nil if no group is read
 	at      Place
 	header  Header
-	rest    []byte // the members that were not looked at
+	rest    []byte // the members not decoded yet
 	members []Member
-	next    int // the member after the one that was found last
+	next    int // the member after the one found last
 
 	buf        []byte
 	provenance []byte // of member described-1
@@ -30,23 +30,23 @@ type Group struct {
 	described  int
 }
 
-// groups are for one use each: what was read is not kept, as every read is to be
+// groups holds Groups for single use: nothing stays cached, because every read must be
 // checked.
 var groups = sync.Pool{New: func() any { return new(Group) }}
 
-// BorrowGroup returns a group that is not read yet, for one use.
+// BorrowGroup returns an empty Group for one use.
 func BorrowGroup() *Group { return groups.Get().(*Group) }
 
-// GiveBack ends the use of a group that was borrowed, and of all that lies in it.
+// GiveBack ends the use of a borrowed Group and of all slices of it.
 func (g *Group) GiveBack() {
 	g.Forget()
 	groups.Put(g)
 }
 
-// Forget lets go of the group that was read last.
+// Forget releases the group read last.
 func (g *Group) Forget() { g.pack, g.members, g.rest, g.described = nil, g.members[:0], nil, 0 }
 
-// Read reads the group at at, unless it is the one read last.
+// Read reads the group at the position at, unless it was read last.
 func (g *Group) Read(p *Pack, at Place) error {
 	if g.pack == p && g.at == at {
 		return nil
@@ -62,8 +62,8 @@ func (g *Group) Read(p *Pack, at Place) error {
 	return g.open(p, at, g.buf[HeaderSize:])
 }
 
-// Take takes b, which must not change until forget, for the group at at, if it is
-// that and not the one read last.
+// Take uses b, which must not change until Forget, as the group at the position at, if it
+// is that group. It does nothing if that group was read last.
 func (g *Group) Take(p *Pack, at Place, b []byte) error {
 	if g.pack == p && g.at == at {
 		return nil
@@ -75,7 +75,7 @@ func (g *Group) Take(p *Pack, at Place, b []byte) error {
 	return g.open(p, at, b[HeaderSize:])
 }
 
-// open takes a body for that of the group with g.header, if it is that.
+// open uses body as that of the group with g.header, after checking it.
 func (g *Group) open(p *Pack, at Place, body []byte) error {
 	if g.header.Kind != KindGroup {
 		return fmt.Errorf("%w: a record that is no group is in its place", ErrDamaged)
@@ -88,8 +88,8 @@ func (g *Group) open(p *Pack, at Place, body []byte) error {
 	return nil
 }
 
-// find returns which member has the fingerprint. Members are mostly asked for
-// one after another.
+// find returns the number of the member with the fingerprint. Most callers request members
+// in order.
 func (g *Group) find(fp uint64) (i int, err error) {
 	for i = g.next; i < len(g.members) || g.more(); i++ {
 		if i >= len(g.members) {
@@ -111,7 +111,7 @@ func (g *Group) find(fp uint64) (i int, err error) {
 	return 0, ErrOtherKey
 }
 
-// All looks at all members.
+// All decodes all members.
 func (g *Group) All() ([]Member, error) {
 	for g.more() {
 		if err := g.decode(); err != nil {
@@ -121,8 +121,7 @@ func (g *Group) All() ([]Member, error) {
 	return g.members, nil
 }
 
-// list appends the entries of the members of the group with g.header at off to
-// entries.
+// list appends to entries the entries of the members of the group with g.header at off.
 func (g *Group) list(entries []Entry, off int64, body []byte) ([]Entry, error) {
 	err := g.open(nil, Place{}, body)
 	if err != nil {
@@ -138,10 +137,10 @@ func (g *Group) list(entries []Entry, off int64, body []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// more reports whether there are members that were not looked at.
+// more reports whether some members are not decoded yet.
 func (g *Group) more() bool { return uint64(len(g.members)) < g.header.Type || len(g.rest) > 0 }
 
-// decode looks at one more member.
+// decode decodes one more member.
 func (g *Group) decode() error {
 	n := len(g.members)
 	g.members = append(g.members, Member{})
@@ -177,8 +176,8 @@ func (g *Group) decode() error {
 	return nil
 }
 
-// record fills in the header that member i would have as a record of its own, but
-// for checksums.
+// record fills in the header that member i would have as an ordinary record, without
+// checksums.
 func (g *Group) record(h *Header, i int) {
 	m := &g.members[i]
 	*h = Header{
@@ -195,8 +194,8 @@ func (g *Group) record(h *Header, i int) {
 // Payload returns the payload of member i, valid until another group is read.
 func (g *Group) Payload(i int) []byte { return g.members[i].payload }
 
-// Provenance returns the provenance of member i, valid until the next call.
-// Members before it must have been looked at.
+// Provenance returns the provenance of member i, valid until the next call. The members
+// before it must be decoded.
 func (g *Group) Provenance(i int) []byte {
 	if i < g.described-1 {
 		g.described = 0
@@ -215,7 +214,7 @@ func (g *Group) Provenance(i int) []byte {
 	return g.provenance
 }
 
-// Describe fills in the header of the record of fp at at, which may be that of a
+// Describe fills in the header of the record of fp at the position at, which may be a
 // member of a group.
 func (g *Group) Describe(h *Header, p *Pack, fp uint64, at Place) error {
 	if !at.IsGroup() {
@@ -225,8 +224,8 @@ func (g *Group) Describe(h *Header, p *Pack, fp uint64, at Place) error {
 	return err
 }
 
-// Get fills in the header of the member of the group at at that has the
-// fingerprint.
+// Get finds the member with the fingerprint in the group at the position at. It fills in
+// its header and returns its number.
 func (g *Group) Get(h *Header, p *Pack, fp uint64, at Place) (i int, err error) {
 	if err := g.Read(p, at); err != nil {
 		return 0, err
@@ -238,7 +237,7 @@ func (g *Group) Get(h *Header, p *Pack, fp uint64, at Place) (i int, err error) 
 	return i, nil
 }
 
-// Describe is that of a group for one use.
+// Describe is Group.Describe with a new Group.
 func Describe(h *Header, p *Pack, fp uint64, at Place) error {
 	if !at.IsGroup() {
 		return p.Header(h, at)
@@ -248,7 +247,7 @@ func Describe(h *Header, p *Pack, fp uint64, at Place) error {
 	return g.Describe(h, p, fp, at)
 }
 
-// A cursor reads what may be anything: once it is bad, it gives zeros.
+// A cursor reads untrusted bytes: after an error it returns zeros.
 type cursor struct {
 	b   []byte
 	bad bool
@@ -287,7 +286,7 @@ func (c *cursor) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// length reads a number that is at most limit.
+// length reads a number of at most limit.
 func (c *cursor) length(limit uint64) int {
 	v := c.uvarint()
 	if v > limit {

@@ -8,12 +8,11 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A group is one record for many small ones, its members, as results that cost
-// little come by the million: one header, one checksum, and of the provenance of
-// each what differs. The header has the kind, as type how many members there are,
-// as created the lowest and as stamp the highest of their stamps, the highest of
-// their moves, and no key, link, cost or provenance. The payload is the members,
-// one after another:
+// A group is one record for many small ones, its members, because cheap results come by the
+// million. It has one header, one checksum, and only what differs in the provenance of
+// each. The header has the kind, the number of members as type, their lowest stamp as
+// created, their highest stamp and highest moves. It has no key, link, cost or provenance.
+// The payload is the members, one after another:
 //
 //	33 key
 //	 n bytes of payload, times 4; plus 1 if it is a link, 2 if a type follows
@@ -22,22 +21,21 @@ import (
 //	 s cost, ns
 //	 s created, ns since 1970, less that of the member before
 //	 s stamp, less that of the member before
-//	 n how many bytes the provenance begins with as that of the member before does
-//	 n how many it ends with as that does
-//	 n how many are between
-//	   those
+//	 n bytes at the start of the provenance that equal the member before
+//	 n bytes at its end that do
+//	 n bytes between them
+//	   these bytes
 //	   payload
 //
-// n is a number in the varint encoding of protocol buffers, s one with a sign. A
-// member that comes first follows one of nothing but zeros. No two members of a
-// group have the same fingerprint.
+// n is a number in the varint encoding of protocol buffers, s a signed one. The first
+// member follows a member of zeros. No two members of a group have the same fingerprint.
 const (
 	MaxMembers   = 256
-	MaxGroupBody = 64 << 10 // bytes of all of them
-	// What has more than this is a record of its own: little would be saved.
+	MaxGroupBody = 64 << 10 // bytes of all members
+	// Larger records stay separate, because a group would save little.
 	MaxMemberPayload    = 4 << 10
 	MaxMemberProvenance = 16 << 10
-	// memberBound is what a member takes at most besides payload and provenance.
+	// memberBound is the greatest size of a member without payload and provenance.
 	memberBound = 2*key.Size + 8 + 7*binary.MaxVarintLen64
 )
 
@@ -47,10 +45,10 @@ const (
 	memberSizeShift = iota
 )
 
-// KindMember is the kind of a record in a group, which no header in a file has.
+// KindMember is the kind of a record in a group. No header in a file has it.
 const KindMember = kinds
 
-// A Member is one record of a group. Its slices are parts of the group.
+// A Member is one record of a group. Its slices alias the group.
 type Member struct {
 	fp                   uint64
 	key, link            []byte
@@ -59,10 +57,10 @@ type Member struct {
 	prefix, suffix       int
 	middle               []byte // of the provenance
 	payload              []byte
-	bytes                int // that it takes in the group
+	bytes                int // size in the group
 }
 
-// Own is how many bytes of the group are there for this member alone.
+// Own returns how many bytes of the group belong to this member alone.
 func (m *Member) Own() int { return m.bytes - len(m.middle) }
 
 func (m *Member) provenanceSize() int { return m.prefix + len(m.middle) + m.suffix }
@@ -80,20 +78,19 @@ type GroupWriter struct {
 	moves      uint32
 }
 
-// IsSmall reports whether a record may be a member of a group that takes at most
-// limit bytes.
+// IsSmall reports whether a record may be a member of a group of at most limit bytes.
 func IsSmall(h *Header, payload, provenance []byte, limit int) bool {
 	return (h.Kind == KindInline || h.Kind == KindLink) && len(payload) <= MaxMemberPayload &&
 		len(provenance) <= MaxMemberProvenance && memberBound+len(payload)+len(provenance) <= limit
 }
 
-// Takes reports whether a record that is small still fits into the group.
+// Takes reports whether a small record still fits into the group.
 func (w *GroupWriter) Takes(fp uint64, payload, provenance []byte, limit int) bool {
 	return len(w.prints) < MaxMembers && len(w.body)+memberBound+len(payload)+len(provenance) <= limit &&
 		!slices.Contains(w.prints, fp)
 }
 
-// Reset begins another group.
+// Reset starts another group.
 func (w *GroupWriter) Reset() {
 	*w = GroupWriter{body: w.body[:0], prints: w.prints[:0], stamps: w.stamps[:0], provenance: w.provenance[:0]}
 }
@@ -138,10 +135,10 @@ func (w *GroupWriter) Add(fp uint64, h *Header, payload, provenance []byte) {
 	w.provenance = append(w.provenance[:0], provenance...)
 }
 
-// Len is how many members there are.
+// Len returns the number of members.
 func (w *GroupWriter) Len() int { return len(w.prints) }
 
-// Stamp is that of the first member, 0 if there is none.
+// Stamp returns the stamp of the first member, 0 if there is none.
 func (w *GroupWriter) Stamp() int64 {
 	if len(w.stamps) == 0 {
 		return 0
@@ -149,14 +146,14 @@ func (w *GroupWriter) Stamp() int64 {
 	return w.stamps[0]
 }
 
-// Only returns the one member as a record of its own.
+// Only returns the only member as an ordinary record.
 func (w *GroupWriter) Only() (h Header, payload, provenance []byte) {
 	h, payload = w.first, w.body[len(w.body)-w.size:]
 	h.Seal(payload, w.provenance)
 	return h, payload, w.provenance
 }
 
-// Close returns the group as a record, valid until reset.
+// Close returns the group as a record, valid until Reset.
 func (w *GroupWriter) Close() (h Header, body []byte) {
 	h = Header{
 		Kind: KindGroup, Type: uint64(len(w.prints)), Created: slices.Min(w.stamps), Stamp: slices.Max(w.stamps), Moves: w.moves,
@@ -165,8 +162,7 @@ func (w *GroupWriter) Close() (h Header, body []byte) {
 	return h, w.body
 }
 
-// List appends the entries of the members to entries, as the group with header h
-// is at off.
+// List appends the entries of the members to entries; the group with header h is at off.
 func (w *GroupWriter) List(entries []Entry, h *Header, off int64) []Entry {
 	for i, fp := range w.prints {
 		entries = append(entries, newMember(h, off, fp, w.stamps[i]))
@@ -174,8 +170,8 @@ func (w *GroupWriter) List(entries []Entry, h *Header, off int64) []Entry {
 	return entries
 }
 
-// inCommon returns how many bytes b begins with, and how many of the others it
-// ends with, as a does.
+// inCommon returns the lengths of the common prefix of a and b, and of the common suffix of
+// the rest.
 func inCommon(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
 	le := binary.LittleEndian

@@ -1,7 +1,6 @@
-// Package format is the bytes in the files of a store: records and groups of them
-// in packs, indexes of packs, touches and manifests, as docs/internals/store.md has them to
-// the byte. It encodes and decodes; what it reads it checks, and what fails the
-// check is ErrDamaged. It knows no files, only an io.ReaderAt, and neither paths nor
+// Package format reads and writes the bytes of the files of a store: packs, indexes,
+// touches and manifests. docs/internals/store.md specifies them. It checks what it reads
+// and returns ErrDamaged if a check fails. It uses only an io.ReaderAt, no files, paths or
 // locks.
 package format
 
@@ -15,10 +14,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A record in a pack is a header of HeaderSize bytes, the payload unless it is in a blob, the
-// provenance, and zeros up to a multiple of 8 bytes. Small ones that were put
-// together are one record, a group: see MaxMembers. Numbers are
-// little-endian. The header:
+// A record in a pack is a header of HeaderSize bytes, the payload unless it is in a blob,
+// the provenance, and zeros up to a multiple of 8 bytes. Small records that were put
+// together are one record, a group: see MaxMembers. Numbers are little-endian. The header:
 //
 //	 0  8 magic
 //	 8  8 XXH3 of bytes 16 to 152, seeded with the pack's id and the offset
@@ -36,28 +34,28 @@ import (
 //	144 4 bytes of provenance
 //	148 4 how often Collect moved it
 //
-// The seed makes a record valid in its own place only, so that a pack kept as
-// somebody's payload is never taken for records.
+// The seed makes a record valid only at its own position, so a pack stored as a payload is
+// not mistaken for records.
 const (
 	magic         = "LARDREC\x01"
 	HeaderSize    = 152
 	align         = 8
 	MaxInline     = 512 << 20 // bytes of a payload in a pack
 	MaxProvenance = 16 << 20  // bytes of a provenance
-	MaxPack       = 1 << 30   // bytes of a pack: no record ends behind that
+	MaxPack       = 1 << 30   // bytes of a pack: no record ends after it
 )
 
 // Kinds of record.
 const (
 	KindInline    byte = iota // the payload follows the header
-	KindBlob                  // the payload is a blob file
+	KindBlob                  // the payload is a blob
 	KindLink                  // no payload, but another key
 	KindTombstone             // earlier records of the key are deleted
 	KindGroup                 // the payload is many small records, its members
 	kinds
 )
 
-// A Header is what is said of a record in front of it.
+// A Header holds the fields before a record's payload.
 type Header struct {
 	Kind           byte
 	Key            key.Key
@@ -68,19 +66,19 @@ type Header struct {
 	ProvenanceSum  uint64
 	Cost           int64 // ns
 	Created        int64 // ns since 1970
-	Stamp          int64 // of two records of a key, the one with the higher counts
+	Stamp          int64 // of two records of a key, the higher one counts
 	ProvenanceSize uint32
-	Moves          uint32 // how often clean-up moved it
+	Moves          uint32 // how often Collect moved it
 }
 
-// ErrDamaged is what is wrong with bytes that are not as they were written, and
-// ErrNoRecord with those of a pack that are no record at all.
+// ErrDamaged reports bytes that differ from those written, and ErrNoRecord bytes of a pack
+// that are not a record at all.
 var (
 	ErrDamaged  = errors.New("damaged")
 	ErrNoRecord = fmt.Errorf("%w: no record begins here", ErrDamaged)
 )
 
-// inline is the number of bytes of payload in the pack.
+// inline returns the number of bytes of payload in the pack.
 func (h *Header) inline() int64 {
 	if h.Kind == KindInline || h.Kind == KindGroup {
 		return int64(h.Size)
@@ -88,7 +86,7 @@ func (h *Header) inline() int64 {
 	return 0
 }
 
-// Seal fills in the lengths and checksums of what follows the header.
+// Seal fills in the lengths and checksums of the payload and provenance.
 func (h *Header) Seal(payload, provenance []byte) {
 	h.ProvenanceSize, h.ProvenanceSum = uint32(len(provenance)), xxh3.Hash(provenance)
 	if h.Kind == KindInline || h.Kind == KindGroup {
@@ -96,10 +94,10 @@ func (h *Header) Seal(payload, provenance []byte) {
 	}
 }
 
-// ReadSize is what a reader of the value needs: header and inline payload.
+// ReadSize returns how many bytes a reader of the value needs: header and inline payload.
 func (h *Header) ReadSize() int64 { return HeaderSize + h.inline() }
 
-// Length is the size of the whole record, a multiple of 8.
+// Length returns the size of the whole record in bytes, a multiple of 8.
 func (h *Header) Length() int64 { return roundUp(h.ReadSize() + int64(h.ProvenanceSize)) }
 
 func roundUp(n int64) int64 { return (n + align - 1) &^ (align - 1) }
@@ -127,8 +125,7 @@ func (h *Header) encodeHead(b []byte, pack uint64, off int64) {
 	le.PutUint64(b[8:], xxh3.HashSeed(b[16:], seed(pack, off)))
 }
 
-// Encode writes the record, with its payload if that is inline, to b, which
-// has h.Length() bytes.
+// Encode writes the record, with an inline payload, to b, which has h.Length() bytes.
 func (h *Header) Encode(b []byte, pack uint64, off int64, payload, provenance []byte) {
 	h.encodeHead(b, pack, off)
 	at := HeaderSize + copy(b[HeaderSize:], payload)
@@ -136,8 +133,8 @@ func (h *Header) Encode(b []byte, pack uint64, off int64, payload, provenance []
 	clear(b[at:])
 }
 
-// decode reads a header from the first HeaderSize bytes of b. It reports
-// false for bytes that are not a record of this pack at this offset.
+// decode reads a header from the first HeaderSize bytes of b. It returns false for bytes
+// that are not a record of this pack at this offset.
 func (h *Header) decode(b []byte, pack uint64, off int64) bool {
 	b = b[:HeaderSize]
 	le := binary.LittleEndian
@@ -181,5 +178,5 @@ func (h *Header) Verify(payload []byte) error {
 	return nil
 }
 
-// Fingerprint is what the index knows of a key. Readers compare whole keys.
+// Fingerprint returns the part of a key that the index holds. Readers compare whole keys.
 func Fingerprint(k key.Key) uint64 { return xxh3.Hash(k[:]) }

@@ -8,7 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// An index file spares a scan of its pack. It begins with a header:
+// An index file saves a scan of its pack. It begins with a header:
 //
 //	 0 8 magic
 //	 8 8 XXH3 of the rest
@@ -16,7 +16,7 @@ import (
 //	24 8 bytes of the pack that are covered
 //	32 8 number of slots
 //
-// and goes on with slots of 40 bytes, in the order of the pack: entries,
+// Slots of 40 bytes follow, in the order of the pack. They hold entries:
 //
 //	 0 8 fingerprint of the key
 //	 8 8 stamp
@@ -26,10 +26,10 @@ import (
 //	32 4 bytes of the record, in units of 8 bytes
 //	36 4 how often Collect moved it
 //
-// An entry of a group has the number of members in place of the fingerprint, and
-// in place of the bytes of a blob 1 if they have stamps of their own. Then slots
-// follow with the fingerprints of the members, 8 bytes each, behind each one its
-// stamp if it has one of its own, and zeros to the end of the last.
+// An entry of a group has the number of members in place of the fingerprint. In place of
+// the bytes of a blob it has 1 if the members have their own stamps. The next slots hold
+// the fingerprints of the members, 8 bytes each. Each is followed by its own stamp if it
+// has one. Zeros fill the last slot.
 const (
 	indexMagic      = "LARDIDX\x01"
 	indexHeaderSize = 40
@@ -37,8 +37,8 @@ const (
 	MaxIndex        = 1 << 30 // bytes of an index file
 )
 
-// EncodeIndex returns the index of the first covered bytes of a pack, which entries
-// describe in its order.
+// EncodeIndex returns the index of the first covered bytes of a pack, whose records are
+// entries, in their order.
 func EncodeIndex(pack uint64, covered int64, entries []Entry) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, indexHeaderSize, indexHeaderSize+EntrySize*len(entries))
@@ -71,7 +71,7 @@ func appendEntry(b []byte, e *Entry) []byte {
 	return le.AppendUint32(b, e.Moves)
 }
 
-// appendMembers writes the entries of a group.
+// appendMembers appends the entries of a group.
 func appendMembers(b []byte, members []Entry) []byte {
 	le := binary.LittleEndian
 	group := members[0]
@@ -91,7 +91,7 @@ func appendMembers(b []byte, members []Entry) []byte {
 	return append(b, make([]byte, memberSlots(len(members), own)*EntrySize-(len(b)-from))...)
 }
 
-// ListedSize is what the entries of one record take in an index.
+// ListedSize returns the size of the entries of one record in an index.
 func ListedSize(entries []Entry) int64 {
 	if !entries[0].IsGroup() {
 		return EntrySize
@@ -99,12 +99,12 @@ func ListedSize(entries []Entry) int64 {
 	return int64(memberSlots(len(entries), ownStamps(entries))) * EntrySize
 }
 
-// ownStamps reports whether members have stamps of their own.
+// ownStamps reports whether members have their own stamps.
 func ownStamps(members []Entry) bool {
 	return slices.ContainsFunc(members, func(e Entry) bool { return e.Stamp != members[0].Stamp })
 }
 
-// memberSlots is how many slots a group takes.
+// memberSlots returns how many slots the members of a group take.
 func memberSlots(members int, own bool) int {
 	each := 8
 	if own {
@@ -113,8 +113,8 @@ func memberSlots(members int, own bool) int {
 	return 1 + (members*each+EntrySize-1)/EntrySize
 }
 
-// decodeIndex reads the index of a pack that is size bytes long, but for the
-// entries of records before from.
+// decodeIndex reads the index of a pack of size bytes, without the entries of records
+// before from.
 func decodeIndex(b []byte, pack uint64, size, from int64) (entries []Entry, covered int64, err error) {
 	le := binary.LittleEndian
 	if len(b) < indexHeaderSize || string(b[:len(indexMagic)]) != indexMagic || le.Uint64(b[8:]) != xxh3.Hash(b[16:]) {
@@ -174,8 +174,8 @@ func decodeEntry(b []byte) Entry {
 	}
 }
 
-// decodeMembers appends the entries of the members of a group, whose fingerprints
-// b begins with.
+// decodeMembers appends the entries of the members of a group, whose fingerprints are at
+// the start of b.
 func decodeMembers(entries []Entry, group Entry, b []byte) []Entry {
 	le := binary.LittleEndian
 	one := group

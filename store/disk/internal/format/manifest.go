@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A manifest is a file of its own:
+// A manifest is a separate file:
 //
 //	 0 8 magic
 //	 8 8 XXH3 of the rest
@@ -25,7 +25,7 @@ const (
 	MaxManifest        = 1 << 30 // bytes of a manifest
 )
 
-// EncodeManifest returns the file of a manifest.
+// EncodeManifest returns the content of the file of a manifest.
 func EncodeManifest(m *store.Manifest) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, manifestHeaderSize, manifestHeaderSize+len(m.Name)+len(m.Note)+key.Size*len(m.Keys))

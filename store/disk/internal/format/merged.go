@@ -11,9 +11,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A merged index says where the latest records of many packs are. Processes
-// map its file: whoever opens a store reads the list of packs, and all share
-// the memory of the rest. It begins with a header:
+// A merged index holds the positions of the latest records of many packs. Processes map its
+// file: opening a store reads the list of packs, and all processes share the memory of the
+// rest. It begins with a header:
 //
 //	 0 8 magic
 //	 8 8 XXH3 of the rest of the header, the packs and the directory
@@ -22,16 +22,16 @@ import (
 //	32 8 number of entries
 //	40 8 bits of the directory
 //
-// and goes on with packs of 32 bytes:
+// Packs of 32 bytes follow:
 //
 //	 0 8 id
 //	 8 8 bytes of the pack that are covered
 //	16 8 bytes of the blobs of the records there
 //	24 8 number of entries of the pack
 //
-// a directory: for each beginning of a fingerprint of so many bits, the number
-// of the first entry that has it, and last the number of entries, in 4 bytes
-// each; and entries of 24 bytes, ordered by fingerprint:
+// Then a directory: for each prefix of a fingerprint with that many bits, the number of the
+// first entry with it, and last the number of entries, in 4 bytes each. Last are entries of
+// 24 bytes, ordered by fingerprint:
 //
 //	 0 8 fingerprint of the key
 //	 8 4 number of the pack, in the order above
@@ -39,30 +39,30 @@ import (
 //	16 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone, both: group
 //	20 4 low half of the XXH3 of these 20 bytes
 //
-// A newer record in a pack that is not covered, or behind what is covered,
-// counts more. Packs that are gone count nothing.
+// A newer record in a pack or part of a pack that is not covered takes precedence. Entries
+// of packs that are gone do not count.
 const (
 	mergedMagic      = "LARDMRG\x01"
 	mergedHeaderSize = 48
 	mergedPackSize   = 32
 	MergedEntrySize  = 24
-	// perBucket is how many entries begin alike, on average and at most.
+	// perBucket is how many entries share a prefix, on average and at most.
 	perBucket      = 8
 	maxDirBits     = 27
 	directoryEntry = 4 // bytes of an entry of the directory
-	// MergedCost bounds what an entry takes, with its part of the directory.
+	// MergedCost bounds the size of an entry with its part of the directory.
 	MergedCost = MergedEntrySize + 2*directoryEntry/perBucket
 )
 
-// A MergedPack is what a merged index says of a pack.
+// A MergedPack describes a pack in a merged index.
 type MergedPack struct {
 	ID      uint64
-	Covered int64  // bytes of it, whose records are known
+	Covered int64  // bytes of it whose records are known
 	Blobs   uint64 // bytes of the blobs of the records there
 	Entries uint64
 }
 
-// A Merged is a merged index, as its file holds it.
+// A Merged is a merged index, in the bytes of its file.
 type Merged struct {
 	head      []byte
 	Latest    int64 // the highest stamp
@@ -73,8 +73,8 @@ type Merged struct {
 	damaged   atomic.Bool
 }
 
-// DecodeMerged reads all but the entries, which are checked when looked at: b must
-// not change.
+// DecodeMerged reads all but the entries, which are checked when they are used: b must not
+// change.
 func DecodeMerged(b []byte) (*Merged, error) {
 	le := binary.LittleEndian
 	if len(b) < mergedHeaderSize || string(b[:len(mergedMagic)]) != mergedMagic {
@@ -108,7 +108,7 @@ func DecodeMerged(b []byte) (*Merged, error) {
 	return m, nil
 }
 
-// encodeHead returns what comes before the entries.
+// encodeHead returns the bytes before the entries.
 func (m *Merged) encodeHead(entries uint64) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, mergedHeaderSize, mergedHeaderSize+len(m.Packs)*mergedPackSize+len(m.directory))
@@ -127,7 +127,7 @@ func (m *Merged) encodeHead(entries uint64) []byte {
 	return b
 }
 
-// appendMergedEntry writes an entry; at.pack is the position in the list.
+// appendMergedEntry appends an entry; at.Pack is the position in the list.
 func appendMergedEntry(b []byte, fp uint64, at Place) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint64(b, fp)
@@ -137,29 +137,28 @@ func appendMergedEntry(b []byte, fp uint64, at Place) []byte {
 	return le.AppendUint32(b, uint32(xxh3.Hash(b[len(b)-20:])))
 }
 
-// directoryBits returns how many bits find the entry among n in a few steps.
+// directoryBits returns how many bits suffice to find an entry among n in a few steps.
 func directoryBits(n int) uint64 {
 	return uint64(min(bits.Len(uint(n/perBucket)), maxDirBits))
 }
 
-// MergedSize is what a merged index of so many packs takes, without MergedCost for
-// each entry.
+// MergedSize returns the size of a merged index of packs, without MergedCost for each
+// entry.
 func MergedSize(packs int) int64 { return mergedHeaderSize + int64(packs)*mergedPackSize }
 
 func (m *Merged) bucket(fp uint64) uint64 { return fp >> (64 - m.bits) }
 
-// Same reports whether m is the same index as other, which was read at another
-// time.
+// Same reports whether m is the same index as other, which was read at another time.
 func (m *Merged) Same(other *Merged) bool { return bytes.Equal(m.head, other.head) }
 
-// IsDamaged reports whether an entry was found that is not what was written.
+// IsDamaged reports whether a damaged entry was found.
 func (m *Merged) IsDamaged() bool { return m.damaged.Load() }
 
-// Len is how many entries there are.
+// Len returns the number of entries.
 func (m *Merged) Len() int { return len(m.entries) / MergedEntrySize }
 
-// Entry returns entry i, whose pack is a position in packs. An entry that is not
-// what was written is not ok.
+// Entry returns entry i, whose pack is a position in packs. It returns false for a damaged
+// entry.
 func (m *Merged) Entry(i int) (l Located, ok bool) {
 	le := binary.LittleEndian
 	b := m.entries[i*MergedEntrySize:][:MergedEntrySize]
@@ -173,7 +172,7 @@ func (m *Merged) Entry(i int) (l Located, ok bool) {
 	return l, ok
 }
 
-// Find returns where the record of fp is, in a pack that is a position in packs.
+// Find returns the position of the record of fp; its pack is a position in packs.
 func (m *Merged) Find(fp uint64) (Place, bool) {
 	le := binary.LittleEndian
 	to := m.directory[m.bucket(fp)*directoryEntry:]
@@ -188,14 +187,14 @@ func (m *Merged) Find(fp uint64) (Place, bool) {
 			return l.Place, ok
 		}
 	}
-	// A fingerprint that was damaged looks like one that is missing.
+	// A damaged fingerprint looks like a missing one.
 	for i := from; i < end; i++ {
 		m.Entry(i)
 	}
 	return Place{}, false
 }
 
-// Position returns where a pack stands in the list, if it does.
+// Position returns the position of a pack in the list, if it is there.
 func (m *Merged) Position(id uint64) (i int, ok bool) {
 	i = slices.IndexFunc(m.Packs, func(p MergedPack) bool { return p.ID == id })
 	return i, i >= 0

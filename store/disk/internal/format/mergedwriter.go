@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// WriteMerged writes a merged index of packs. each yields the entries, most
-// of them at most, ordered by fingerprint and with positions in packs; it is
-// called twice.
+// WriteMerged writes a merged index of packs. It calls each twice. each yields at most most
+// entries, ordered by fingerprint and with positions in packs.
 func WriteMerged(file io.Writer, latest int64, packs []MergedPack, most int, each func(yield func(Located) error) error) error {
 	m := &Merged{Latest: latest, Packs: packs, bits: directoryBits(most)}
 	entries, err := m.direct(each)
@@ -27,7 +26,7 @@ func WriteMerged(file io.Writer, latest int64, packs []MergedPack, most int, eac
 	return cmp.Or(err, w.Flush())
 }
 
-// direct makes the directory, and counts the entries, in all and of each pack.
+// direct makes the directory, and counts the entries, in total and per pack.
 func (m *Merged) direct(each func(yield func(Located) error) error) (entries uint64, err error) {
 	first := make([]uint32, 1<<m.bits+1)
 	err = each(func(l Located) error {

@@ -9,13 +9,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Pack is a pack to be read: records, one after another.
+// A Pack reads a pack: records, one after another.
 type Pack struct {
-	ID     uint64 // with which its records are sealed
+	ID     uint64 // seeds the checksums of its records
 	Reader io.ReaderAt
 }
 
-// heads are for reading headers alone.
+// heads holds buffers for single headers.
 var heads = sync.Pool{New: func() any { return new([HeaderSize]byte) }}
 
 // Header reads the header of the record at at.
@@ -25,7 +25,7 @@ func (p *Pack) Header(h *Header, at Place) error {
 	return p.readRecord(h, at, buf[:])
 }
 
-// readRecord fills buf, which begins with a header, from at.
+// readRecord fills buf, which starts with a header, from the position at.
 func (p *Pack) readRecord(h *Header, at Place, buf []byte) error {
 	if err := p.readAt(buf, at.Offset()); err != nil {
 		return err
@@ -33,8 +33,7 @@ func (p *Pack) readRecord(h *Header, at Place, buf []byte) error {
 	return p.Check(h, at, buf)
 }
 
-// readAt fills b with what is in a record. An error of the medium is no damage: it
-// may give the same bytes another time.
+// readAt fills b with a part of a record. An error of the medium is not damage.
 func (p *Pack) readAt(b []byte, off int64) error {
 	n, err := p.Reader.ReadAt(b, off)
 	switch {
@@ -46,7 +45,7 @@ func (p *Pack) readAt(b []byte, off int64) error {
 	return err
 }
 
-// Check decodes the header of the record at at, which b begins with.
+// Check decodes the header at the start of b, of the record at at.
 func (p *Pack) Check(h *Header, at Place, b []byte) error {
 	if !h.decode(b, p.ID, at.Offset()) {
 		return fmt.Errorf("%w: bad header", ErrDamaged)
@@ -57,8 +56,7 @@ func (p *Pack) Check(h *Header, at Place, b []byte) error {
 	return nil
 }
 
-// Read reads the header and what follows of the value, which only Header.Verify
-// checks.
+// Read reads the header and the inline payload, which only Header.Verify checks.
 func (p *Pack) Read(h *Header, at Place) (payload []byte, err error) {
 	buf := make([]byte, at.ReadSize())
 	if err := p.readRecord(h, at, buf); err != nil {
@@ -67,7 +65,7 @@ func (p *Pack) Read(h *Header, at Place) (payload []byte, err error) {
 	return buf[HeaderSize:], nil
 }
 
-// Provenance reads the provenance of the record with header h at at, verified.
+// Provenance reads the verified provenance of the record with header h at at.
 func (p *Pack) Provenance(h *Header, at Place) ([]byte, error) {
 	b := make([]byte, h.ProvenanceSize)
 	if err := p.readAt(b, at.Offset()+h.ReadSize()); err != nil {
@@ -79,7 +77,7 @@ func (p *Pack) Provenance(h *Header, at Place) ([]byte, error) {
 	return b, nil
 }
 
-// ReadWhole reads all of a record that is in no group, verified.
+// ReadWhole reads a whole, verified record that is not in a group.
 func (p *Pack) ReadWhole(h *Header, at Place) (payload, provenance []byte, err error) {
 	if payload, err = p.Read(h, at); err != nil {
 		return nil, nil, err

@@ -6,23 +6,22 @@ import (
 	"io"
 )
 
-// A Scan is what was found in a part of a pack.
+// A Scan is the result of scanning a part of a pack.
 type Scan struct {
 	Entries []Entry
-	End     int64    // go on from here when the pack has grown
-	Indexed int64    // an index file covers this much
-	Torn    bool     // a record begins at End but is not whole yet
-	Damaged []Extent // bytes that are no records
+	End     int64    // continue here when the pack has grown
+	Indexed int64    // bytes that an index file covers
+	Torn    bool     // a record at End is incomplete
+	Damaged []Extent // bytes that are not records
 }
 
 // An Extent is a part of a pack, in bytes.
 type Extent struct{ From, To int64 }
 
-// Scan reads the headers of the records between two offsets, and groups. After
-// damage it goes on at the next header that is valid, so that damage costs no
-// more than the records it hit. Holes, which a crash may leave between records, too,
-// are not read where the reader tells of them. Damage at the very end may be a record
-// that another process is writing: it is left for the next scan.
+// Scan reads the headers of the records between two offsets, and groups. After damage it
+// continues at the next valid header, so damage costs only the records it hit. It skips
+// holes, which a crash may leave between records, if the reader reports them. Damage at the
+// very end may be a record that another process is writing; it is left for the next scan.
 func (p *Pack) Scan(from, size int64) (Scan, error) {
 	size = ScanEnd(size)
 	s := Scan{End: from}
@@ -65,11 +64,11 @@ func (p *Pack) Scan(from, size int64) (Scan, error) {
 	return s, nil
 }
 
-// ScanEnd is how far a pack that is size bytes long is read.
+// ScanEnd returns how far a pack of size bytes is read.
 func ScanEnd(size int64) int64 { return min(size, MaxPack) &^ (align - 1) }
 
-// ScanIndexed is scan with the help of an index: what lies beyond is read. An index
-// that is damaged is no help.
+// ScanIndexed is Scan with an index: it reads only what the index does not cover. It
+// ignores a damaged index.
 func (p *Pack) ScanIndexed(index []byte, from, size int64) (found Scan, indexErr, err error) {
 	entries, covered, indexErr := decodeIndex(index, p.ID, size, from)
 	found, err = p.Scan(max(covered, from), size)
@@ -78,8 +77,8 @@ func (p *Pack) ScanIndexed(index []byte, from, size int64) (found Scan, indexErr
 	return found, indexErr, err
 }
 
-// nextMagic returns how far after the beginning of b the next header may
-// begin: a multiple of align, at least 1 of them.
+// nextMagic returns the offset in b at which the next header may begin: a positive multiple
+// of align.
 func nextMagic(b []byte) int64 {
 	for from := align; ; {
 		i := bytes.Index(b[from:], []byte(magic))
@@ -94,19 +93,19 @@ func nextMagic(b []byte) int64 {
 	}
 }
 
-// A window reads a file in large steps.
+// A window reads a file in large pieces.
 type window struct {
 	r    io.ReaderAt
 	size int64 // of the file
 	buf  []byte
-	data []byte // the part of buf that is filled
+	data []byte // the filled part of buf
 	base int64  // offset of data in the file
 }
 
 const windowSize = 128 << 10
 
-// skip returns where a header may begin, from off on: beyond what was read already, not
-// in a hole.
+// skip returns the first offset from off on at which a header may begin: after the bytes
+// already read, and not in a hole.
 func (w *window) skip(off int64) int64 {
 	sparse, ok := w.r.(interface{ Data(off int64) int64 })
 	if !ok || off+HeaderSize <= w.base+int64(len(w.data)) {
@@ -115,8 +114,7 @@ func (w *window) skip(off int64) int64 {
 	return max(off, min(sparse.Data(off)&^(align-1), w.size))
 }
 
-// at returns the bytes at off, at least n of them, which is no more than
-// windowSize.
+// at returns at least n bytes at off; n is at most windowSize.
 func (w *window) at(off, n int64) ([]byte, error) {
 	if off >= w.base && off+n <= w.base+int64(len(w.data)) {
 		return w.data[off-w.base:], nil

@@ -7,7 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A touch file says when old records were last used: a header,
+// A touch file holds the last uses of old records: a header,
 //
 //	0 8 magic
 //	8 8 XXH3 of the rest
@@ -20,7 +20,8 @@ const (
 	MaxTouches      = 1 << 30 // bytes of a touch file
 )
 
-// EncodeTouches returns a touch file that says of fingerprints when they were used.
+// EncodeTouches returns a touch file with the last uses of fingerprints, in minutes since
+// 1970.
 func EncodeTouches(t map[uint64]uint32) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, touchHeaderSize, touchHeaderSize+touchSize*len(t))

@@ -15,15 +15,15 @@ import (
 
 const maxReports = 1000
 
-// reports remembers what was already reported: damage that is met on every
-// read is one line in the log.
+// reports remembers what was already logged, so that damage met on every read is logged
+// once.
 type reports struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// First reports whether what was not reported before. Beyond maxReports nothing is
-// new any more.
+// First reports whether what was not logged before. After maxReports it always returns
+// false.
 func (f *Folder) First(what string) bool {
 	r := &f.reports
 	r.mu.Lock()
@@ -45,9 +45,8 @@ func (f *Folder) Report(path, what string, err error) {
 	}
 }
 
-// SetAside reports a file that is damaged, or is where it should not be, and
-// moves it to the quarantine. A file that could not be read for another
-// reason may be sound, and stays.
+// SetAside logs a file that is damaged or misplaced, and moves it to the quarantine. A file
+// that could not be read for another reason may be sound, and stays.
 func (f *Folder) SetAside(path string, reason error) {
 	if !errors.Is(reason, format.ErrDamaged) {
 		f.Report(path, "cannot read a file", reason)
@@ -78,8 +77,8 @@ func (f *Folder) SetAside(path string, reason error) {
 	f.trim(info.Size())
 }
 
-// SetAsideBytes reports bytes of a pack that are no record, or a bad one, and copies
-// what they begin with to the quarantine, unless it is there from an earlier time.
+// SetAsideBytes logs bytes of a pack that are a damaged record or none, and copies the
+// first of them to the quarantine, unless it has them already.
 func (f *Folder) SetAsideBytes(pack *File, id uint64, from, to int64, reason error) {
 	name := fmt.Sprintf("%016x-%d.record", id, from)
 	if !f.First(name) {
@@ -94,7 +93,7 @@ func (f *Folder) SetAsideBytes(pack *File, id uint64, from, to int64, reason err
 	}
 	b, err := pack.dataBetween(from, to, f.MaxAside)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, format.ErrDamaged) {
-		return // the medium does not give them back: reported above
+		return // the medium does not return them: reported above
 	}
 	if err := f.Write(f.Path(Quarantine, name), b); err != nil {
 		f.Log.Warn("store: cannot copy a damaged record", "error", err)
@@ -107,18 +106,18 @@ func (f *Folder) asidePath(base string) string {
 	return f.Path(Quarantine, fmt.Sprintf("%s-%016x", base, RandomID()))
 }
 
-// An aside is what is known of the quarantine.
+// An aside is the known state of the quarantine.
 type aside struct {
 	mu   sync.Mutex
-	room int64 // this much may be set aside before it is listed again
+	room int64 // bytes that may be added before it is listed again
 }
 
-// asideCost is what each file in the quarantine counts beside its bytes: there may be any
-// number that have none.
+// asideCost is what each file in the quarantine counts in addition to its bytes, because
+// there may be many empty ones.
 const asideCost = 4 << 10
 
-// trim sees to the limit of the quarantine when a file of size bytes was set aside. It is
-// listed once for many of them, as they may be as many as there are files.
+// trim enforces the limit of the quarantine after a file of size bytes was added. It lists
+// the quarantine once for many files, because there may be very many.
 func (f *Folder) trim(size int64) {
 	f.aside.mu.Lock()
 	defer f.aside.mu.Unlock()
@@ -139,15 +138,15 @@ func (f *Folder) trim(size int64) {
 	f.aside.room = few
 }
 
-// A heldAside is something in the quarantine.
+// A heldAside is an entry of the quarantine.
 type heldAside struct {
 	path string
 	at   time.Time
 	cost int64
 }
 
-// listAside lists what is in the quarantine, in the order in which it is to go: what is
-// too large for it, and the oldest.
+// listAside lists the quarantine in the order of removal: entries too large for it, then
+// the oldest.
 func (f *Folder) listAside() (all []heldAside, total int64) {
 	dir := f.Path(Quarantine)
 	entries, err := f.List(dir)
@@ -160,7 +159,7 @@ func (f *Folder) listAside() (all []heldAside, total int64) {
 		}
 		info, err := e.Info()
 		if err != nil {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		}
 		h := heldAside{filepath.Join(dir, e.Name()), info.ModTime(), info.Size() + asideCost}
 		if e.IsDir() {

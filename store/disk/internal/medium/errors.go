@@ -10,11 +10,11 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// ErrStray is what is wrong with what lies where something else belongs.
+// ErrStray reports a file of another kind at a path of the store.
 var ErrStray = fmt.Errorf("%w: not what belongs here", format.ErrDamaged)
 
-// IsObstructed reports whether a file or folder on the way to a file is missing, or
-// none.
+// IsObstructed reports whether a file or directory on the path of a file is missing or not
+// a directory.
 func IsObstructed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -27,7 +27,7 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
 }
 
-// StoreError adds the sentinel that callers of a store look for.
+// StoreError adds the sentinel error that callers of a store check for.
 func StoreError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrReadOnly):

@@ -1,9 +1,9 @@
-// Package medium is the folder of a store in the file system: what is in it by
-// name, who made it, temporary files and their owners, files that appear as a whole
-// or not at all, what is set aside, locks, and files that are mapped into memory. It
-// knows nothing of what the files hold but the mark that makes a folder a store.
+// Package medium implements the directory of a store in the file system. It names the
+// files, marks the directory as a store, writes files atomically, removes temporary files
+// of dead writers, quarantines damaged files, locks files, and maps them into memory. The
+// only content it interprets is the mark that makes a directory a store.
 //
-// All that is done to files goes through it, so a test can have any of it fail.
+// All file operations go through this package, so a test can make any of them fail.
 package medium
 
 import (
@@ -13,30 +13,30 @@ import (
 	"path/filepath"
 )
 
-// A Folder is that of a store.
+// A Folder is the directory of a store.
 type Folder struct {
 	Dir      string        // an absolute path
 	ReadOnly bool          // nothing is written
-	Sync     bool          // what was written is safe from a loss of power
-	MaxAside int64         // bytes that were set aside and are kept
-	Log      *slog.Logger  // takes warnings
-	Grown    func(n int64) // is told by how many bytes the folder grew
-	Fail     Fail          // nil but in tests
-	Bytes    func(n int)   // is told of bytes that were read; nil but in tests
+	Sync     bool          // writes survive a power loss
+	MaxAside int64         // limit of the quarantine, bytes
+	Log      *slog.Logger  // receives warnings
+	Grown    func(n int64) // called with the number of bytes by which the directory grew
+	Fail     Fail          // nil except in tests
+	Bytes    func(n int)   // called with the number of bytes read; nil except in tests
 
 	temps   temps
 	reports reports
 	aside   aside
 }
 
-// A Fail is asked before anything is done to a file, and returns why that is not to
-// succeed. Of what is to be written then, half is.
+// A Fail is called before any file operation, and returns an error to make it fail. A write
+// that fails writes half of its bytes.
 type Fail func(op Op, path string) error
 
-// An Op is what is done to a file.
+// An Op is a file operation.
 type Op string
 
-// What may fail.
+// The operations that a Fail can make fail.
 const (
 	OpOpen     Op = "open"
 	OpCreate   Op = "create"
@@ -55,9 +55,9 @@ const (
 	OpRemove   Op = "remove"
 )
 
-// fails returns why op is not to succeed.
+// fails returns why op should fail.
 func (f *Folder) fails(op Op, path string) error {
-	if f.Fail == nil { // this is inlined
+	if f.Fail == nil { // inlined
 		return nil
 	}
 	return f.ask(op, path)
@@ -70,22 +70,22 @@ func (f *Folder) ask(op Op, path string) error {
 	return nil
 }
 
-// Path is where something in the folder is.
+// Path returns the path of a name in the directory.
 func (f *Folder) Path(names ...string) string {
-	path := f.Dir // each miss asks for one: this is a string and no more
+	path := f.Dir // each miss calls it: this allocates one string only
 	for _, name := range names {
 		path += string(filepath.Separator) + name
 	}
 	return path
 }
 
-// IsThere reports whether the folder is one.
+// IsThere reports whether the directory exists.
 func (f *Folder) IsThere() bool {
 	info, err := f.Stat(f.Dir)
 	return err == nil && info.IsDir()
 }
 
-// Stat looks at a file, or at what a link leads to.
+// Stat describes a file and follows links.
 func (f *Folder) Stat(path string) (os.FileInfo, error) {
 	if err := f.fails(OpStat, path); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (f *Folder) Stat(path string) (os.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// Lstat looks at a file, or at a link itself.
+// Lstat describes a file, or a link itself.
 func (f *Folder) Lstat(path string) (os.FileInfo, error) {
 	if err := f.fails(OpStat, path); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (f *Folder) Lstat(path string) (os.FileInfo, error) {
 	return os.Lstat(path)
 }
 
-// List returns what is in a folder.
+// List returns the entries of a directory.
 func (f *Folder) List(dir string) ([]fs.DirEntry, error) {
 	if err := f.fails(OpList, dir); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (f *Folder) mkdir(path string) error {
 	return os.Mkdir(path, 0o777)
 }
 
-// mkdirAll makes the folder itself, with its parents.
+// mkdirAll creates the directory itself, with its parents.
 func (f *Folder) mkdirAll() error {
 	if f.IsThere() {
 		return nil
@@ -149,7 +149,7 @@ func (f *Folder) rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// OpenFile is os.OpenFile for what the store itself names.
+// OpenFile is os.OpenFile for names of the store.
 func (f *Folder) OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	op := OpOpen
 	if flag&os.O_CREATE != 0 {
@@ -165,13 +165,13 @@ func (f *Folder) OpenFile(path string, flag int, mode fs.FileMode) (*File, error
 	return &File{file, f}, nil
 }
 
-// A File is one of a folder that is open.
+// A File is an open file of a Folder.
 type File struct {
 	*os.File
 	folder *Folder
 }
 
-// Read reads on.
+// Read reads at the current position.
 func (f *File) Read(b []byte) (int, error) {
 	if err := f.folder.fails(OpRead, f.Name()); err != nil {
 		return 0, err
@@ -179,7 +179,7 @@ func (f *File) Read(b []byte) (int, error) {
 	return f.count(f.File.Read(b))
 }
 
-// ReadAt reads from an offset.
+// ReadAt reads at an offset.
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.folder.fails(OpRead, f.Name()); err != nil {
 		return 0, err
@@ -187,7 +187,7 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	return f.count(f.File.ReadAt(b, off))
 }
 
-// count passes on what a read returned.
+// count reports n to Bytes and returns its arguments.
 func (f *File) count(n int, err error) (int, error) {
 	if f.folder.Bytes != nil {
 		f.folder.Bytes(n)
@@ -195,25 +195,25 @@ func (f *File) count(n int, err error) (int, error) {
 	return n, err
 }
 
-// Write writes on.
+// Write writes at the current position.
 func (f *File) Write(b []byte) (int, error) {
 	if err := f.folder.fails(OpWrite, f.Name()); err != nil {
-		n, _ := f.File.Write(b[:len(b)/2]) // a test looks at what is left
+		n, _ := f.File.Write(b[:len(b)/2]) // a test checks what is left
 		return n, err
 	}
 	return f.File.Write(b)
 }
 
-// WriteAt writes from an offset on.
+// WriteAt writes at an offset.
 func (f *File) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.folder.fails(OpWrite, f.Name()); err != nil {
-		n, _ := f.File.WriteAt(b[:len(b)/2], off) // a test looks at what is left
+		n, _ := f.File.WriteAt(b[:len(b)/2], off) // a test checks what is left
 		return n, err
 	}
 	return f.File.WriteAt(b, off)
 }
 
-// Stat looks at the file.
+// Stat describes the file.
 func (f *File) Stat() (os.FileInfo, error) {
 	if err := f.folder.fails(OpStat, f.Name()); err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (f *File) Stat() (os.FileInfo, error) {
 	return f.File.Stat()
 }
 
-// Truncate cuts the file.
+// Truncate truncates the file.
 func (f *File) Truncate(size int64) error {
 	if err := f.folder.fails(OpTruncate, f.Name()); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// Chmod changes who may do what.
+// Chmod changes the permissions of the file.
 func (f *File) Chmod(mode fs.FileMode) error {
 	if err := f.folder.fails(OpChmod, f.Name()); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (f *File) Chmod(mode fs.FileMode) error {
 	return f.File.Chmod(mode)
 }
 
-// Sync makes what was written safe from a loss of power.
+// Sync makes the writes survive a power loss.
 func (f *File) Sync() error {
 	if err := f.folder.fails(OpSync, f.Name()); err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// A file may claim any length and hold nothing: a crash, or whoever cuts it to more than it
-// has, leaves a hole, which reads as zeros.
+// A file may be long and hold no data: a crash, or extending it by truncation, leaves a
+// hole, which reads as zeros.
 
-// nowhere is where there is no data any more.
+// nowhere is the offset after the last data.
 const nowhere = math.MaxInt64
 
-// Data returns where there is data in a file, from an offset on: what is before is a hole.
-// Where the system does not tell, it is the offset.
+// Data returns the first offset from off on that has data: what is before it is a hole. If
+// the system does not report holes, it returns off.
 func (f *File) Data(off int64) int64 {
 	if f.folder.fails(OpSeek, f.Name()) != nil {
 		return off
@@ -23,7 +23,7 @@ func (f *File) Data(off int64) int64 {
 	return dataAt(f.File, off)
 }
 
-// hole returns where there is none. The end of a file is a hole, too.
+// hole returns the first offset from off on without data. The end of a file is a hole, too.
 func (f *File) hole(off int64) int64 {
 	if f.folder.fails(OpSeek, f.Name()) != nil {
 		return nowhere
@@ -31,7 +31,8 @@ func (f *File) hole(off int64) int64 {
 	return holeAt(f.File, off)
 }
 
-// checkHoles reports damage if a file of size bytes has a hole that a sound one has not.
+// checkHoles reports damage if a file of size bytes has a hole that a sound file does not
+// have.
 func (f *File) checkHoles(size int64) error {
 	for from := f.hole(0); from < size; {
 		to := min(f.Data(from), size)
@@ -43,8 +44,8 @@ func (f *File) checkHoles(size int64) error {
 	return nil
 }
 
-// dataBetween reads at most limit bytes between two offsets, but neither a hole that begins
-// there nor what follows a piece of zeros.
+// dataBetween reads at most limit bytes between two offsets. It skips a hole at the start
+// and stops before a piece of zeros.
 func (f *File) dataBetween(from, to, limit int64) ([]byte, error) {
 	from = min(f.Data(from), to)
 	return readPieces(io.NewSectionReader(f, from, to-from), min(to-from, limit))

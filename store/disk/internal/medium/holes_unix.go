@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The position of the file is moved, which nothing here reads from.
+// Seeking moves the position of the file, from which nothing here reads.
 
 func dataAt(f *os.File, off int64) int64 {
 	at, err := f.Seek(off, unix.SEEK_DATA)

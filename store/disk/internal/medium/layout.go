@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// What is in the folder of a store.
+// Names in the directory of a store.
 const (
 	Packs      = "packs"
 	Blobs      = "blobs"
@@ -15,8 +15,7 @@ const (
 	Touches    = "touch"
 	Quarantine = "quarantine"
 	Temps      = "tmp"
-	// Trash holds blobs for the moment between the decision that nothing refers to
-	// them and their removal.
+	// Trash holds blobs between the decision that they are unreferenced and their removal.
 	Trash = "trash"
 
 	FormatFile  = "FORMAT"
@@ -48,8 +47,8 @@ const cachedirTag = `Signature: 8a477f597d28d172789f06886806bc55
 # For information about cache directory tags, see https://bford.info/cachedir/
 `
 
-// LayOut makes what the folder lacks, and marks anew that are damaged: a folder
-// with none left is no store.
+// LayOut creates what the directory lacks, and rewrites damaged marks: a directory without
+// a mark is not a store.
 func (f *Folder) LayOut() error {
 	if err := f.makeDirs(); err != nil {
 		return err
@@ -66,7 +65,7 @@ func (f *Folder) LayOut() error {
 	return nil
 }
 
-// makeDirs makes the folder of the store, and those in it.
+// makeDirs creates the directory of the store and its subdirectories.
 func (f *Folder) makeDirs() error {
 	if err := f.mkdirAll(); err != nil {
 		return err
@@ -79,8 +78,8 @@ func (f *Folder) makeDirs() error {
 	return nil
 }
 
-// makeDir makes a folder, and moves what is not one out of the way: a link to
-// one, too, as what lies behind it may be anybody's and is swept like all else.
+// makeDir creates a directory, and moves away anything else at its path. It also moves a
+// link to a directory, because the target may be foreign and would be swept.
 func (f *Folder) makeDir(path string) error {
 	err := f.mkdir(path)
 	if err == nil && f.Sync {
@@ -93,7 +92,7 @@ func (f *Folder) makeDir(path string) error {
 	switch {
 	case errors.Is(lerr, fs.ErrNotExist):
 		return StoreError(err)
-	case lerr != nil: // what is not seen may be the folder
+	case lerr != nil: // it may be the directory
 		return StoreError(lerr)
 	case info.IsDir():
 		return nil
@@ -102,15 +101,15 @@ func (f *Folder) makeDir(path string) error {
 	return StoreError(f.mkdir(path))
 }
 
-// obstacle moves away what is where a file or folder of the store belongs.
+// obstacle moves away what is at a path of the store.
 func (f *Folder) obstacle(path string) {
 	if filepath.Base(path) == Quarantine {
-		_ = f.Remove(path) // the quarantine cannot take itself
+		_ = f.Remove(path) // the quarantine cannot move itself
 		return
 	}
 	f.SetAside(path, ErrStray)
 }
 
-// RandomID names files. Names of packs must never be used again, for their
-// records are sealed with them: 64 random bits see to that.
+// RandomID returns an ID for file names. A pack name must never be reused, because the
+// checksums of its records depend on it; 64 random bits ensure that.
 func RandomID() uint64 { return rand.Uint64() }

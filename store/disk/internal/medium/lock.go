@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrLocked says that somebody else has the lock.
+// ErrLocked reports that another process or open file has the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// TryLock locks a file for this open file alone, or returns ErrLocked; on systems
-// without such locks it returns errors.ErrUnsupported. The lock ends when the file is
+// TryLock locks a file exclusively for this open file, or returns ErrLocked, or
+// errors.ErrUnsupported on systems without such locks. The lock ends when the file is
 // closed or the process dies.
 func (f *File) TryLock() error {
 	if err := f.folder.fails(OpLock, f.Name()); err != nil {
@@ -39,7 +39,7 @@ func (f *File) ShareByte(at int64) error {
 	return shareByte(f.File, at)
 }
 
-// OthersHave reports whether another open file has a lock on a byte, or shares it.
+// OthersHave reports whether another open file has a lock on a byte, exclusive or shared.
 func (f *File) OthersHave(at int64) (bool, error) {
 	if err := f.folder.fails(OpLock, f.Name()); err != nil {
 		return false, err
@@ -47,17 +47,17 @@ func (f *File) OthersHave(at int64) (bool, error) {
 	return othersHave(f.File, at)
 }
 
-// UnlockByte ends LockByte. It fails only where the file was closed.
+// UnlockByte ends LockByte. It fails only if the file was closed.
 func (f *File) UnlockByte(at int64) error { return unlockBytes(f.File, at, 1) }
 
-// UnlockRange ends what LockBytes or LockByte locked of n bytes. It fails only where
-// the file was closed.
+// UnlockRange ends the locks of LockBytes and LockByte on n bytes. It fails only if the
+// file was closed.
 func (f *File) UnlockRange(at, n int64) error { return unlockBytes(f.File, at, n) }
 
-// UnlockBytes ends every LockByte. It fails only where the file was closed.
+// UnlockBytes ends every LockByte. It fails only if the file was closed.
 func (f *File) UnlockBytes() error { return unlockBytes(f.File, 0, 0) }
 
-// OpenLock opens or makes an empty file that is only there to be locked.
+// OpenLock opens or creates an empty lock file.
 func (f *Folder) OpenLock(name string) (*File, error) {
 	path := f.Path(name)
 	if info, err := f.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -66,7 +66,7 @@ func (f *Folder) OpenLock(name string) (*File, error) {
 	return f.OpenIn(path, os.O_RDWR|os.O_CREATE)
 }
 
-// OpenIn makes a file, and before it the folders, if somebody deleted them.
+// OpenIn creates a file, and its directories if they were deleted.
 func (f *Folder) OpenIn(path string, flag int) (*File, error) {
 	file, err := f.OpenFile(path, flag, 0o666)
 	if IsObstructed(err) {
@@ -77,15 +77,14 @@ func (f *Folder) OpenIn(path string, flag int) (*File, error) {
 	return file, err
 }
 
-// Waiting for another process: it is asked again after a pause that grows from the
-// first to the second of these.
+// FirstPause and lastPause are the first and the longest pause between tries.
 const (
 	FirstPause = 200 * time.Microsecond
 	lastPause  = 20 * time.Millisecond
 )
 
-// Retry calls try until it returns something else than ErrLocked, or ctx ends. It
-// waits without a thread.
+// Retry calls try until it returns something other than ErrLocked, or ctx ends. It waits
+// without a thread.
 func Retry(ctx context.Context, try func() error) error {
 	for pause := FirstPause; ; pause = min(2*pause, lastPause) {
 		if err := try(); !errors.Is(err, ErrLocked) {

@@ -7,6 +7,5 @@ import (
 	"os"
 )
 
-// tryLock cannot lock here. Each process then begins a pack of its own and
-// never adopts one.
+// tryLock is unsupported here. Each process then starts its own pack and never adopts one.
 func tryLock(*os.File) error { return errors.ErrUnsupported }

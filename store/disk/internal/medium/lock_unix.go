@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file for this open file alone, or returns ErrLocked. The
-// kernel unlocks it when the file is closed or the process dies.
+// tryLock locks a file exclusively for this open file, or returns ErrLocked. The kernel
+// releases the lock when the file is closed or the process dies.
 func tryLock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

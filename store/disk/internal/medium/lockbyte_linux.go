@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockBytes locks bytes of a file for this open file alone, or returns
-// ErrLocked. Open file description locks, unlike older ones, do not vanish
-// when any other descriptor of the file is closed; the kernel drops them when
-// the process dies.
+// lockBytes locks bytes of a file exclusively for this open file, or returns ErrLocked.
+// Open file description locks, unlike older ones, stay when another descriptor of the file
+// is closed; the kernel releases them when the process dies.
 func lockBytes(f *os.File, at, n int64) error { return setLock(f, at, n, unix.F_WRLCK) }
 
 func shareByte(f *os.File, at int64) error { return setLock(f, at, 1, unix.F_RDLCK) }
 
-// unlockBytes unlocks so many bytes, 0 for all from there on.
+// unlockBytes unlocks n bytes; 0 means all from there on.
 func unlockBytes(f *os.File, at, n int64) error { return setLock(f, at, n, unix.F_UNLCK) }
 
 func setLock(f *os.File, at, n int64, kind int16) error {
@@ -35,7 +34,7 @@ func othersHave(f *os.File, at int64) (bool, error) {
 }
 
 func fcntl(f *os.File, command int, lock *unix.Flock_t) error {
-	conn, err := f.SyscallConn() // unlike Fd, safe beside Close
+	conn, err := f.SyscallConn() // unlike Fd, safe during Close
 	if err != nil {
 		return err
 	}

@@ -14,45 +14,43 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// Whoever gets a payload may slice it, and keep the slice for as long as he
-// likes: nobody but the garbage collector knows when the last one is gone. So
-// large files are mapped over memory of the Go heap. It is memory like any
-// other to the collector, which counts it, too; when nothing refers to it any
-// more, a finalizer puts plain memory back into its place before it is used
-// again. A mapping is never taken away from under a reader.
+// A caller may slice a payload and keep the slice for any time: only the garbage collector
+// knows when the last slice is gone. So large files are mapped over memory of the Go heap,
+// which the collector treats and counts like other memory. When no slice refers to it, a
+// finalizer maps plain memory there before it is used again. A mapping never ends while a
+// reader has it.
 
-// Mappings are the files that a store has mapped into memory.
+// Mappings holds the files that a store has mapped into memory.
 type Mappings struct {
 	folder *Folder
-	limit  int64 // bytes; what is beyond is read
+	limit  int64 // bytes; payloads beyond are read
 
 	mu    sync.Mutex
 	files map[fileID]*mapping
-	at    map[weak.Pointer[byte]]*mapping // those of files, by their content
-	all   map[*mapping]bool               // until they are let go
-	bytes int64                           // of all, before they are mapped
-	gone  int64                           // of these, bytes of files that are known to be removed
+	at    map[weak.Pointer[byte]]*mapping // mapped files, by their content
+	all   map[*mapping]bool               // until they are released
+	bytes int64                           // of all, counted before mapping
+	gone  int64                           // the part of bytes whose files are known to be removed
 }
 
-// A mapping is a mapped file. It stays the same file as long as it is mapped,
-// so that one found by its ID is that file.
+// A mapping is a mapped file. It stays the same file while it is mapped, so a file found by
+// its ID is that file.
 type mapping struct {
 	id    fileID
 	path  string
-	first weak.Pointer[byte] // of the content; nil once nobody uses it
+	first weak.Pointer[byte] // of the content; nil once it is unused
 	gone  bool               // the file was removed
 }
 
-// maxMapped bounds what is mapped where the cap of the store does not: mapped
-// memory is a part of the heap to the collector, which lets as much garbage
-// gather beside it.
+// maxMapped bounds mapped memory if the cap of the store does not: the collector counts it
+// as heap, and lets garbage grow in proportion.
 const maxMapped = min(2<<30, math.MaxInt/8)
 
-// mappedPart is the part of the cap that may be mapped: removed files take
-// room until they are let go.
+// mappedPart is the part of the cap that may be mapped: removed files take space until
+// their mappings end.
 const mappedPart = 4
 
-// NewMappings returns the mappings of a store with a cap, 0 for none.
+// NewMappings returns the mappings of a store with a cap; 0 means no cap.
 func (f *Folder) NewMappings(limit int64) *Mappings {
 	m := &Mappings{folder: f, limit: maxMapped, files: make(map[fileID]*mapping), at: make(map[weak.Pointer[byte]]*mapping), all: make(map[*mapping]bool)}
 	if limit > 0 {
@@ -61,8 +59,7 @@ func (f *Folder) NewMappings(limit int64) *Mappings {
 	return m
 }
 
-// Open returns the content of a regular file that is size bytes long: mapped,
-// if there is room for that.
+// Open returns the content of a regular file of size bytes: mapped, if the limit allows.
 func (m *Mappings) Open(path string, size int64) (data []byte, mapped bool, err error) {
 	id, err := identify(path)
 	if err != nil {
@@ -88,19 +85,19 @@ func (m *Mappings) Open(path string, size int64) (data []byte, mapped bool, err 
 	if data, ok := m.add(f.File, id, path); ok {
 		return data, true, nil
 	}
-	data = make([]byte, size) // the file is as long: checked above
+	data = make([]byte, size) // the file is that long: checked above
 	_, err = io.ReadFull(f, data)
 	return data, false, err
 }
 
-// find returns the content of a file that is mapped and in use, nil for others.
+// find returns the content of a file that is mapped and in use, otherwise nil.
 func (m *Mappings) find(id fileID) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.files[id].data()
 }
 
-// File returns the path of the file that is mapped where data lies, whole.
+// File returns the path of the file that is mapped as exactly data.
 func (m *Mappings) File(data []byte) (path string, ok bool) {
 	if len(data) == 0 {
 		return "", false
@@ -114,7 +111,7 @@ func (m *Mappings) File(data []byte) (path string, ok bool) {
 	return f.path, true
 }
 
-// data returns the content while somebody uses it.
+// data returns the content while it is in use.
 func (f *mapping) data() []byte {
 	if f == nil {
 		return nil
@@ -126,8 +123,8 @@ func (f *mapping) data() []byte {
 	return unsafe.Slice(first, int(f.id.size))
 }
 
-// add maps a file, if there is room and it can be. If another goroutine just
-// did so, both Mappings stay.
+// add maps a file, if possible within the limit. If another goroutine just did so, both
+// mappings stay.
 func (m *Mappings) add(file *os.File, id fileID, path string) (data []byte, ok bool) {
 	f := &mapping{id: id, path: path}
 	if id.size == 0 || !m.reserve(f) {
@@ -140,13 +137,13 @@ func (m *Mappings) add(file *os.File, id fileID, path string) (data []byte, ok b
 	first := (*byte)(unsafe.Add(unsafe.Pointer(base), offset))
 	plain := func(base *byte) {
 		if err := unmapOver(unsafe.Add(unsafe.Pointer(base), offset), room); err != nil {
-			immortal.Store(base, nil) // the heap must not get back what cannot be written
+			immortal.Store(base, nil) // the heap must not reuse memory that cannot be written
 			return
 		}
 		m.release(f)
 	}
 	if err := mapOver(unsafe.Pointer(first), room, file); err != nil {
-		plain(base) // a failure may have taken away what was there
+		plain(base) // a failure may have unmapped what was there
 		return nil, false
 	}
 	weakly := weak.Make(first)
@@ -157,11 +154,11 @@ func (m *Mappings) add(file *os.File, id fileID, path string) (data []byte, ok b
 	return unsafe.Slice(first, int(id.size)), true
 }
 
-// immortal is memory that could not be made plain again.
+// immortal holds memory that could not be made plain again.
 var immortal sync.Map
 
-// heapBytes returns the first of n bytes that are an object of their own and
-// not cleared: that would take memory for what is about to be mapped over.
+// heapBytes returns the first of n bytes that are a separate object and not cleared:
+// clearing would allocate pages that the file is about to replace.
 func heapBytes(n int) *byte {
 	var b strings.Builder
 	b.Grow(n)
@@ -171,7 +168,7 @@ func heapBytes(n int) *byte {
 
 func roundTo(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 
-// reserve counts a mapping, if there is room for it.
+// reserve counts a mapping, if the limit allows it.
 func (m *Mappings) reserve(f *mapping) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,14 +180,14 @@ func (m *Mappings) reserve(f *mapping) bool {
 	return true
 }
 
-// Count returns how many files are mapped, and how many bytes they have.
+// Count returns the number of mapped files and their bytes.
 func (m *Mappings) Count() (files int, bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.all), m.bytes
 }
 
-// release counts a mapping no more.
+// release stops counting a mapping.
 func (m *Mappings) release(f *mapping) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,8 +202,8 @@ func (m *Mappings) release(f *mapping) {
 	}
 }
 
-// Removed finds out which of the mapped files were removed, and returns how
-// many bytes they still take.
+// Removed finds the mapped files that were removed, and returns how many bytes they still
+// take.
 func (m *Mappings) Removed() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,15 +219,16 @@ func (m *Mappings) Removed() int64 {
 	return m.gone
 }
 
-// LetGo has the collector look for removed files that nobody uses, if any are
-// mapped: they take room on the disk, which it knows nothing of.
+// LetGo runs the collector if mapped files were removed, because unused ones take space on
+// the disk of which the collector does not know.
 func (m *Mappings) LetGo() {
 	if m.Removed() > 0 {
 		runtime.GC()
 	}
 }
 
-// check keeps a reader from memory beyond the end of a file, which kills it.
+// check protects a reader from memory beyond the end of a file: reading it would kill the
+// process.
 func (id fileID) check(size int64) error {
 	switch {
 	case !id.regular:

@@ -2,5 +2,5 @@ package medium
 
 import "golang.org/x/sys/unix"
 
-// mapWhole has all pages of a mapping there at once.
+// mapWhole loads all pages of a mapping immediately.
 const mapWhole = unix.MAP_POPULATE

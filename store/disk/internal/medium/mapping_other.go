@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// A fileID holds what is checked of a file. Files are not mapped here.
+// A fileID holds the checked properties of a file. Files are not mapped here.
 type fileID struct {
 	size    int64
 	regular bool

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileID tells files apart.
+// A fileID identifies a file.
 type fileID struct {
 	device, inode uint64
 	size          int64
@@ -44,8 +44,8 @@ func mapOpen(f *os.File, size int64) ([]byte, error) {
 
 func unmap(data []byte) error { return unix.Munmap(data) }
 
-// mapOver maps a file that will be read as a whole over memory. The pointer that
-// mmap returns is the one it was given, which the race detector cannot know.
+// mapOver maps a file that will be read as a whole over existing memory. mmap returns the
+// pointer it received, which the race detector cannot know.
 //
 //go:nocheckptr
 func mapOver(at unsafe.Pointer, size int, f *os.File) error {
@@ -53,7 +53,7 @@ func mapOver(at unsafe.Pointer, size int, f *os.File) error {
 	return err
 }
 
-// unmapOver makes it plain memory again, as the Go runtime maps it.
+// unmapOver maps plain memory there again, as the Go runtime does.
 //
 //go:nocheckptr
 func unmapOver(at unsafe.Pointer, size int) error {

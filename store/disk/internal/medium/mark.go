@@ -12,20 +12,20 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
-// marks are the files that say of a folder that it is a store, and how each
-// begins. One is enough, as any may be damaged.
+// marks are the files that mark a directory as a store, and their first bytes. One is
+// enough, because any may be damaged.
 var marks = []struct{ name, start string }{
 	{FormatFile, format.VersionStart},
 	{TagFile, cachedirTag},
 	{ReadmeFile, readme[:strings.IndexByte(readme, '.')]},
 }
 
-// folders are those of a store. Their names alone prove nothing: anybody may
-// have some like them.
+// folders are the directories in a store. Their names alone prove nothing, because other
+// directories may have them.
 var folders = []string{Quarantine, Temps, Trash, Packs, Blobs, Manifests, Touches}
 
-// CheckOurs refuses a folder that is neither a store nor empty, with an error
-// that wraps store.ErrForeign: what is in a store is removed as it sees fit.
+// CheckOurs returns an error that wraps store.ErrForeign for a directory that is neither a
+// store nor empty, because a store removes files in its directory.
 func (f *Folder) CheckOurs() error {
 	if f.isMarked() {
 		return nil
@@ -47,10 +47,10 @@ func (f *Folder) isMarked() bool {
 	return false
 }
 
-// firstForeign names something in the folder that is not left by whoever began
-// to make a store there, "" if there is nothing.
+// firstForeign names an entry of the directory that an unfinished creation of a store did
+// not leave, "" if there is none.
 func (f *Folder) firstForeign() string {
-	entries, _ := f.List(f.Dir) // what is wrong shows when it is written
+	entries, _ := f.List(f.Dir) // errors show when it is written
 	for _, e := range entries {
 		if !f.isBegun(e) {
 			return e.Name()
@@ -59,8 +59,8 @@ func (f *Folder) firstForeign() string {
 	return ""
 }
 
-// isBegun reports whether e may be of a store that has no mark yet: an empty
-// folder of it, but for temporary files, or an empty file to lock.
+// isBegun reports whether e may be part of a store without a mark yet: one of its
+// directories, empty except for temporary files, or an empty lock file.
 func (f *Folder) isBegun(e fs.DirEntry) bool {
 	if e.Name() == LeasesFile || e.Name() == CollectFile {
 		info, err := e.Info()
@@ -78,8 +78,8 @@ func (f *Folder) isBegun(e fs.DirEntry) bool {
 	})
 }
 
-// Mark sees to it that the folder is marked before anything else is in it, if
-// it was deleted while in use, or had no room for a mark.
+// Mark marks the directory before it gets other content, if it was deleted while in use, or
+// if a full disk prevented the mark.
 func (f *Folder) Mark() error {
 	path := f.Path(FormatFile)
 	if _, err := f.Lstat(path); !IsObstructed(err) {
@@ -91,7 +91,7 @@ func (f *Folder) Mark() error {
 	return f.WriteMark()
 }
 
-// WriteMark marks the folder as a store of the version that this program writes.
+// WriteMark marks the directory as a store of the version that this program writes.
 func (f *Folder) WriteMark() error {
 	return f.fill(f.Path(FormatFile), func(w io.Writer) error {
 		_, err := io.WriteString(w, format.VersionText(format.Version))

@@ -2,18 +2,18 @@ package medium
 
 import "regexp"
 
-// The names that are given here. What has another name is somebody else's and stays
-// as it is, wherever in the folder it lies.
+// Names of files that this package creates. Files with other names do not belong to it and
+// stay untouched, wherever they are in the directory.
 var (
 	tempNames       = regexp.MustCompile(`^[0-9a-f]{16}\.([0-9]+|lock)$`)
 	asideNames      = regexp.MustCompile(`-[0-9a-f]{16}$`)
 	asideBytesNames = regexp.MustCompile(`^[0-9a-f]{16}-[0-9]+\.record$`)
 )
 
-// IsTempName reports whether a file of that name is being written.
+// IsTempName reports whether name is that of a file being written.
 func IsTempName(name string) bool { return tempNames.MatchString(name) }
 
-// IsAsideName reports whether a file of that name was set aside.
+// IsAsideName reports whether name is that of a quarantined file.
 func IsAsideName(name string) bool {
 	return asideNames.MatchString(name) || asideBytesNames.MatchString(name)
 }

@@ -25,8 +25,8 @@ func (f *Folder) Read(path string, limit int64) ([]byte, error) {
 	return readPieces(file, info.Size())
 }
 
-// readPieces reads n bytes that have no room for a hole, or those before the first piece
-// of zeros: of a crash as many may be left as a file has room for.
+// readPieces reads n bytes, too few to contain a hole, or the bytes before the first piece
+// of zeros, of which a crash may leave any number.
 func readPieces(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, 0, min(n, maxAhead))
 	for int64(len(b)) < n {
@@ -43,11 +43,11 @@ func readPieces(r io.Reader, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// maxAhead is how much memory is reserved for what was not read yet.
+// maxAhead is how much memory is allocated for bytes not read yet.
 const maxAhead = 64 << 20
 
-// Open opens a file for reading and refuses folders, links, pipes and the like, some
-// of which would block.
+// Open opens a file for reading. It refuses directories, links, pipes and the like, some of
+// which would block.
 func (f *Folder) Open(path string) (*File, os.FileInfo, error) {
 	info, err := f.Lstat(path)
 	if err != nil {
@@ -68,8 +68,8 @@ func (f *Folder) Open(path string) (*File, os.FileInfo, error) {
 	return file, info, nil
 }
 
-// Map maps a file that will be read in parts and is not empty, or reads it where that
-// cannot be. The content is there until release.
+// Map maps a non-empty file that will be read in parts, or reads it if mapping fails. The
+// content is valid until release.
 func (f *Folder) Map(path string) (data []byte, release func() error, err error) {
 	file, info, err := f.Open(path)
 	if err != nil {
@@ -89,8 +89,8 @@ func (f *Folder) Map(path string) (data []byte, release func() error, err error)
 	return data, func() error { return nil }, err
 }
 
-// Each calls visit for what is in a folder, which may be missing. What vanishes
-// meanwhile is no error.
+// Each calls visit for the entries of a directory, which may be missing. It ignores entries
+// that vanish.
 func (f *Folder) Each(dir string, visit func(path string, e fs.DirEntry) error) error {
 	entries, err := f.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +104,7 @@ func (f *Folder) Each(dir string, visit func(path string, e fs.DirEntry) error) 
 	return nil
 }
 
-// Size is the size of a file, 0 if there is none.
+// Size returns the size of a file, 0 if it does not exist.
 func (f *Folder) Size(path string) int64 {
 	info, err := f.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -113,8 +113,7 @@ func (f *Folder) Size(path string) int64 {
 	return info.Size()
 }
 
-// TreeSize adds up the regular files under path. What vanishes meanwhile does not
-// count.
+// TreeSize adds up the regular files under path. It ignores files that vanish.
 func TreeSize(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

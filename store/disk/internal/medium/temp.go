@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Temporary files are named after who writes them: an ID that a file of its own
-// goes by, ID.lock, which is locked as long as the writer lives. So whoever
-// opens the store, or cleans it up, knows what belongs to nobody any more.
+// temps names temporary files after their writer: by an ID that also names a file ID.lock,
+// locked while the writer lives. So other processes can find the files of dead writers.
 type temps struct {
 	mu   sync.Mutex
 	id   string
@@ -24,19 +23,19 @@ type temps struct {
 
 const lockSuffix = ".lock"
 
-// staleTemp is the age at which a temporary file belongs to nobody where there
-// are no locks: writing one takes seconds.
+// staleTemp is the age from which a temporary file counts as abandoned if there are no
+// locks.
 const staleTemp = time.Hour
 
-// createTemp makes a new file in the folder for temporary ones, which it makes too
-// if somebody deleted it.
+// createTemp makes a new file in the directory of temporary files, which it creates if it
+// was deleted.
 func (f *Folder) createTemp(mode fs.FileMode) (*File, error) {
 	file, err := f.tryCreate(mode)
 	if !IsObstructed(err) {
 		return file, err
 	}
-	f.Close()                            // its lock has no name any more
-	if err := f.makeDirs(); err != nil { // all: whoever renames the file needs its folder
+	f.Close()                            // its lock no longer has a name
+	if err := f.makeDirs(); err != nil { // all of them: renaming the file needs its directory
 		return nil, err
 	}
 	return f.tryCreate(mode)
@@ -53,7 +52,7 @@ func (f *Folder) tryCreate(mode fs.FileMode) (*File, error) {
 
 const newFile = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 
-// owner returns the ID that the files of this writer begin with.
+// owner returns the ID with which the files of this writer begin.
 func (f *Folder) owner() (string, error) {
 	t := &f.temps
 	t.mu.Lock()
@@ -68,7 +67,7 @@ func (f *Folder) owner() (string, error) {
 		if err = file.LockNamed(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			_ = file.Close()
 			if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
-				continue // another process took it for a dead one's
+				continue // another process treated it as a dead writer's
 			}
 			return "", err
 		}
@@ -77,7 +76,7 @@ func (f *Folder) owner() (string, error) {
 	return t.id, nil
 }
 
-// LockNamed is TryLock of a file that has a name, if it still has when it is locked.
+// LockNamed is TryLock of a file, and then checks that the file still has its name.
 func (f *File) LockNamed() error {
 	if err := f.TryLock(); err != nil {
 		return err
@@ -93,7 +92,7 @@ func (f *File) LockNamed() error {
 	return err
 }
 
-// Close ends the use of the folder, but for files that are open.
+// Close ends the use of the directory, except for open files.
 func (f *Folder) Close() {
 	t := &f.temps
 	t.mu.Lock()
@@ -101,12 +100,12 @@ func (f *Folder) Close() {
 	if t.lock == nil {
 		return
 	}
-	_ = f.Remove(t.lock.Name()) // or the next who opens the store does
+	_ = f.Remove(t.lock.Name()) // otherwise the next process that opens the store does
 	_ = t.lock.Close()          // holds nothing but the lock
 	t.lock = nil
 }
 
-// Files is how many files are open, but those being written.
+// Files returns the number of open files, without those being written.
 func (f *Folder) Files() int {
 	t := &f.temps
 	t.mu.Lock()
@@ -117,7 +116,7 @@ func (f *Folder) Files() int {
 	return 1
 }
 
-// RemoveDead removes what processes left that died while writing.
+// RemoveDead removes the temporary files of processes that died while writing.
 func (f *Folder) RemoveDead() error {
 	o := owners{folder: f, dir: f.Path(Temps), dead: make(map[string]bool)}
 	defer o.close()
@@ -129,16 +128,16 @@ func (f *Folder) RemoveDead() error {
 	})
 }
 
-// owners tells who of those that temporary files are named after is dead.
+// owners determines which writers of temporary files are dead.
 type owners struct {
 	folder *Folder
 	dir    string
-	dead   map[string]bool // by ID; those that are missing have not been looked at
-	held   []*File         // locks of the dead, so that nobody else takes them
+	dead   map[string]bool // by ID; a missing ID is not checked yet
+	held   []*File         // so that no other process takes them
 }
 
-// has reports whether a file may still be somebody's. The lock of an ID comes
-// after its files in a folder.
+// has reports whether the writer of a file may be alive. The lock of an ID sorts after its
+// files.
 func (o *owners) has(e fs.DirEntry) bool {
 	id, rest, _ := strings.Cut(e.Name(), ".")
 	dead, known := o.dead[id]
@@ -170,8 +169,7 @@ func isStale(e fs.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) >= staleTemp
 }
 
-// TryWriting reports why nothing can be written, and removes what was left by those
-// who died at it.
+// TryWriting reports why nothing can be written, and removes the files of dead writers.
 func (f *Folder) TryWriting() error {
 	file, err := f.createTemp(0o666)
 	if err != nil {

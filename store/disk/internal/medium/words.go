@@ -2,11 +2,11 @@ package medium
 
 import "sync/atomic"
 
-// MapWords maps the first n words of a file, which all processes that do so see and
-// change as one memory: with compare-and-swap, in the order of the machine. The file
-// is made long enough, with zeros; room on the disk is taken beforehand, as a word
-// that has none when it is first written would end the program. It is an error where
-// that cannot be relied on. The words must not be used after release.
+// MapWords maps the first n words of a file as memory that all processes share, with
+// compare-and-swap in the order of the machine. It extends the file with zeros and
+// allocates its space on the disk first: a first write to a word without space would end
+// the program. It returns an error if the file system does not guarantee that. The words
+// must not be used after release.
 func (f *File) MapWords(n int) (words []atomic.Uint64, release func() error, err error) {
 	if err := f.folder.fails(OpMap, f.Name()); err != nil {
 		return nil, nil, err

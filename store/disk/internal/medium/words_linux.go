@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writesInPlace are the file systems that write again where they wrote before, on
-// this machine alone. Others may need room for that, or have several memories.
+// writesInPlace are the file systems that overwrite in place, on this machine only. Others
+// may need space for that, or several memories.
 var writesInPlace = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC: true, // ext2 and ext3, too
 	unix.XFS_SUPER_MAGIC:  true,
@@ -44,7 +44,7 @@ func mapShared(fd, size int) ([]byte, error) {
 	if err := unix.Fallocate(fd, 0, 0, int64(size)); err != nil {
 		return nil, err
 	}
-	// What a copy of the folder shares with it has no room of its own.
+	// Blocks shared with a copy of the directory have no space of their own.
 	err := unix.Fallocate(fd, unix.FALLOC_FL_UNSHARE_RANGE, 0, int64(size))
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, unix.EINVAL) {
 		return nil, err

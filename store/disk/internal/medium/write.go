@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// Write makes path hold data, at once or not at all.
+// Write atomically makes path hold data.
 func (f *Folder) Write(path string, data []byte) error {
 	return f.WriteBy(path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -17,8 +17,8 @@ func (f *Folder) Write(path string, data []byte) error {
 	})
 }
 
-// WriteBy makes path hold what fill writes, at once or not at all, and counts by how
-// much the folder grew.
+// WriteBy atomically makes path hold what fill writes, and reports by how much the
+// directory grew.
 func (f *Folder) WriteBy(path string, fill func(io.Writer) error) error {
 	if err := f.Mark(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (f *Folder) fill(path string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// WriteTemp makes a file of what fill writes, for MoveIn.
+// WriteTemp creates a file of what fill writes, for MoveIn.
 func (f *Folder) WriteTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
 	if err := f.Mark(); err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (f *Folder) writeTemp(mode fs.FileMode, fill func(io.Writer) error) (temp s
 	return file.Name(), nil
 }
 
-// MoveIn moves a file of WriteTemp to its place, or removes it.
+// MoveIn moves a file of WriteTemp to its path, or removes it.
 func (f *Folder) MoveIn(temp, path string) error {
 	err := f.Move(temp, path)
 	if err == nil && f.Sync {
@@ -79,10 +79,10 @@ func (f *Folder) MoveIn(temp, path string) error {
 	return StoreError(err)
 }
 
-// Drop removes a temporary file. It does its best: RemoveDead removes what is left.
+// Drop removes a temporary file. If that fails, RemoveDead removes it later.
 func (f *Folder) Drop(temp string) { _ = f.Remove(temp) }
 
-// Move moves a finished file to its place, which it clears if it must.
+// Move moves a finished file to its path, and first moves away obstacles there.
 func (f *Folder) Move(from, to string) error {
 	err := f.rename(from, to)
 	if err == nil || isFull(err) {
@@ -97,8 +97,8 @@ func (f *Folder) Move(from, to string) error {
 	return f.rename(from, to)
 }
 
-// SyncNames makes new names in a folder safe from a loss of power, where that needs
-// to be asked for.
+// SyncNames makes new names in a directory survive a power loss, on systems that need an
+// explicit sync.
 func (f *Folder) SyncNames(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
