@@ -24,7 +24,7 @@ type Enumerate struct {
 	Format string `param:"format" doc:"how the number is stored: in json and yaml it is a document of just that number, in txt its digits" enum:"json|yaml|txt" default:"json"`
 }
 
-// Check refuses another format.
+// Check refuses an unknown format.
 func (e Enumerate) Check() error { return oneOf("format", e.Format, "", "json", "yaml", "txt") }
 
 // Apply implements the operator.
