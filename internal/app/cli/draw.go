@@ -41,12 +41,12 @@ func (a *app) drawCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and what it needs; may be repeated")
 	f.set.flags(c)
 	if err := c.MarkFlagRequired("output"); err != nil {
-		panic(err) // the flag is above
+		panic(err) // the flag is defined above
 	}
 	return c
 }
 
-// drawFormats are the ways to write a drawing, by the ends of files' names.
+// drawFormats are the writers of drawings, by file extension.
 var drawFormats = map[string]func(*render.Drawing, io.Writer) error{
 	"svg":     (*render.Drawing).SVG,
 	"dot":     (*render.Drawing).DOT,
@@ -89,7 +89,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	return nil
 }
 
-// writer is what writes the format asked for.
+// writer returns the writer of the requested format.
 func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	name := f.format
 	if name == "" && f.output != "-" {

@@ -120,7 +120,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		}
 		return a.serveRemote(ctx, s, l, f.listen)
 	})
-	_ = l.Close() // else the server has
+	_ = l.Close() // otherwise the server closes it
 	return flowError(err)
 }
 

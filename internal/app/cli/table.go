@@ -42,8 +42,8 @@ func writeTable(w io.Writer, r *flow.Report) {
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", display.Name(r.Flow), r.Status, seconds(r.Seconds), display.Name(r.Cache))
 }
 
-// rereads says how often samples were read that came from memory or the store more
-// than once; "" if none was.
+// rereads says how often samples from memory or the store were read again; ""
+// if none was.
 func rereads(n flow.NodeReport) string {
 	var all []string
 	for _, from := range []struct {
@@ -57,10 +57,10 @@ func rereads(n flow.NodeReport) string {
 	return strings.Join(all, ", ")
 }
 
-// mostSkips is how many skipped samples are named.
+// mostSkips is the number of skipped samples to list.
 const mostSkips = 10
 
-// writeSkips names samples that were skipped.
+// writeSkips lists skipped samples.
 func writeSkips(w io.Writer, skips []flow.Skip) {
 	for _, s := range skips[:min(len(skips), mostSkips)] {
 		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
@@ -85,7 +85,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			samples = "?"
 		}
 		kept, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
-		if n.Unknown != "" { // what is certain is counted
+		if n.Unknown != "" { // only certain samples are counted
 			kept, compute = kept || n.Kept == 0, compute || n.Compute == 0
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
@@ -102,7 +102,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", display.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))
 }
 
-// bounds is what is said before a number if there may be more, or fewer.
+// bounds returns the words before a number that is a lower or an upper bound.
 func bounds(more, fewer bool) string {
 	switch {
 	case more && fewer:
@@ -115,7 +115,7 @@ func bounds(more, fewer bool) string {
 	return ""
 }
 
-// bounded shows a number of a plan, with a question mark if there may be more (+) or
+// bounded formats a number of a plan, with a mark if there may be more (+) or
 // fewer (-).
 func bounded(n int64, more, fewer bool) string {
 	switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// variables are the values that --set K=V, --vars FILE and --profile NAME give to the
-// variables of a flow.
+// variables are the values for variables of a flow, from --set K=V, --vars FILE
+// and --profile NAME.
 type variables struct {
 	values  map[string]string
-	files   []string // given by --vars
+	files   []string // from --vars
 	profile string
 }
 
