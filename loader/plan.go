@@ -48,8 +48,8 @@ type Part struct {
 	// Only selects samples and their sequential order; nil means all of them.
 	// Integers below 0 and from Len on are refused.
 	Only order.Order
-	// Weight is the part's share of the draws, relative to the others. It is
-	// for Mixed, and for Replaced, where it is optional for all parts together.
+	// Weight is the part's share of the draws, relative to the others. It is for Mixed,
+	// and for Replaced, where all weights may be 0.
 	Weight float64
 	// Lengths are the lengths of all samples, for batches that depend on them
 	// ([Lengths]).
