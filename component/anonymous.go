@@ -42,7 +42,6 @@ func Of(what any) (c *Component, params any, err error) {
 	return c, struct{}{}, nil
 }
 
-// registeredFor returns the component whose parameters have a type.
 func registeredFor(t reflect.Type) *Component {
 	for _, kind := range Kinds() {
 		for _, c := range All(kind) {

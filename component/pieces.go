@@ -71,7 +71,6 @@ type Place struct {
 	First  int   // position of its first sample
 }
 
-// maxPiece bounds the memory that a piece takes.
 const maxPiece = 16 << 20
 
 // Known returns the old place of the piece of each chunk, or nil for a new chunk.
@@ -105,7 +104,6 @@ type PieceReader struct {
 	window []byte
 }
 
-// aheadBytes is the size of one read.
 const aheadBytes = 1 << 20
 
 // Read returns the bytes of a piece if they are still in the file, even if other parts

@@ -100,7 +100,6 @@ func describe[P any](kind Kind, name, doc string, function any) *Component {
 	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t), function: function}
 }
 
-// register adds a component.
 func register(c *Component) *Component {
 	mu.Lock()
 	defer mu.Unlock()

@@ -28,7 +28,6 @@ func (s Step) AppendKey(dst []byte) ([]byte, error) {
 // Mapper builds the mapper.
 func (s Step) Mapper(env *Env) (dataset.Mapper, error) { return s.Component.Mapper(env, s.Params) }
 
-// stepType is the type of parameters that are steps.
 var stepType = reflect.TypeFor[Step]()
 
 // IsStep reports whether t is [Step].

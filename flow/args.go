@@ -97,7 +97,6 @@ func (p *parser) text(t reflect.Type, number int, text string) *yaml.Node {
 	return n
 }
 
-// inner parses a string of YAML.
 func (p *parser) inner(number int, text string) *yaml.Node {
 	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 	if strings.TrimSpace(text) == "" {

@@ -159,7 +159,6 @@ func (e *Editor) wrong(n *Node, format string, args ...any) {
 	e.builder.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
 }
 
-// set sets the component of a node.
 func (e *Editor) set(n *Node, what any) {
 	c, params, err := component.Of(what)
 	if err != nil {
@@ -191,7 +190,6 @@ func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
 	return n
 }
 
-// readers returns the nodes that read a node.
 func (e *Editor) readers(n *Node) []*Node {
 	return e.Find(func(r *Node) bool {
 		return slices.ContainsFunc(r.From, func(in Input) bool { return in.Node == n.Name })

@@ -95,19 +95,16 @@ func newProblems(file string, content []byte) *problems {
 	return &problems{file: file, lines: strings.Split(string(content), "\n")}
 }
 
-// maxProblems bounds the number of reported errors.
 const maxProblems = 20
 
 // maxMessage bounds a message, in bytes, because names in it may be of any
 // length.
 const maxMessage = 1000
 
-// wrong records err at the position of a node.
 func (p *problems) wrong(n *yaml.Node, err error) {
 	p.add(n.Line, n.Column, display.Error(err))
 }
 
-// at records an error at the position of a node.
 func (p *problems) at(n *yaml.Node, format string, args ...any) {
 	p.add(n.Line, n.Column, fmt.Sprintf(format, args...))
 }
@@ -130,7 +127,6 @@ func (p *problems) add(line, column int, msg string) {
 	p.list = append(p.list, e)
 }
 
-// sorted returns the collected errors by line.
 func (p *problems) sorted() Errors {
 	slices.SortStableFunc(p.list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -66,7 +66,6 @@ func (e *events) observe(ev Event) {
 	}
 }
 
-// event describes the current state of a node.
 func (s *state) event(kind EventKind) Event {
 	done, total := s.progress()
 	t := &s.tally

@@ -58,7 +58,7 @@ type Flow struct {
 	problems *problems
 	included []*problems // of the included files
 	byName   map[string]*Node
-	byBase   map[string][]*Node // variants of nodes of the file, by sweep
+	byBase   map[string][]*Node // variants of a sweep, by name in the file
 	order    []*Node            // every node after its inputs
 	several  map[*Node]bool
 	streams  map[*Node]bool
@@ -72,7 +72,6 @@ func New(name, dir string, nodes ...*Node) (*Flow, error) {
 	return f, f.err()
 }
 
-// err returns all errors, file by file, or nil.
 func (f *Flow) err() error {
 	all := f.problems.sorted()
 	for _, p := range f.included {
@@ -122,7 +121,6 @@ func (f *Flow) check() {
 	}
 }
 
-// nameNodes indexes nodes by name.
 func (f *Flow) nameNodes() {
 	f.byName, f.byBase = make(map[string]*Node, len(f.Nodes)), map[string][]*Node{}
 	for _, n := range f.Nodes {
@@ -137,7 +135,6 @@ func (f *Flow) nameNodes() {
 	}
 }
 
-// wrong records an error at a node.
 func (f *Flow) wrong(n *Node, format string, args ...any) {
 	f.wrongAt(n, Input{pos: n.pos}, format, args...)
 }
@@ -173,7 +170,6 @@ func (f *Flow) checkInputs(n *Node) {
 	}
 }
 
-// findOutputs finds the nodes that may output several datasets.
 func (f *Flow) findOutputs() {
 	f.several = map[*Node]bool{}
 	for _, n := range f.order {

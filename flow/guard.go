@@ -34,7 +34,6 @@ func (f *Flow) Outputs(only ...string) ([]pathguard.Output, error) {
 	return all, nil
 }
 
-// writes lists what a node writes.
 func (f *Flow) writes(n *Node) []pathguard.Output {
 	all := n.Component.Outputs(f.bareEnv(n), n.Params)
 	for i := range all {

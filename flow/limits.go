@@ -18,7 +18,6 @@ type Limits struct {
 	Item     int64 // bytes of an item, row or record in a file of many
 }
 
-// limits reads the limits of a file.
 func (p *parser) limits(f field) (l Limits) {
 	for _, g := range p.fields(p.expand(f.value), "limits") {
 		switch g.key.Value {

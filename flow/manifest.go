@@ -45,7 +45,6 @@ func newManifest(r *run, s *state, place string) *manifest {
 	return &manifest{name: r.manifestName(place), pinned: s.eager}
 }
 
-// note records the keys of one cached result.
 func (m *manifest) note(index int, record, action key.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

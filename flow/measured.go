@@ -17,7 +17,6 @@ type Measured struct {
 	Read    time.Duration // time that reading them from the store takes now
 }
 
-// measuredResults is the number of results to measure.
 const measuredResults = 8
 
 // Measure measures some results that the node cached in its last run. There are

@@ -35,7 +35,6 @@ type OnError struct {
 // allowed, or all.
 var ErrTooManySkipped = errors.New("too many samples were skipped")
 
-// onErrorForm is the syntax of OnError.
 const onErrorForm = "fail, skip, N or P% of the samples"
 
 // ParseOnError parses fail, skip, a number of samples, or a share such as 5%.
@@ -69,7 +68,6 @@ func (o OnError) String() string {
 	return "skip"
 }
 
-// most returns how many of n samples may be skipped.
 func (o OnError) most(n int) int {
 	switch {
 	case !o.Skip:
@@ -216,7 +214,6 @@ func (v *sieve) part(ctx context.Context, place string, part component.Samples) 
 	return bad, err
 }
 
-// make computes all results of the node for a sample.
 func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 	for _, m := range s.Makings() {
 		if err := m.Make(ctx); err != nil {

@@ -54,7 +54,6 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 	return v.Interface()
 }
 
-// step reads a mapper with its parameters.
 func (p *parser) step(n *yaml.Node, what string) (s component.Step) {
 	at, with, before := n, []field(nil), len(p.list)
 	for _, f := range p.fields(n, what) {

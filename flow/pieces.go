@@ -38,7 +38,6 @@ type pastPieces struct {
 	byName map[string]writtenNode
 }
 
-// piecesType is the type of records that hold a [pastPieces].
 var piecesType = xxh3.HashString("larder pieces 1")
 
 // piecesIn describes how a sink writes its input, or returns nil if it does not
@@ -223,7 +222,6 @@ func encodePieces(pieces []component.Piece) (b []byte) {
 	return b
 }
 
-// decodePieces reads what encodePieces wrote.
 func decodePieces(b []byte) (pieces []component.Piece, ok bool) {
 	for len(b) > 0 {
 		var p component.Piece

@@ -10,7 +10,6 @@ import (
 // immutable, so a long chain of nodes can share one.
 type places []uint64
 
-// with returns p with one more node.
 func (p places) with(at int) places {
 	word, bit := at/64, uint64(1)<<(at%64)
 	if word < len(p) && p[word]&bit != 0 {
@@ -22,7 +21,6 @@ func (p places) with(at int) places {
 	return q
 }
 
-// union returns the union of p and q.
 func (p places) union(q places) places {
 	switch {
 	case len(q) == 0 || slices.Equal(p, q):
@@ -39,7 +37,6 @@ func (p places) union(q places) places {
 	return p
 }
 
-// all yields the positions in order.
 func (p places) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, word := range p {

@@ -461,7 +461,6 @@ const waits = "what it reads is computed first; if that comes out as before, thi
 // decides is the reason why it is open whether results are cached.
 const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
 
-// why returns the reason for an execution.
 func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
 	if err != nil {

@@ -94,7 +94,6 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// report builds the report of the run.
 func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {
 	rep := &Report{Version: 1, Flow: r.Name, Status: OK, Seconds: took.Seconds()}
 	if r.Larder != nil {

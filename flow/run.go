@@ -102,10 +102,10 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	return r.report(ctx, err, time.Since(start)), err
 }
 
-// Open returns the output of a node, or of one output for NODE.OUTPUT, to a
+// Open returns the output of a node, or of NODE.OUTPUT that output alone, to a
 // program that reads the samples itself. It computes the checkpoints above
 // first; everything else is lazy, as the node's options say. The larder must
-// stay open while the data is used. Bytes read from the data belong to the pool
+// stay open while the data is used. Bytes read from the data count in the pool
 // if ctx says so ([pool.Pool.Context]).
 func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
 	d, _, err := f.OpenCached(ctx, node, o)
@@ -127,7 +127,6 @@ func (f *Flow) OpenCached(ctx context.Context, node string, o RunOptions) (d com
 	return d, caches, err
 }
 
-// open returns the output of a node.
 func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	s, err := r.target(node)
 	if err != nil {
@@ -150,7 +149,6 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	return d, nil
 }
 
-// run is one run of a flow.
 type run struct {
 	*Flow
 	RunOptions
@@ -245,14 +243,12 @@ func (r *run) connect() {
 	r.adapting = r.gather((*state).adapts, func(*state) bool { return false })
 }
 
-// context returns the context for all work of a run.
 func (r *run) context(ctx context.Context) context.Context {
 	return r.Pool.Context(dataset.WithLog(ctx, r.Log))
 }
 
 func (r *run) state(name string) *state { return r.byNode[name] }
 
-// env returns the environment of a component of the node.
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
@@ -360,7 +356,6 @@ func (r *run) input(s *state) (component.Data, error) {
 	return all, nil
 }
 
-// applyMapper maps each part of the input.
 func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error {
 	m, err := s.Component.Mapper(env, s.Params)
 	if err != nil {

@@ -67,7 +67,6 @@ type Options struct {
 	Workers int
 }
 
-// parser turns a document into nodes.
 type parser struct {
 	*problems
 	vars     map[string]*yaml.Node
@@ -100,7 +99,6 @@ func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
 	return parse(file, content, vars, ReadFile)
 }
 
-// newParser returns the parser of a file.
 func newParser(p *problems, file string, all *texts, outer map[string]*yaml.Node) *parser {
 	return &parser{problems: p, vars: map[string]*yaml.Node{}, outer: outer, dir: filepath.Dir(file), chain: []string{file}, texts: all}
 }
@@ -234,7 +232,6 @@ func (m *maker) make(name string) {
 	}
 }
 
-// variablesIn lists the variables used in n.
 func variablesIn(n *yaml.Node) []string {
 	names := VarsIn(n.Value)
 	for _, c := range n.Content {
@@ -286,12 +283,10 @@ func (p *parser) checkSet(vars map[string]string) {
 	}
 }
 
-// settable lists the variables, in order.
 func (p *parser) settable() []string {
 	return append(slices.Sorted(maps.Keys(p.vars)), p.swept...)
 }
 
-// node reads one node.
 func (p *parser) node(f field) (n *Node, ok bool) {
 	n = &Node{Name: f.key.Value, pos: f.key, file: p.problems, varied: variedIn(f.value)}
 	if len(p.chain) > 1 {
@@ -329,7 +324,6 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	return n, true
 }
 
-// folder reads the directory of a node.
 func (p *parser) folder(f field) string {
 	dir := f.value.Value
 	switch {
@@ -341,7 +335,6 @@ func (p *parser) folder(f field) string {
 	return filepath.Clean(dir)
 }
 
-// component reads the component of a node.
 func (p *parser) component(n *Node, f field) {
 	if n.Component != nil {
 		p.at(f.key, "node %s is both %s and %s: exactly one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
@@ -441,10 +434,8 @@ func (p *parser) cache(f field) *cache.Options {
 // cachePolicies lists the policies that a node can name.
 func cachePolicies() []string { return append(cache.Policies(), optPolicy) }
 
-// defaultCacheBytes is the default bound of a node's cache.
 const defaultCacheBytes = 256 << 20
 
-// truth reads true or false.
 func (p *parser) truth(f field) bool {
 	if f.value.Kind != yaml.ScalarNode || f.value.ShortTag() != "!!bool" {
 		p.at(f.value, "%s must be true or false, not %s", f.key.Value, kindName(f.value))
@@ -452,7 +443,6 @@ func (p *parser) truth(f field) bool {
 	return f.value.Value == "true" || f.value.Value == "True" || f.value.Value == "TRUE"
 }
 
-// whole reads an integer within bounds.
 func (p *parser) whole(f field, low, high int64) int64 {
 	v, err := strconv.ParseInt(f.value.Value, 10, 64)
 	if f.value.Kind != yaml.ScalarNode || err != nil || v < low || v > high {

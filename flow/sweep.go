@@ -119,7 +119,6 @@ func (p *parser) findSweeps() {
 	}
 }
 
-// mentions reports whether n uses a variable.
 func mentions(n *yaml.Node, name string) bool {
 	return slices.Contains(VarsIn(n.Value), name) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, name) })
 }

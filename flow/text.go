@@ -42,7 +42,6 @@ func (t Text) Flow() (*Flow, error) {
 	return parse(t.File, []byte(content), t.Vars, read)
 }
 
-// texts are the files of a flow that were read.
 type texts struct {
 	names   []string // in order of reading
 	content map[string]string
@@ -81,7 +80,6 @@ func ReadFrom(r io.Reader, file string) ([]byte, error) {
 	return content, err
 }
 
-// parse reads a flow and its includes.
 func parse(file string, content []byte, vars map[string]string, read func(file string) ([]byte, error)) (*Flow, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {

@@ -245,7 +245,6 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	return w
 }
 
-// rootsOf lists the files that are read for an input.
 func rootsOf(ctx context.Context, in pathguard.Input) ([]filestate.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
@@ -307,7 +306,6 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	return does, err == nil
 }
 
-// keepsAll reports whether a node caches all that it computes.
 func (r *run) keepsAll(s *state) bool {
 	if s.Options.Keep || s.Options.Checkpoint {
 		return true
@@ -382,7 +380,6 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	return &found
 }
 
-// outputs lists what a sink writes.
 func (r *run) outputs(s *state) (roots []filestate.Root) {
 	for _, o := range s.Component.Outputs(r.bareEnv(s.Node), s.Params) {
 		roots = append(roots, filestate.Root{Path: o.Path, Flat: o.Files})

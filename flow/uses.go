@@ -55,7 +55,6 @@ func (u *uses) at(i int) (of use, ok bool) {
 	return use{p[i%usesInPage], u.actions[i]}, true
 }
 
-// all yields the uses by sample.
 func (u *uses) all(yield func(int, use) bool) {
 	for _, page := range slices.Sorted(maps.Keys(u.pages)) {
 		for i := page * usesInPage; i < (page+1)*usesInPage; i++ {

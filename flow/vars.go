@@ -38,7 +38,6 @@ func ParseVars(file string, content []byte) (map[string]string, error) {
 	return vars, nil
 }
 
-// scalars reads a mapping of names to scalars.
 func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
 	vars := map[string]string{}
 	for _, f := range p.fields(n, what) {

@@ -57,7 +57,6 @@ func (f *Flow) asIs() (*yaml.Node, error) {
 	return top, nil
 }
 
-// writer writes nodes.
 type writer struct {
 	flow  *Flow
 	names map[string]string // of nodes, as written
@@ -113,7 +112,6 @@ func (w *writer) node(n *Node) (*yaml.Node, error) {
 	return m, nil
 }
 
-// from returns the inputs of a node.
 func (w *writer) from(inputs []Input) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, in := range inputs {
@@ -251,7 +249,6 @@ func (w *writer) mapping(n *Node, v reflect.Value) (*yaml.Node, error) {
 	return m, nil
 }
 
-// writeOptions writes the options of a node.
 func writeOptions(m *yaml.Node, n *Node) {
 	o := n.Options
 	if o.Keep {
@@ -306,7 +303,6 @@ func put(m *yaml.Node, name string, value *yaml.Node) {
 	m.Content = append(m.Content, text(name), value)
 }
 
-// putNumber writes a number that is not zero.
 func putNumber(m *yaml.Node, name string, n int64) {
 	if n != 0 {
 		put(m, name, scalar("!!int", strconv.FormatInt(n, 10)))

@@ -39,8 +39,8 @@ var tags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!
 type unaliaser struct {
 	p      *problems
 	budget int
-	open   map[*yaml.Node]bool // anchors in progress
-	ends   map[*yaml.Node]bool // aliases of a node that contains them, already reported
+	open   map[*yaml.Node]bool // nodes in progress
+	ends   map[*yaml.Node]bool // replacements of aliases within their own anchor, already reported
 }
 
 func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
@@ -115,7 +115,6 @@ func (u *unaliaser) merge(n *yaml.Node) {
 	n.Content = own
 }
 
-// field is one entry of a mapping.
 type field struct{ key, value *yaml.Node }
 
 // fields returns the entries of a mapping in order. It records an error if n is
@@ -150,7 +149,6 @@ func (p *problems) unknown(key *yaml.Node, what string, valid []string) {
 	p.at(key, "%s has no field %q%s", what, key.Value, component.Suggest(key.Value, valid))
 }
 
-// kindName returns the name of a node's kind for errors.
 func kindName(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

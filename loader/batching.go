@@ -70,7 +70,6 @@ func (p *Plan) checkBatches() error {
 	return p.checkLengths()
 }
 
-// checkLengths refuses samples that fit into no batch.
 func (p *Plan) checkLengths() error {
 	most, what := p.Batch.Tokens, "a batch"
 	if p.Batch.Row > 0 && !p.Batch.Split {
@@ -99,7 +98,6 @@ type table struct {
 	tokens  []int // for split rows: the end of each sample in the sequence of all tokens
 }
 
-// tabulate builds the table of n draws with known lengths.
 func (b Batching) tabulate(n int, length func(pos int) int) *table {
 	switch {
 	case b.Split:
@@ -110,7 +108,6 @@ func (b Batching) tabulate(n int, length func(pos int) int) *table {
 	return b.fill(n, length)
 }
 
-// A heap collects samples for one batch.
 type heap struct {
 	positions      []int
 	total, longest int

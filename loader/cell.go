@@ -28,7 +28,6 @@ type cell struct {
 	unread  dataset.ArrayOrigin // of elements that are not read yet, instead of data
 }
 
-// cellOf reads an item for a field.
 func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err error) {
 	if f.As == Bytes {
 		c.natural = Bytes
@@ -104,7 +103,6 @@ func (c *cell) set(f *FieldOptions, v any) (err error) {
 	return err
 }
 
-// read reads elements that are not read yet.
 func (c *cell) read() error {
 	if c.unread == nil {
 		return nil
@@ -251,7 +249,6 @@ func (l *numbers) append(v []any) {
 	}
 }
 
-// formOf returns the form of a column's cells.
 func formOf(c *column) (Form, error) {
 	form := c.options.As
 	if form == Auto {

@@ -26,7 +26,6 @@ type column struct {
 	shapes      []int64
 }
 
-// layOut allocates the blocks of a field.
 func (c *column) layOut(l *layout, form Form) (err error) {
 	c.Name, c.Form = c.options.name(), form
 	switch form {
@@ -82,7 +81,6 @@ func numbersOf(c *cell) bool {
 	return c.img == nil && (c.dtype == array.Int64 || c.dtype == array.Float64)
 }
 
-// outer returns the output form of a shape.
 func (c *column) outer(shape []int) ([]int, error) {
 	if !c.options.Planar {
 		return slices.Clone(shape), nil
@@ -151,7 +149,6 @@ func (c *column) pad(l *layout) error {
 	return c.beside(l, &c.Lengths, shape...)
 }
 
-// padWith computes the bytes of an element of padding.
 func (c *column) padWith() error {
 	c.padding = make([]byte, c.DType.Size())
 	if c.options.With == 0 {
@@ -254,7 +251,6 @@ func (c *column) pack(l *layout) error {
 	return c.beside(l, &c.Lengths, len(c.lengths))
 }
 
-// parts returns the number of parts to write.
 func (c *column) parts() int {
 	if c.Form == Packed {
 		return len(c.rows)

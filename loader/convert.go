@@ -101,7 +101,6 @@ func (c *conversion) run(dst, src []byte, step, channel, turn int) error {
 	return c.runSlowly(dst, src, step, channel, turn)
 }
 
-// gather copies every step-th element.
 func gather(dst, src []byte, size, step int) {
 	if size == 1 {
 		for i, at := 0, 0; i < len(dst); i, at = i+1, at+step {
@@ -114,7 +113,6 @@ func gather(dst, src []byte, size, step int) {
 	}
 }
 
-// look converts bytes by the table.
 func (c *conversion) look(dst, src []byte, step, channel, turn int) {
 	if turn == 0 || c.channels == 1 {
 		t := &c.table[channel%c.channels]

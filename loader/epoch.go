@@ -226,8 +226,8 @@ func (e *Epoch) Reads(from int) (o order.Order, ok bool) {
 	return order.Then(order.Affine{Start: from, Step: 1, N: max(0, n-from)}, o), true
 }
 
-// Reads returns the order of reads of a number of epochs from a state on, like
-// [Epoch.Reads]. In an epoch after the first it starts at position 0.
+// Reads returns the order in which the samples of a number of epochs are read from
+// a state on, like [Epoch.Reads]. It returns false if the order of one is unknown.
 func (p *Plan) Reads(from State, epochs int) (order.Order, bool) {
 	var parts []order.Order
 	for k := range uint64(max(epochs, 0)) {

@@ -156,7 +156,6 @@ func (j *job) together(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// fill reads the items of a sample.
 func (j *job) fill(ctx context.Context, i int) {
 	for f := range j.fields {
 		if j.errs[i] != nil {
@@ -243,7 +242,6 @@ func (j *job) leaveOut(places []int, kept int) {
 	}
 }
 
-// layOut computes the layout of the batch.
 func (j *job) layOut() error {
 	var l layout
 	j.columns = make([]column, len(j.fields))

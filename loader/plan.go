@@ -130,7 +130,6 @@ func NewPlan(o PlanOptions) (*Plan, error) {
 	return p, nil
 }
 
-// take numbers the samples of all parts.
 func (p *Plan) take() error {
 	if len(p.Parts) == 0 {
 		return errors.New("no parts; give it a dataset")
@@ -204,7 +203,6 @@ func (p *Plan) checkOrder() error {
 	return err
 }
 
-// noSamples is the error of parts without samples.
 func (p *Plan) noSamples() error {
 	names := make([]string, len(p.Parts))
 	for k, part := range p.Parts {
@@ -213,7 +211,6 @@ func (p *Plan) noSamples() error {
 	return fmt.Errorf("node %s: no samples; give it a source that has some, or another subset", strings.Join(names, ", "))
 }
 
-// checkWeights refuses invalid weights of parts.
 func (p *Plan) checkWeights() error {
 	if p.Order != Mixed && p.Order != Replaced {
 		return nil

@@ -222,7 +222,6 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// make builds a batch.
 func (r *Reader) make(c *coming, number int, e edition, content Content) {
 	defer close(c.made)
 	defer r.ahead.passed(r.ctx, number)

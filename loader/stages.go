@@ -31,7 +31,6 @@ type stages struct {
 
 var began = time.Now()
 
-// measureEvery is the interval between measured batches.
 const measureEvery = 50 * time.Millisecond
 
 // measure returns the context for a batch with this number of samples.

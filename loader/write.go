@@ -75,7 +75,6 @@ func (c *column) writeRow(r int, block []byte) error {
 	return nil
 }
 
-// pad fills memory with elements of padding.
 func pad(to, with []byte) {
 	if len(to) == 0 {
 		return

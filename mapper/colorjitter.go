@@ -40,7 +40,6 @@ type ColorJitter struct {
 	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
 }
 
-// span is the range of a factor.
 type span struct{ From, To float64 }
 
 // spans reads the ranges, in the order brightness, contrast, saturation, hue. Missing
@@ -160,7 +159,6 @@ func (c rgb) towards(grey, factor float64) rgb {
 
 func clamp(v float64) float64 { return min(1, max(0, v)) }
 
-// jitter changes the properties by factors, in the given order.
 func jitter(img image.Image, order []int, factors [4]float64) image.Image {
 	p := pixelsOf(img)
 	for _, q := range order {
@@ -262,7 +260,6 @@ func (p *pixels) change(f func(rgb) rgb) {
 	}
 }
 
-// mean returns the mean grey.
 func (p *pixels) mean() float64 {
 	sum := 0.0
 	for _, c := range p.colors {

@@ -59,7 +59,6 @@ func (m Compute) Check() error {
 	return dataset.CheckExt(cmp.Or(m.Format, "json"))
 }
 
-// formulasOf parses expressions by their paths.
 func formulasOf(set map[string]string) ([]formula, error) {
 	var all []formula
 	for _, text := range slices.Sorted(maps.Keys(set)) {

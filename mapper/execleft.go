@@ -129,7 +129,6 @@ func reason(err error) error {
 	return err
 }
 
-// missing returns the names that are absent from there.
 func missing(names, there []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(there, name) })
 }

@@ -35,7 +35,6 @@ type Hash struct {
 	Format    string   `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml|txt"`
 }
 
-// newHash returns the hash of that name, or nil.
 func newHash(algorithm string) hash.Hash {
 	switch algorithm {
 	case "md5":

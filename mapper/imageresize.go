@@ -36,7 +36,6 @@ type ImageResize struct {
 	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// filterOf returns the blending filter of that name.
 func filterOf(name string) *draw.Kernel {
 	switch name {
 	case "box":

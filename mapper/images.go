@@ -77,7 +77,6 @@ func changing(items []string, format string, random bool, change func([]image.Im
 	}
 }
 
-// each applies a change to one image after another.
 func each(change func(image.Image) image.Image) func([]image.Image, *rand.Rand) ([]image.Image, error) {
 	return func(all []image.Image, _ *rand.Rand) ([]image.Image, error) {
 		out := make([]image.Image, len(all))

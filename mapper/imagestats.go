@@ -69,7 +69,6 @@ func notImage(name string, v any) error {
 	return fmt.Errorf("item %s is %s, not an image", display.Name(name), display.Value(v))
 }
 
-// channel has the sums of one channel.
 type channel struct {
 	n, sum, squares uint64
 	min, max        uint32
@@ -104,7 +103,6 @@ func (c *channel) std() float64 {
 	return math.Sqrt(max(0, float64(c.squares)/float64(c.n)-mean*mean))
 }
 
-// measure returns the document of ImageStats.
 func measure(img image.Image) (map[string]any, error) {
 	channels, bits, err := scan(img)
 	if err != nil {
@@ -126,7 +124,6 @@ func measure(img image.Image) (map[string]any, error) {
 	}, nil
 }
 
-// scan sums up each channel of an image.
 func scan(img image.Image) (channels []channel, bits int64, err error) {
 	a, err := array.FromImage(img, 0)
 	if err != nil {

@@ -123,7 +123,6 @@ func (g *given) set(ctx context.Context, v any) (err error) {
 	return err
 }
 
-// fill writes the message.
 func (m *message) fill(to []byte) error {
 	binary.LittleEndian.PutUint64(to, uint64(m.samples))
 	to = to[messageHead:]

@@ -115,7 +115,6 @@ func (r raster) crop(x, y, width, height int) image.Image {
 	return out.Image
 }
 
-// flip returns a copy with columns, rows or both reversed.
 func (r raster) flip(columns, rows bool) image.Image {
 	out := r.blank(r.width(), r.height())
 	for y := range r.height() {
@@ -163,7 +162,6 @@ func (r raster) pad(left, top, right, bottom int, fill color.NRGBA) image.Image 
 	return out.Image
 }
 
-// fill sets all pixels to a colour.
 func (r raster) fill(c color.NRGBA) {
 	switch img := r.Image.(type) {
 	case *image.Gray, *image.Gray16: // Set would darken the grey of a translucent colour

@@ -35,7 +35,6 @@ func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Sam
 	})
 }
 
-// add adds the item to the sample at a position.
 func (e Enumerate) add(i int, s dataset.Sample) (dataset.Sample, error) {
 	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
 	if _, taken := s.Field(into); taken {

@@ -56,7 +56,6 @@ func (p Interleave) Apply(in []component.Samples) component.Samples {
 	return dataset.Reorder(dataset.Cat(in...), order.Interleave(turns...))
 }
 
-// shortest returns the length of the shortest dataset.
 func shortest(in []component.Samples) int {
 	n := in[0].Len()
 	for _, ds := range in {

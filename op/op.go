@@ -28,7 +28,6 @@ import (
 	"slices"
 )
 
-// notNegative refuses a number below zero.
 func notNegative(name string, v int) error {
 	if v < 0 {
 		return fmt.Errorf("%s is %d and must not be negative", name, v)
@@ -36,7 +35,6 @@ func notNegative(name string, v int) error {
 	return nil
 }
 
-// positive refuses a number below one.
 func positive(name string, v int) error {
 	if v < 1 {
 		return fmt.Errorf("%s is %d and must be at least 1", name, v)

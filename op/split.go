@@ -58,7 +58,6 @@ type part struct {
 	dropped bool // it is not output
 }
 
-// parts parses the sizes.
 func (s Split) parts() ([]part, error) {
 	var parts []part
 	add := func(name string, v any) error {
@@ -230,7 +229,6 @@ type Batch struct {
 // Check refuses sizes below one.
 func (b Batch) Check() error { return positive("size", b.Size) }
 
-// maxParts bounds the number of outputs of a node.
 const maxParts = 1 << 20
 
 // Apply implements the operator.

@@ -74,7 +74,6 @@ func (u Unbatch) Apply(ctx context.Context, env *component.Env, in component.Sam
 	}), nil
 }
 
-// counts returns how many samples each sample becomes.
 func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Samples) ([]int, error) {
 	id, err := larder.CodeOf(ctx, env.Larder, larder.Component{
 		Functions: []any{elements}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
@@ -181,7 +180,6 @@ func (r *recent) same(i int, s dataset.Sample) dataset.Sample {
 	return s
 }
 
-// row returns one row of an array, as a view.
 func row(a *array.Array, i int) (*array.Array, error) {
 	if len(a.Shape) == 0 || i >= a.Shape[0] {
 		return nil, dataset.ErrChanged

@@ -68,7 +68,6 @@ func (g *graph) countOf(n *flow.Node) count {
 
 func exactly(n int) count { return count{known: true, most: n, exact: true} }
 
-// atMost returns c bounded by n.
 func atMost(n int, c count) count {
 	if c.known {
 		n = min(n, c.most)
@@ -101,7 +100,6 @@ func countOrdered(n *flow.Node, in count) count {
 	return count{known: true, most: a.Len()}
 }
 
-// countJoined returns how many samples a join passes on.
 func countJoined(n *flow.Node, in []count) count {
 	sum, least := exactly(0), count{}
 	for _, c := range in {

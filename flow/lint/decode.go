@@ -10,7 +10,6 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// A decoding is a node that decodes images.
 type decoding struct {
 	by *flow.Node
 	origin

@@ -39,7 +39,6 @@ func newGraph(ctx context.Context, f *flow.Flow, o Options) *graph {
 	return g
 }
 
-// sort puts every node after its inputs.
 func (g *graph) sort() {
 	left := map[*flow.Node]int{}
 	for _, n := range g.Nodes {
@@ -104,7 +103,6 @@ func once[T any](g *graph, id any, find func() T) T {
 	return found
 }
 
-// writes reports whether a sink depends on a node.
 func (g *graph) writes(n *flow.Node) bool {
 	return once(g, "writes", func() map[*flow.Node]bool {
 		return g.below(func(n *flow.Node) bool { return n.Component.Kind == component.Sink })

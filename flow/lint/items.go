@@ -106,7 +106,6 @@ func expressions(n *flow.Node) (all []string, ok bool) {
 	return nil, false
 }
 
-// namesIn reports whether a formula names an item.
 func namesIn(text, item string) bool {
 	if text == "" {
 		return false

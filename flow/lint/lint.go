@@ -88,10 +88,8 @@ func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	return all
 }
 
-// at returns a warning about a node.
 func at(n *flow.Node, cure, format string, args ...any) Warning {
 	return Warning{Node: name(n), At: n.Position(), What: fmt.Sprintf(format, args...), Cure: cure}
 }
 
-// name returns the name of a node in the file.
 func name(n *flow.Node) string { return cmp.Or(n.Base, n.Name) }

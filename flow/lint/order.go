@@ -29,7 +29,6 @@ func shardBeforeShuffle(g *graph) (all []Warning) {
 	return all
 }
 
-// shardAbove returns the nearest node above that shards, or nil.
 func (g *graph) shardAbove(n *flow.Node) *flow.Node {
 	return once(g, "shard above", func() map[*flow.Node]*flow.Node { return g.nearest(shards) })[n]
 }

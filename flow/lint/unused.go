@@ -78,7 +78,6 @@ func unless(gone bool, item string) string {
 	return item
 }
 
-// opReads reports whether an operator may read an item.
 func (g *graph) opReads(n *flow.Node, item string) bool {
 	texts, ok := expressions(n)
 	if !ok || slices.ContainsFunc(texts, func(text string) bool { return namesIn(text, item) }) {

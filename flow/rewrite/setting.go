@@ -38,7 +38,6 @@ func (s setting) change(c *component.Component, params any) (changed any, found 
 	return v.Interface(), found
 }
 
-// set changes a field of parameters.
 func (s setting) set(c *component.Component, params, field reflect.Value) {
 	was := reflect.New(field.Type()).Elem()
 	was.Set(field)

@@ -72,7 +72,6 @@ func compare(a, b Violation) int {
 	return strings.Compare(a.Item, b.Item)
 }
 
-// checker checks one item of one sample.
 type checker struct {
 	item  string
 	index int
@@ -197,7 +196,6 @@ func plain(v any) any {
 // maxOfDocument bounds the violations reported for one document.
 const maxOfDocument = 20
 
-// document records the findings of a JSON Schema.
 func (c *checker) document(err error) {
 	if err == nil {
 		return
@@ -227,7 +225,6 @@ func (c *checker) causes(e *jsonschema.ValidationError) {
 	c.add(path.String(), "%s", e.BasicOutput().Error)
 }
 
-// anyOf lists the allowed values.
 func anyOf[T any](list []T) string {
 	texts := make([]string, len(list))
 	for i, e := range list {

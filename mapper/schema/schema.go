@@ -149,7 +149,6 @@ func Parse(file string, content []byte) (*Schema, error) {
 // YAML returns the schema as the content of a file for [Parse].
 func (s *Schema) YAML() ([]byte, error) { return yaml.Dump(s) }
 
-// compile checks a schema and compiles its JSON Schemas.
 func (s *Schema) compile() error {
 	if s.Version != 1 {
 		return fmt.Errorf("version is %d; this program reads schemas that begin with version: 1", s.Version)
@@ -199,7 +198,6 @@ func (it *Item) compile() (err error) {
 	return err
 }
 
-// compileJSON compiles a JSON Schema, given as plain values.
 func compileJSON(schema any) (*jsonschema.Schema, error) {
 	b, err := json.Marshal(schema)
 	if err != nil {

@@ -84,7 +84,6 @@ func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample
 	return r, err
 }
 
-// cut removes all but the first ones.
 func (r *Report) cut(limit int) {
 	slices.SortStableFunc(r.List, compare)
 	r.List = r.List[:min(limit, len(r.List))]

@@ -37,7 +37,6 @@ func (f *accessFlags) check() error {
 	return nil
 }
 
-// token reads the file of the token.
 func (f *accessFlags) token() (string, error) {
 	if f.tokenFile == "" {
 		return "", nil

@@ -224,8 +224,8 @@ func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
 }
 
 // randomOf reports whether a component draws random numbers. Mappers report it
-// themselves. Any other component does if it has a seed, unless the parameters
-// that need draws are absent.
+// themselves. Any other component does if it has a seed, unless it has a
+// probability that is not set.
 func randomOf(env *component.Env, c *component.Component, params any) (r auditRandom, ok bool) {
 	r.Component = c.Name
 	if c.Kind == component.Map {
@@ -260,7 +260,6 @@ func param[T any](c *component.Component, params any, name string) (v T, ok bool
 	return v, ok
 }
 
-// textParam returns a parameter of any string type, or "".
 func textParam(n *flow.Node, name string) string {
 	for _, p := range n.Component.Params {
 		if v := reflect.ValueOf(n.Params).Field(p.Field); p.Name == name && v.Kind() == reflect.String {

@@ -13,7 +13,6 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// auditVariable is a variable of a flow.
 type auditVariable struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"` // several for a sweep

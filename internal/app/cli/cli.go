@@ -336,7 +336,6 @@ func (a *app) logger() *slog.Logger {
 	return slog.New(newWarnings(a.stderr, a.warned))
 }
 
-// parse reads a flow file and sets its variables.
 func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	f, err := os.Open(filepath.Clean(file)) // relative paths of the flow start the same way
 	if err != nil {
@@ -350,7 +349,6 @@ func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	return a.parseText(file, content, set)
 }
 
-// parseText parses a flow from the content of a file.
 func (a *app) parseText(file string, content []byte, set variables) (*flow.Flow, error) {
 	set, err := set.of(file, content)
 	if err != nil {

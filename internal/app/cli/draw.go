@@ -18,7 +18,6 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// drawFlags are the flags of larder draw.
 type drawFlags struct {
 	set    variables
 	only   []string
@@ -89,7 +88,6 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	return nil
 }
 
-// writer returns the writer of the requested format.
 func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	name := f.format
 	if name == "" && f.output != "-" {
@@ -105,7 +103,6 @@ func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	return nil, fmt.Errorf("format %q cannot be drawn; valid: %s", name, valid)
 }
 
-// readReport reads the report of a run of a flow.
 func readReport(file string, fl *flow.Flow) (*flow.Report, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-data/larder/internal/app/server/embedproxy"
 )
 
-// embedFlags are the flags of larder embed.
 type embedFlags struct {
 	accessFlags
 	listen     string
@@ -94,7 +93,6 @@ func (f *embedFlags) complete() (config *tls.Config, err error) {
 	return f.tls()
 }
 
-// open listens at the address of the flags.
 func (f *embedFlags) open(ctx context.Context) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", f.listen)
 	if err != nil {

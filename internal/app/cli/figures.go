@@ -102,7 +102,6 @@ func ago(now, t time.Time) string {
 	}
 }
 
-// perTime formats a rate.
 func perTime(perSecond float64) string {
 	switch {
 	case perSecond >= 10:

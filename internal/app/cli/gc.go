@@ -15,7 +15,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// gcFlags are the flags of larder gc.
 type gcFlags struct {
 	maxSize   string
 	olderThan string

@@ -17,7 +17,6 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// lintFlags are the flags of larder lint.
 type lintFlags struct {
 	set    variables
 	from   flowFile
@@ -96,7 +95,6 @@ func hasCheckpoint(fl *flow.Flow) bool {
 	return slices.ContainsFunc(fl.Nodes, func(n *flow.Node) bool { return n.Options.Checkpoint })
 }
 
-// tellWarnings prints warnings for the user.
 func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
 	for _, w := range found {
 		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
@@ -133,7 +131,6 @@ func findingsIn(found []lint.Warning) []finding {
 	return all
 }
 
-// findingsOf lists the errors of a flow.
 func findingsOf(file string, err error) (all []finding) {
 	var errs flow.Errors
 	if !errors.As(err, &errs) {

@@ -17,7 +17,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// lsFlags are the flags of larder ls.
 type lsFlags struct {
 	records bool
 	sort    string

@@ -134,7 +134,6 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
 }
 
-// flag adds the flag of a parameter to a command.
 func (r *componentRun) flag(c *cobra.Command, name string, p component.Param) {
 	f := c.Flags().VarPF(&paramFlag{name, p, r}, name, "", p.Doc+flagNotes(p))
 	f.DefValue = p.Default

@@ -154,7 +154,6 @@ func noOutput(name string, in component.Data, err error) error {
 	return fmt.Errorf("there is no output %q%s; the outputs are %s", name, meant, listed(in.Names))
 }
 
-// maxListed bounds how many names of outputs an error lists.
 const maxListed = 20
 
 // listed lists names of outputs, and the number of further ones if there are

@@ -172,7 +172,6 @@ func (p *place) checkList(name, value string) error {
 	return fmt.Errorf("%s=%s: a list is given one by one: %s", name, value, strings.Join(each, ","))
 }
 
-// has reports whether the component has a parameter.
 func (p *place) has(name string) bool { return p.indexOf(name) >= 0 }
 
 func (p *place) indexOf(name string) int {
@@ -242,7 +241,6 @@ func placeParam(c *component.Component) string {
 	return c.Params[0].Name
 }
 
-// formats lists the sources or sinks that have a path.
 func formats(kind component.Kind) (names []string) {
 	for _, c := range component.All(kind) {
 		if slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "path" }) {
@@ -252,7 +250,6 @@ func formats(kind component.Kind) (names []string) {
 	return names
 }
 
-// checkInputs refuses too few or too many inputs.
 func (p *places) checkInputs(c *component.Component) error {
 	switch n := len(p.list); {
 	case n == 0:

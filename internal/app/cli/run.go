@@ -19,7 +19,6 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// runFlags are the flags of larder run.
 type runFlags struct {
 	set      variables
 	from     flowFile

@@ -189,7 +189,6 @@ func fit(nodes []*tracked, now time.Time, width int) (shown []column, widths []i
 	return shown, widths
 }
 
-// bar draws the progress of a node, if known.
 func (n *tracked) bar(width int) string {
 	e := n.last
 	if e.Total <= 0 {
@@ -200,7 +199,6 @@ func (n *tracked) bar(width int) string {
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", inner-full) + "]"
 }
 
-// colored returns a string in the color of a phase.
 func colored(p phase, text string) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", [...]int{0, 31, 36, 36, 2, 32}[p], text)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// serveFlags are the flags of larder serve.
 type serveFlags struct {
 	socket  string
 	idle    time.Duration

@@ -14,7 +14,6 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// simulateFlags are the flags of larder simulate.
 type simulateFlags struct {
 	trace       string
 	size, items int

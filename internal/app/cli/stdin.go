@@ -17,15 +17,12 @@ type flowFile struct {
 	as string // file name for standard input
 }
 
-// flags adds the flag to a command.
 func (f *flowFile) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW, read standard input as if it were this `file`: paths start at its folder, and checkpoints are known by it")
 }
 
-// maxFlowBytes bounds a flow on standard input.
 const maxFlowBytes = 16 << 20
 
-// parse reads the flow that an argument names.
 func (f *flowFile) parse(a *app, file string, set variables) (*flow.Flow, error) {
 	if file != "-" {
 		return a.parse(file, set)

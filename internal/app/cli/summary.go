@@ -21,7 +21,6 @@ var summaries = map[string]func(io.Writer, *flow.Report) error{
 	".csv": summaryCSV, ".json": summaryJSON, ".md": summaryMarkdown,
 }
 
-// summaryOf returns the writer for a file name.
 func summaryOf(file string) (func(io.Writer, *flow.Report) error, error) {
 	if write := summaries[strings.ToLower(filepath.Ext(file))]; write != nil {
 		return write, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// writeTable writes the closing table of a run.
 func writeTable(w io.Writer, r *flow.Report) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tcomputed\tfrom memory\tfrom store\ttime\tsaved\tread\twritten\t")
@@ -57,10 +56,8 @@ func rereads(n flow.NodeReport) string {
 	return strings.Join(all, ", ")
 }
 
-// mostSkips is the number of skipped samples to list.
 const mostSkips = 10
 
-// writeSkips lists skipped samples.
 func writeSkips(w io.Writer, skips []flow.Skip) {
 	for _, s := range skips[:min(len(skips), mostSkips)] {
 		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
@@ -70,7 +67,6 @@ func writeSkips(w io.Writer, skips []flow.Skip) {
 	}
 }
 
-// writePlan writes what a run would do.
 func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")

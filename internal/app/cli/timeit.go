@@ -20,7 +20,6 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// timeitFlags are the flags of larder timeit.
 type timeitFlags struct {
 	in      string
 	set     variables
@@ -119,7 +118,6 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 	return writeTimings(a.stdout, timings)
 }
 
-// measure opens the node and reads its samples.
 func (f timeitFlags) measure(ctx context.Context, fl *flow.Flow, node string, o flow.RunOptions) ([]*timing, error) {
 	cold, warm := &pass{Name: "cold"}, &pass{Name: "warm"}
 	start := time.Now()
@@ -156,7 +154,6 @@ type pass struct {
 	timings []*timing // of the samples, then of each item
 }
 
-// timing has the durations of one operation.
 type timing struct {
 	What   string  `json:"what"` // opening, sample, or an item
 	Pass   string  `json:"pass"` // cold or warm
@@ -208,7 +205,6 @@ func (p *pass) find(what string) int {
 
 func (t *timing) add(start time.Time) { t.times = append(t.times, time.Since(start)) }
 
-// sum sums up the times.
 func (t *timing) sum() {
 	slices.Sort(t.times)
 	t.Count = len(t.times)
@@ -222,7 +218,6 @@ func (t *timing) sum() {
 	}
 }
 
-// percentile returns the p-th percentile in seconds.
 func (t *timing) percentile(p float64) float64 {
 	n := int(math.Ceil(p / 100 * float64(len(t.times))))
 	return t.times[max(n, 1)-1].Seconds()

@@ -130,10 +130,8 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 	return nil
 }
 
-// mostStages is the number of stages to show.
 const mostStages = 5
 
-// writeStages writes the stages of building batches.
 func writeStages(w io.Writer, open string, stages []loader.Stage) {
 	var shown []string
 	for _, s := range stages[:min(len(stages), mostStages)] {

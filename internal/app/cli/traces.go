@@ -72,7 +72,6 @@ func (t *traces) close() error {
 	return nil
 }
 
-// close gives the file its name.
 func (f *traceFile) close() error {
 	if f.file == nil {
 		return f.err

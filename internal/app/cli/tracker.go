@@ -43,7 +43,6 @@ type mark struct {
 // affect the rate for longer than this.
 const rateWindow = 10 * time.Second
 
-// maxNotes bounds the displayed lines of warnings.
 const maxNotes = 5
 
 func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tracker {
@@ -88,7 +87,6 @@ func passesOn(f *flow.Flow, n *flow.Node) bool {
 	return false
 }
 
-// observe handles an event.
 func (t *tracker) observe(e flow.Event) {
 	if e.Message != "" && e.Event == flow.RunError {
 		t.note(e.Message)

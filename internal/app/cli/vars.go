@@ -19,7 +19,6 @@ type variables struct {
 	profile string
 }
 
-// flags adds the flags to a command.
 func (v *variables) flags(c *cobra.Command) {
 	c.Flags().Var(v, "set", "set variable `NAME=VALUE` of the flow; may be repeated")
 	c.Flags().StringVar(&v.profile, "profile", "", "set the variables as profile `NAME` of the flow says; --vars and --set go before it")

@@ -47,7 +47,6 @@ declaration by declaration.`,
 	return c
 }
 
-// sampleNumber parses the number of a sample.
 func sampleNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {

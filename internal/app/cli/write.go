@@ -41,7 +41,6 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	return f.Publish(true)
 }
 
-// streamBuffer is the buffer size for a stream.
 const streamBuffer = 1 << 20
 
 // buffered writes to w in large pieces.
@@ -53,7 +52,6 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// writeJSON writes machine-readable output.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

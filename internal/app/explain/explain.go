@@ -60,7 +60,6 @@ func parts(ctx context.Context, s store.Records, k key.Key) ([]key.Part, error) 
 	return key.UnmarshalProvenance(b)
 }
 
-// operation returns the name of the operation in parts.
 func operation(parts []key.Part) string {
 	for _, p := range parts {
 		if p.Kind == key.OpPart {
@@ -132,7 +131,6 @@ func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
 	return larder.ClosureParts(ctx, l, id)
 }
 
-// compare lists the differences between two closures.
 func compare(before, after []source.Part) []string {
 	old := map[string][]source.Part{}
 	for _, p := range before {

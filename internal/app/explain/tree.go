@@ -25,7 +25,6 @@ type TreeNode struct {
 	From  []string // IDs
 }
 
-// maxTree bounds the tree of a result.
 const maxTree = 10_000
 
 // TreeOf follows the dependencies of a stored result, as far as the store knows

@@ -104,7 +104,6 @@ func (m *meter) compares(operator string, a, b any) bool {
 	return c >= 0
 }
 
-// order orders two values of an ordered kind.
 func (m *meter) order(a, b any) int {
 	m.charge(each)
 	switch a := a.(type) {
@@ -204,7 +203,6 @@ func stepsOf(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// patternFaults describes errors in regular expressions.
 var patternFaults = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidCharClass:      "a set [...] that is none",
 	syntax.ErrInvalidCharRange:      "a range in a set [...] that is none",
@@ -223,7 +221,6 @@ var patternFaults = map[syntax.ErrorCode]string{
 	syntax.ErrLarge:                 "too much",
 }
 
-// wrongPattern describes an error in a regular expression.
 func wrongPattern(err error) string {
 	e, ok := errors.AsType[*syntax.Error](err)
 	if !ok {

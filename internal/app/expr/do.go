@@ -91,7 +91,6 @@ func isTruth(what string, v any) bool {
 // cheap are the functions that read at most a part of their arguments.
 var cheap = []string{"len", "type", "first", "last", "get"}
 
-// call calls a function of the language.
 func (m *meter) call(name string, args []any) any {
 	s := signatures[name]
 	if text := s.counts(name, len(args)); text != "" && name != "sortBy" && name != "groupBy" {

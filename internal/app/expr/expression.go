@@ -293,7 +293,6 @@ func (n *identifiers) check() error {
 	return n.wrong
 }
 
-// items returns the names that must be items, each once.
 func (n *identifiers) items() []string {
 	items := []string{}
 	for _, name := range n.read {

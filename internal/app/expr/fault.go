@@ -25,7 +25,6 @@ func faultf(format string, args ...any) error {
 // mostShown bounds a string in a message, in bytes: a name may come from data.
 const mostShown = 1000
 
-// faultAt returns a fault at a position in a formula.
 func faultAt(at file.Location, text string) error {
 	return &file.Error{Location: at, Message: text, Prev: &fault{text}}
 }

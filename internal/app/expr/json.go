@@ -39,7 +39,6 @@ func momentText(v any) string {
 	return v.(*time.Location).String()
 }
 
-// indented returns a value as indented JSON.
 func indented(v any) string {
 	if f := notFinite(v); f != nil {
 		fail("toJSON cannot be done with a number that is %s; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(*f))

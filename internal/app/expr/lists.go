@@ -2,7 +2,6 @@ package expr
 
 import "slices"
 
-// ofLists implements the functions of lists and mappings.
 func (m *meter) ofLists(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "len":
@@ -116,7 +115,6 @@ func (m *meter) sorted(name string, pairs []any, order []any) []any {
 	return out
 }
 
-// unordered describes values without an order.
 func unordered(first, by any) string {
 	if _, ok := between("<", kindOf(by), kindOf(by)); ok && kindOf(first) != kindOf(by) {
 		return "they are " + kindName(first) + " and " + kindName(by)

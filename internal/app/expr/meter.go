@@ -25,7 +25,6 @@ type meter struct{ left int64 }
 
 func newMeter() *meter { return &meter{left: maxHandled} }
 
-// charge counts bytes.
 func (m *meter) charge(bytes int64) {
 	if bytes > m.left {
 		panic(faultf("the evaluation handles more than %d MiB, which is the limit; make the expression do less, or the items smaller", maxHandled>>20))
@@ -72,7 +71,6 @@ func (m *meter) result(v any) (err error) {
 	return nil
 }
 
-// times counts a product.
 func (m *meter) times(a, b int64) {
 	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= maxHandled {
 		m.charge(int64(low))

@@ -351,7 +351,6 @@ func (m *metered) call(n *ast.CallNode) (ast.Node, kinds) {
 	return do(n, methodName, append([]ast.Node{value, name}, args...)...), anyKind
 }
 
-// builtin calls a function of the language.
 func (m *metered) builtin(n *ast.BuiltinNode) (ast.Node, kinds) {
 	s, ok := signatures[n.Name]
 	if !ok {
@@ -461,7 +460,6 @@ func do(place ast.Node, what string, args ...ast.Node) ast.Node {
 	})
 }
 
-// at gives a node the position of another.
 func at(place, n ast.Node) ast.Node {
 	n.SetLocation(place.Location())
 	return n
@@ -513,7 +511,6 @@ func membersOf(n, made ast.Node) ast.Node {
 	return at(n, &ast.ConstantNode{Value: all})
 }
 
-// has reports whether a value is one of them.
 func (m *members) has(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -9,7 +9,6 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// methodsOf are the methods of times and durations.
 var methodsOf = map[kinds][]string{
 	timeKind:     {"Year", "Month", "Day", "Weekday", "YearDay", "Hour", "Minute", "Second", "Unix", "UnixMilli", "Format", "In", "After", "Before", "Equal"},
 	durationKind: {"Hours", "Minutes", "Seconds", "Milliseconds"},
@@ -19,7 +18,6 @@ func noMethods(kind, name string) string {
 	return fmt.Sprintf("%s has no function %s; a function is called as upper(x)", kind, strconv.Quote(name))
 }
 
-// method calls a method of a time or a duration.
 func (m *meter) method(of any, name string, args []any) any {
 	k := kindOf(of)
 	if !slices.Contains(methodsOf[k], name) {

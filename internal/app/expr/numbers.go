@@ -18,7 +18,6 @@ func wholeOf(v any) int {
 	panic(faultf("a whole number is needed, not %s", kindName(v)))
 }
 
-// shortNumber shortens a long number for a message.
 func shortNumber(v *big.Int) string {
 	const most = 40
 	if v.BitLen() > 64*most {
@@ -55,7 +54,6 @@ func wholes(a, b any) (x, y int, ok bool) {
 	return wholeOf(a), wholeOf(b), true
 }
 
-// ofNumbers implements the functions of numbers.
 func (m *meter) ofNumbers(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "sum":
@@ -78,7 +76,6 @@ func (m *meter) ofNumbers(name string, args []any) (v any, ok bool) {
 	return nil, false
 }
 
-// sum adds up a list.
 func (m *meter) sum(list any) any {
 	var total any = 0
 	for i, e := range m.elements(list) {

@@ -14,7 +14,6 @@ import (
 
 func short(text string) string { return display.Short(text) }
 
-// elements returns the elements of a list.
 func (m *meter) elements(list any) []any {
 	if l, ok := list.([]any); ok {
 		return l
@@ -28,7 +27,6 @@ func (m *meter) elements(list any) []any {
 	return all
 }
 
-// entries returns the entries of a mapping.
 func (m *meter) entries(mapping any) map[any]any {
 	if all, ok := mapping.(map[any]any); ok {
 		return all
@@ -203,7 +201,6 @@ func indexOf(i, n int) (int, bool) {
 	return i, 0 <= i && i < n
 }
 
-// character returns a character of a string.
 func (m *meter) character(s string, index int, may bool) any {
 	m.charge(int64(len(s)))
 	n := utf8.RuneCountInString(s)

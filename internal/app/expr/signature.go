@@ -120,7 +120,7 @@ func (s signature) counts(name string, n int) string {
 func (s signature) at(i int) kinds { return s.takes[min(i, len(s.takes)-1)] }
 
 // accepts describes why the i-th argument of a function with kinds k is wrong, or
-// returns "". what is its name.
+// returns "". The argument is called what in messages.
 func (s signature) accepts(name string, i int, k kinds, what string) string {
 	want := s.at(i)
 	if k&want != 0 {
@@ -151,7 +151,6 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + "th"
 }
 
-// noFunction describes an unknown function, with the nearest name.
 func noFunction(name string) string {
 	names := []string{itemFunction, hasFunction}
 	for n := range signatures {

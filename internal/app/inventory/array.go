@@ -12,7 +12,6 @@ const (
 	arrayPointerType = 0x1b7b37694c1bc73d
 )
 
-// elementTypes are the names of element types by number.
 var elementTypes = [...]string{
 	1: "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
 	"float16", "bfloat16", "float32", "float64", "complex64", "complex128",

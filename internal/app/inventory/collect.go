@@ -210,7 +210,6 @@ func (c *collection) worthLeast(ctx context.Context) (list []Record, err error) 
 	return list, nil
 }
 
-// estimate estimates what would be removed.
 func (c *collection) estimate(ctx context.Context, released []string) (Removed, error) {
 	over, err := c.over(ctx)
 	if err != nil {

@@ -47,7 +47,6 @@ type Item struct {
 	Text   string // short form of the content; "" if there is none
 }
 
-// contentOf describes the payload of a record.
 func contentOf(r store.Record) Content {
 	switch read, known := readers()[r.Type]; {
 	case known:
@@ -137,7 +136,6 @@ func readFileDigest(payload []byte) (string, error) {
 	return key.Digest(payload).String(), nil
 }
 
-// parcelContent lists the items of a parcel.
 func parcelContent(payload []byte) Content {
 	c := Content{As: "parcel"}
 	items, err := records.Decode(payload)

@@ -73,7 +73,6 @@ func Get(ctx context.Context, s store.Records, k key.Key) (store.Record, error) 
 	return r, nil
 }
 
-// mentions returns the manifests that name one of the keys.
 func mentions(ctx context.Context, s store.Manifests, keys []key.Key) (list []Mention, err error) {
 	for m, err := range manifests(ctx, s) {
 		if err != nil {

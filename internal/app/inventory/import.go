@@ -44,7 +44,6 @@ func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err 
 	}
 }
 
-// keep stores a record unless an intact one exists.
 func (n *Imported) keep(ctx context.Context, s store.Records, r store.Record) error {
 	_, err := s.Get(ctx, r.Key)
 	switch {

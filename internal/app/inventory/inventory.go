@@ -99,7 +99,6 @@ func label(node, detail string) string {
 	return node + " " + detail
 }
 
-// maxDetail bounds the characters of a detail in a label.
 const maxDetail = 48
 
 // kindOf returns the kind of a record by the information of the store; for an

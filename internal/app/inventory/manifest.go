@@ -13,7 +13,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// manifests yields all manifests with their keys.
 func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		for head, err := range s.Manifests(ctx) {

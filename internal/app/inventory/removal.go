@@ -47,7 +47,6 @@ func newRemover(ctx context.Context, s store.Store, dry bool) (*remover, error) 
 	return &remover{s: s, dry: dry, gone: nodes{}, before: u.Bytes}, nil
 }
 
-// batch is the number of records deleted in one call.
 const batch = 1000
 
 func (r *remover) remove(ctx context.Context, rec Record) error {

@@ -112,7 +112,6 @@ func (e *AmbiguousError) Error() string {
 	return text
 }
 
-// maxCandidates bounds the keys in an AmbiguousError.
 const maxCandidates = 20
 
 // Find returns the one record whose key begins with prefix. The error is an

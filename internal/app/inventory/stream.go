@@ -33,7 +33,6 @@ const (
 // write, or that was damaged.
 var ErrDamaged = errors.New("damaged")
 
-// errEnd marks the end of a stream.
 var errEnd = errors.New("end mark")
 
 // A streamWriter writes and counts the records of a stream.
@@ -85,7 +84,6 @@ func bodyDigest(head [sha256.Size]byte, r store.Record) (sum [sha256.Size]byte) 
 	return sum
 }
 
-// end writes the end mark.
 func (s *streamWriter) end() error {
 	b := binary.LittleEndian.AppendUint64([]byte{frameEnd}, s.records)
 	b = binary.LittleEndian.AppendUint64(b, s.bytes)

@@ -14,8 +14,8 @@ import (
 
 // A call requests results of a client's function for some arguments, each set
 // identified by its digest. The server returns cached results. The client computes
-// the others, unless another client is computing them. During that time the call
-// occupies no connection, so the client may request other results on this
+// the others, unless another client is computing them. Until the client has
+// computed, the server owes it no reply, so it may request other results on this
 // connection or another one.
 type call struct {
 	server   *Server
