@@ -276,8 +276,8 @@ func (p *planner) mayBeSkipped() {
 	}
 }
 
-// leaveOpen marks the nodes of which a run may read more than the planner
-// checked: those above nodes that would read unknown samples.
+// leaveOpen marks the nodes with samples that a run may read and the planner
+// did not check: those above nodes that would read unknown samples.
 func (p *planner) leaveOpen(ctx context.Context) error {
 	looked, through := map[*state]bool{}, map[*state]bool{}
 	look := func(s *state) error {

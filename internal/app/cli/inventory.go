@@ -20,8 +20,8 @@ func (a *app) inventoryCommands() []*cobra.Command {
 	return []*cobra.Command{a.lsCommand(), a.showCommand(), a.statsCommand(), a.gcCommand(), a.clearCommand(), a.exportCommand(), a.importCommand()}
 }
 
-// existing passes the store of a cache directory to f, and closes it. If there
-// is no directory, it tells the user, creates none, and calls f with nil.
+// existing passes the store of a cache directory to f, and closes it. Without a
+// directory, it tells the user, creates none, and calls f with nil.
 func (a *app) existing(readOnly bool, f func(store.Store) error) error {
 	a.alone = true
 	return a.existingWhole(readOnly, func(l *larder.Larder) error {

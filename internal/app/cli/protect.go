@@ -41,10 +41,10 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 	return in, nil
 }
 
-// protect refuses outputs that are inputs, and two outputs of which one equals
-// or lies in the other, or in an output of a flow. outputs have the names of
-// their flags. An empty path needs no protection, nor does an existing special
-// file such as a terminal.
+// protect refuses outputs that are inputs, and outputs that equal or contain
+// each other or an output of a flow. outputs have the names of their flags. An
+// empty path needs no protection, nor does an existing special file such as a
+// terminal.
 func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Output, outputs ...pathguard.Output) error {
 	all := slices.Clone(written)
 	for _, o := range outputs {

@@ -172,8 +172,8 @@ func calls(call *ast.CallNode, name string) bool {
 	return ok && callee.Value == name
 }
 
-// identifiers collects the names in a formula: the called ones, and the read ones, some
-// of which let or a call binds.
+// identifiers collects the names that a formula calls, and those that it reads.
+// let or a call binds some of the latter.
 type identifiers struct {
 	called []calledName
 	read   []*ast.IdentifierNode
