@@ -8,17 +8,16 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// Of returns the component that something given in Go stands for, and its
-// parameters:
+// Of returns the component for a Go value, and its parameters:
 //
-//   - the parameter struct of a registered component stands for that;
-//   - [Samples] are a source;
-//   - a [dataset.Mapper] is a mapper;
-//   - a func(context.Context, []Samples) (Data, error) is an operator on any
-//     number of datasets;
-//   - a func(context.Context, Data) error is a sink.
+//   - the parameter struct of a registered component gives that component;
+//   - [Samples] give a source;
+//   - a [dataset.Mapper] gives a mapper;
+//   - a func(context.Context, []Samples) (Data, error) gives an operator on any number
+//     of datasets;
+//   - a func(context.Context, Data) error gives a sink.
 //
-// Components made here have no parameters and are not registered.
+// Components created here have no parameters and are not registered.
 func Of(what any) (c *Component, params any, err error) {
 	if c := registeredFor(reflect.TypeOf(what)); c != nil {
 		return c, what, nil
@@ -43,7 +42,6 @@ func Of(what any) (c *Component, params any, err error) {
 	return c, struct{}{}, nil
 }
 
-// registeredFor returns the component whose parameters have a type.
 func registeredFor(t reflect.Type) *Component {
 	for _, kind := range Kinds() {
 		for _, c := range All(kind) {

@@ -1,29 +1,27 @@
-// Package component is the registry of what can be named in a flow.
+// Package component provides the registry of the components that flows can name.
 //
-// A [Component] is one thing with a [Kind] and a name: a source reads samples
-// from outside, a mapper makes one sample from another, an operator makes
-// datasets from datasets, a sink writes them. Its parameters are the fields of a
-// struct, each described by tags ([Param]). YAML, Go and the command line get
-// components from here, and the documentation and the JSON Schema are made from
-// the same registration.
+// A [Component] has a [Kind] and a name: a source reads samples from outside, a mapper
+// computes one sample from another, an operator computes datasets from datasets, a sink
+// writes them. Its parameters are the fields of a struct, each described by tags
+// ([Param]). YAML, Go, the command line, the documentation and the JSON Schema all use
+// this registration.
 //
-// What flows along an edge is [Samples], or a [Stream] of them; what a node puts out is
-// [Data], one dataset, several under names, or a stream. An [Env] is what a component may use beside its
-// parameters: the place where paths start, the cache, counters, a log. A [Step]
-// is a mapper as the parameter of another component.
+// An edge carries [Samples], or a [Stream] of them. A node outputs [Data]: one dataset,
+// several named datasets, or a stream. An [Env] is what a component may use besides its
+// parameters: the directory for relative paths, the cache, counters, a log. A [Step] is
+// a mapper as the parameter of another component.
 //
-// Components register from init functions, which may set more about what they
-// registered; the registry is frozen when it is first read, and registering
-// later, or twice, panics. A program that registers its own before it calls the
-// command line's main function has them everywhere. [Of] makes components of
-// datasets, mappers and functions that are given in Go.
+// Components register in init functions, which may change what they registered. The
+// first read freezes the registry; registering later, or twice, panics. A program that
+// registers its own components before it calls the main function of the command line
+// can use them everywhere. [Of] creates components from datasets, mappers and functions
+// given in Go.
 //
-// Once frozen, components do not change and may be used by many goroutines. A
-// parameter struct with a method Check() error has it called, by whoever reads
-// the parameters, before anything else is done with it; one with a method Inputs
-// or Outputs says what is read ([Reader]) or written ([Writer]) where its paths
-// do not. What a component is
-// given has the type that it registered, and anything else panics.
+// Once frozen, components are immutable and safe for concurrent use. If a parameter
+// struct has a method Check() error, the reader of the parameters calls it before using
+// them. If it has a method Inputs or Outputs, this says what is read ([Reader]) or
+// written ([Writer]) in place of its paths. Parameters must have the registered type;
+// any other type panics.
 package component
 
 import (
@@ -34,7 +32,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A Kind is what a component is: the word that names it in a flow file.
+// A Kind is the kind of a component: its name in a flow file.
 type Kind string
 
 // The kinds.
@@ -48,18 +46,18 @@ const (
 // Kinds lists the kinds in the order of a flow.
 func Kinds() []Kind { return []Kind{Source, Map, Op, Sink} }
 
-// A Component is one registered thing.
+// A Component is a registered source, mapper, operator or sink.
 type Component struct {
 	Kind   Kind
 	Name   string
-	Doc    string       // one sentence or more, the first a summary
+	Doc    string       // one or more sentences, the first a summary
 	Params []Param      // in the order of declaration
 	Type   reflect.Type // of the parameters: a struct
-	Many   bool         // an operator that takes several inputs
-	Outs   bool         // an operator that puts out several datasets
-	Scans  bool         // an operator that always reads all of its input when it is applied; see Scanner
+	Many   bool         // an operator with several inputs
+	Outs   bool         // an operator with several output datasets
+	Scans  bool         // an operator that always reads all of its input when applied; see Scanner
 	Maps   bool         // an operator that applies a mapper to samples
-	Images bool         // a mapper that decodes images, which is most of its work
+	Images bool         // a mapper whose work is mostly decoding images
 
 	source func(ctx context.Context, env *Env, params any) (Samples, error)
 	mapper func(env *Env, params any) (dataset.Mapper, error)
@@ -75,26 +73,25 @@ type Component struct {
 	function any // that was registered
 }
 
-// A Scanner is a parameter struct of an operator that reads all of its input when it is
-// applied with some parameters, and with others does not.
+// A Scanner is a parameter struct of an operator that reads all of its input when
+// applied, but only with some parameters.
 type Scanner interface {
 	Scans() bool
 }
 
 // ScansFor reports whether an operator with these parameters reads all of its input
-// when it is applied.
+// when applied.
 func (c *Component) ScansFor(params any) bool {
 	s, ok := params.(Scanner)
 	return c.Scans || ok && s.Scans()
 }
 
-// Function returns the Go function that was registered, by which the component's
-// code is known; nil for one that was made by [Of].
+// Function returns the registered Go function, which identifies the component's code.
+// It is nil for components created by [Of].
 func (c *Component) Function() any { return c.function }
 
-// Order returns the order in which an operator that only changes the order reads
-// n samples. ok is false for every other component, and for parameters that fit
-// no n samples.
+// Order returns the order in which a reordering operator reads n samples. ok is false
+// for every other component, and for parameters that do not fit n samples.
 func (c *Component) Order(params any, n int) (o order.Order, ok bool) {
 	if c.order == nil {
 		return nil, false

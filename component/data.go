@@ -8,17 +8,17 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// Samples is a dataset of samples, what flows along an edge.
+// Samples is a dataset of samples, as an edge carries it.
 type Samples = dataset.Dataset[dataset.Sample]
 
-// Data is what a node puts out: one dataset, several under names, or a stream.
+// Data is the output of a node: one dataset, several named datasets, or a stream.
 type Data struct {
 	Parts  []Samples
 	Names  []string // as long as Parts; nil for a single dataset
-	Stream *Stream  // nil for datasets, and else there are no Parts
+	Stream *Stream  // nil for datasets; otherwise there are no Parts
 }
 
-// One is the data of a node with a single output.
+// One returns the data of a node with a single output.
 func One(ds Samples) Data { return Data{Parts: []Samples{ds}} }
 
 // Single returns the only dataset, or an error that lists the outputs.
@@ -29,9 +29,8 @@ func (d Data) Single() (Samples, error) {
 	return nil, fmt.Errorf("one dataset is needed here, and the input has %d outputs: name one of %v", len(d.Parts), d.Names)
 }
 
-// Output returns the output called name, or if none is called so, the one with
-// that number, counted from 0. Where names are numbers, as of groups they may be, a
-// number is a name alone.
+// Output returns the output called name. If there is none, a number selects an output
+// counted from 0, unless the names are numbers themselves, as those of groups may be.
 func (d Data) Output(name string) (Data, error) {
 	i, err := d.Find(name)
 	if err != nil {
@@ -40,7 +39,7 @@ func (d Data) Output(name string) (Data, error) {
 	return One(d.Parts[i]), nil
 }
 
-// Find returns which of the parts [Data.Output] returns.
+// Find returns the index of the part that [Data.Output] returns.
 func (d Data) Find(name string) (int, error) {
 	if d.Names == nil {
 		return 0, fmt.Errorf("the node has a single output; name it without %q", "."+name)

@@ -2,18 +2,17 @@ package component
 
 import "sync"
 
-// An Ending is what is to be over before a run of a flow is: work outside of the
-// process, which has to be ended and cleared up also when nobody waits for what
-// comes of it. Its zero value is ready, and a nil *Ending waits for nothing. It
-// may be used by many goroutines.
+// An Ending tracks work outside of the process that must end before a run of a flow
+// ends, even if no caller waits for its result. Its zero value is ready to use, and a
+// nil *Ending waits for nothing. It is safe for concurrent use.
 type Ending struct {
 	mu    sync.Mutex
 	left  int
-	empty chan struct{} // closed when nothing is left; nil if nobody waits
+	empty chan struct{} // closed when nothing is left; nil if no goroutine waits
 	last  []func()
 }
 
-// Begin says that something has begun; ended is called once when it is over.
+// Begin registers work. The caller calls ended once when the work is over.
 func (e *Ending) Begin() (ended func()) {
 	if e == nil {
 		return func() {}
@@ -33,7 +32,7 @@ func (e *Ending) end() {
 	}
 }
 
-// Last has f called by Wait.
+// Last registers a function that Wait calls at the end.
 func (e *Ending) Last(f func()) {
 	if e == nil {
 		return
@@ -43,14 +42,14 @@ func (e *Ending) Last(f func()) {
 	e.last = append(e.last, f)
 }
 
-// Wait waits until all that began is over, and then does what was to be done last.
+// Wait waits until all registered work is over, and then calls the functions of Last.
 func (e *Ending) Wait() {
 	for _, f := range e.over() {
 		f()
 	}
 }
 
-// over waits, and returns what is to be done then.
+// over waits, and returns the functions to call then.
 func (e *Ending) over() []func() {
 	for {
 		e.mu.Lock()

@@ -12,40 +12,39 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Env is what a component may use beside its parameters.
+// Env is what a component may use besides its parameters.
 type Env struct {
 	Node   string         // the node's name, for errors
-	Dir    string         // relative paths start here
-	Larder *larder.Larder // keeps results; may be nil
-	Files  key.Memo       // remembers digests of files; may be nil
-	Pool   *pool.Pool     // bounds what is done at once, and the bytes in use meanwhile
-	Tally  *dataset.Tally // counts what the node does
+	Dir    string         // directory of relative paths
+	Larder *larder.Larder // caches results; may be nil
+	Files  key.Memo       // caches digests of files; may be nil
+	Pool   *pool.Pool     // bounds concurrency, and the bytes in use
+	Tally  *dataset.Tally // counts the work of the node
 	Log    *slog.Logger   // takes warnings
-	// Inputs are what the flow reads: a sink must not write there. May be nil.
+	// Inputs are the inputs of the flow, which a sink must not overwrite. May be nil.
 	Inputs *pathguard.Inputs
-	// Written, if not nil, is called by a sink of files when it has ended, well
-	// or not, and as long as no other run writes where it wrote.
+	// Written, if not nil, must be called by a sink of files when it has ended, also on
+	// failure, while no other run can write to its output.
 	Written func()
-	// Pieces, if not nil, has a sink that is a [Piecer] take over what it wrote
-	// before.
+	// Pieces, if not nil, lets a sink that is a [Piecer] reuse its old output.
 	Pieces *Pieces
-	// Logs is a folder that takes what commands say about samples; "" means that
-	// nobody wants to know.
+	// Logs is a directory for the messages of commands about samples; "" means that
+	// they are dropped.
 	Logs string
-	// Checked says that what is made is only looked at for errors in parameters, and not used:
-	// nothing outside need be started for it.
+	// Checked says that the component is only checked for errors in parameters and not
+	// used, so it need not start external processes.
 	Checked bool
-	// Python is the program that runs Python; "" is what the environment says.
+	// Python is the Python interpreter; "" means the one of the environment.
 	Python string
-	// Stdin is what a source reads whose path is [StandardInput]; nil is nothing.
+	// Stdin is the input of a source whose path is [StandardInput]; nil means none.
 	Stdin *Input
-	// Ending, if not nil, is told of what has to be over before the run is.
+	// Ending, if not nil, tracks work that must end before the run.
 	Ending *Ending
-	// Mapping says how the node applies a mapper; nil keeps nothing.
+	// Mapping returns how the node applies a mapper; nil caches nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions
 }
 
-// MapOptions says how the node applies a mapper, for operators that do.
+// MapOptions returns how the node applies a mapper, for operators that apply one.
 func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
 	if e.Mapping == nil {
 		return dataset.MapOptions{Node: e.Node, Tally: e.Tally}
@@ -53,8 +52,8 @@ func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
 	return e.Mapping(m)
 }
 
-// Path returns p as an absolute path; a relative one starts at the flow's
-// folder. A URL is returned as it is.
+// Path returns p as an absolute path; a relative path starts at the flow's directory. A
+// URL stays as it is.
 func (e *Env) Path(p Path) string {
 	if urlpath.Is(string(p)) {
 		return string(p)
@@ -65,6 +64,6 @@ func (e *Env) Path(p Path) string {
 	return filepath.Join(e.Dir, string(p))
 }
 
-// A Path is a parameter that names a file or folder. Of a component that is [Far], it may be a
-// URL (package place).
+// A Path is a parameter that names a file or directory. For a component that is [Far],
+// it may be a URL (package place).
 type Path string

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// ErrUnfit marks errors of a sink that cannot hold what it is given.
+// ErrUnfit marks errors of a sink that cannot store its input.
 var ErrUnfit = errors.New("the sink cannot hold it")
 
 // Unfit marks an error as an ErrUnfit.
@@ -17,9 +17,9 @@ type unfit struct{ error }
 
 func (u unfit) Unwrap() []error { return []error{u.error, ErrUnfit} }
 
-// A Fitter is a parameter struct of a sink that can tell beforehand whether it can
-// hold a sample. Of items that are not cheap it looks at the names and at where they
-// come from, and not at the values. What it cannot hold is an [ErrUnfit].
+// A Fitter is a parameter struct of a sink that can check beforehand whether it can
+// store a sample. For items that are not cheap it checks names and origins but not
+// values. The error for what it cannot store is an [ErrUnfit].
 type Fitter interface {
 	Fits(ctx context.Context, env *Env, s dataset.Sample, cheap func(f dataset.Field) bool) error
 }

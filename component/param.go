@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// A Param describes one parameter of a component. It is declared as a field of
-// the component's parameter struct:
+// A Param describes one parameter of a component. It is declared as a field of the
+// component's parameter struct:
 //
 //	Width int `param:"width" doc:"columns of the result" default:"0"`
 //
-// The tag param gives the name, ",required" after it says that it must be
-// given, ",how" that it is about how something is done, and cannot change what comes out.
-// The tag default gives the value that a missing one takes, in YAML.
-// The tag enum lists the values allowed, separated by "|".
+// The tag param gives the name. A following ",required" makes the parameter mandatory;
+// ",how" says that it cannot change the result. The tag default gives the value for a
+// missing parameter, in YAML. The tag enum lists the allowed values, separated by "|".
 //
-// Types: string, bool, int, float64, [Path], [Size], [Step], any, pointers to these (nil
-// when missing), slices of these, and maps from string to these.
+// Types: string, bool, int, float64, [Path], [Size], [Step], any, pointers to these
+// (nil when missing), slices of these, and maps from string to these.
 type Param struct {
 	Name     string
 	Doc      string
 	Required bool
-	How      bool         // it cannot change what comes out
+	How      bool         // it cannot change the result
 	Default  string       // in YAML; "" for none
-	Enum     []string     // the values allowed; nil for any
+	Enum     []string     // the allowed values; nil for any
 	Type     reflect.Type // of the field
 	Field    int          // index in the struct
 }
 
-// paramsOf reads the tags of a parameter struct. A struct that declares its
-// parameters wrongly is a mistake of the component's author, and panics.
+// paramsOf reads the tags of a parameter struct. It panics if the struct declares its
+// parameters wrongly.
 func paramsOf(t reflect.Type) []Param {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("component: parameters must be a struct, not %s", t))
@@ -57,7 +56,7 @@ func paramsOf(t reflect.Type) []Param {
 	return params
 }
 
-// TypeName names a parameter's type as a user of a flow file would.
+// TypeName returns the name of a parameter's type for users of flow files.
 func (p Param) TypeName() string { return typeName(p.Type) }
 
 func typeName(t reflect.Type) string {
@@ -83,9 +82,9 @@ func typeName(t reflect.Type) string {
 	}
 }
 
-// An Entry is one entry of a mapping given to a parameter of type any, where
-// the order of entries may matter: such a parameter holds nil, bool, int64,
-// float64, string, []any or []Entry.
+// An Entry is one entry of a mapping given to a parameter of type any, where the order
+// of entries may matter. Such a parameter holds nil, bool, int64, float64, string,
+// []any or []Entry.
 type Entry struct {
 	Key   string
 	Value any

@@ -10,73 +10,70 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Piecer is a parameter struct of a sink that writes a row for each sample into
-// one file, after what may come first.
+// A Piecer is a parameter struct of a sink that writes a row for each sample into one
+// file, after an optional header.
 type Piecer interface {
-	// Pieces says what the row of a sample of in depends on beside that sample
-	// and the parameters. ok is false if that cannot be said.
+	// Pieces lists what the row of a sample depends on, besides the sample and the
+	// parameters. ok is false if that is unknown.
 	Pieces(ctx context.Context, in Samples) (on []string, ok bool, err error)
 }
 
-// A Stander is a [Piecer] that writes files of their own for each sample, in a place
-// that follows from the position of that. So a piece of its output stands where it
-// is, or not at all.
+// A Stander is a [Piecer] that writes separate files for each sample, at a place that
+// depends on the position of the sample. So a piece of its output can be reused only at
+// the same position.
 type Stander interface {
 	Piecer
-	// Standing says for which samples of p the output has the files that were
-	// written before, touched by nobody since, so that they need not be written.
+	// Standing returns the samples of p whose output files exist and have not changed
+	// since they were written, so that they need not be written again.
 	Standing(env *Env, p *Pieces) ([]Copy, error)
 }
 
-// Pieces is how a sink that is a [Piecer] writes again only what is made of
-// something else than the last time. What it wrote for the samples of a stretch is
-// a piece. It takes the pieces of stretches that are as they were from the file
-// that is there, if they are still in it.
+// Pieces lets a [Piecer] rewrite only the output whose input has changed. The output
+// for the samples of a chunk is a piece. The sink copies the pieces of unchanged chunks
+// from the existing file, if they are still in it.
 type Pieces struct {
-	Stretches []dataset.Stretch // what the samples to be written are made of
-	Before    Layout            // what the sink wrote the last time; it may be gone
+	Stretches []dataset.Stretch // chunks of the samples to write
+	Before    Layout            // what the sink wrote the last time; it may no longer exist
 
-	// The sink sets what follows.
-	After  Layout // what it wrote, a piece for each stretch
-	Copied []Copy // what of that it took from the file that was there, in its order
-	// Seal, if not nil, is told of all files of the output, by their names in it
-	// with slashes, when a change of them would show. It sets the sums of After, and
-	// is false if what was taken over has another content by now: then the output is
-	// nobody's to rely on.
+	// The sink sets the following fields.
+	After  Layout // what it wrote, a piece for each chunk
+	Copied []Copy // samples copied from the existing file, in order
+	// Seal, if not nil, receives all files of the output, as slash-separated paths in
+	// it, once a later change to them would be detected. It sets the sums of After. It
+	// returns false if reused files have changed; then the output cannot be reused
+	// later.
 	Seal func(files iter.Seq2[string, key.FileStat]) bool
 }
 
-// A Layout is where in a file there is what.
+// A Layout describes the contents of a file.
 type Layout struct {
 	Head   int64 // bytes before the first piece
 	Pieces []Piece
 }
 
-// A Piece is what was written for the samples of one stretch.
+// A Piece is the output for the samples of one chunk.
 type Piece struct {
 	dataset.Stretch
-	Bytes int64    // of files of their own: how many items the samples share with others
-	Sum   [16]byte // XXH3 of these bytes; of files of their own, of their names and states
+	Bytes int64    // for separate files: how many items the samples share with others
+	Sum   [16]byte // XXH3 of these bytes; for separate files, of their names and states
 }
 
-// A Copy is some consecutive samples for which nothing was made.
+// A Copy is a run of consecutive samples whose output is reused.
 type Copy struct {
 	Was, Now int // position of the first one, the last time and this time
 	Samples  int
 }
 
-// A Place is where a piece was.
+// A Place is the old position of a piece.
 type Place struct {
 	*Piece
 	Offset int64 // in the file
 	First  int   // position of its first sample
 }
 
-// maxPiece bounds the memory that a piece takes.
 const maxPiece = 16 << 20
 
-// Known returns for each of the stretches where the piece of it was; nil if it was
-// not.
+// Known returns the old place of the piece of each chunk, or nil for a new chunk.
 func (p *Pieces) Known() []*Place {
 	places := make([]Place, len(p.Before.Pieces))
 	of := make(map[key.Digest]*Place, len(places))
@@ -99,26 +96,25 @@ func (p *Pieces) Known() []*Place {
 	return known
 }
 
-// PieceReader reads pieces, those that follow each other at once.
+// PieceReader reads pieces. It reads ahead, because pieces usually follow each other.
 type PieceReader struct {
 	File io.ReaderAt
 
-	from   int64 // of the file
+	from   int64 // offset of the window in the file
 	window []byte
 }
 
-// aheadBytes is how much is read at once.
 const aheadBytes = 1 << 20
 
-// Read returns the bytes of a piece, if they are still in the file, whatever else has
-// become of that. They are good until the next call.
+// Read returns the bytes of a piece if they are still in the file, even if other parts
+// of it have changed. They are valid until the next call.
 func (r *PieceReader) Read(at *Place) (text []byte, ok bool) {
 	if at.Offset < r.from || at.Offset+at.Bytes > r.from+int64(len(r.window)) {
 		n := max(at.Bytes, aheadBytes)
 		if int64(cap(r.window)) < n {
 			r.window = make([]byte, n)
 		}
-		read, _ := r.File.ReadAt(r.window[:n], at.Offset) // which may end here
+		read, _ := r.File.ReadAt(r.window[:n], at.Offset) // the file may end here
 		r.from, r.window = at.Offset, r.window[:read]
 		if int64(read) < at.Bytes {
 			return nil, false

@@ -10,43 +10,41 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// A Reader is a parameter struct that says what its component reads, where that
-// is anything else than all that lies at its paths.
+// A Reader is a parameter struct that lists the inputs of its component, if they are
+// not simply everything at its paths.
 type Reader interface {
 	Inputs(env *Env) []pathguard.Input
 }
 
-// A Writer is a parameter struct of a sink that says what is written, where that
-// is anything else than the whole of what its paths name. An output without a Who is the
-// node's.
+// A Writer is a parameter struct of a sink that lists its outputs, if they are not
+// simply everything at its paths. An output without a Who belongs to the node.
 type Writer interface {
 	Outputs(env *Env) []pathguard.Output
 }
 
-// A SingleChecker is a parameter struct of a sink that can tell what is wrong with itself
-// where it is given one dataset, and not several under names.
+// A SingleChecker is a parameter struct of a sink that can check itself for a single
+// input dataset, in contrast to several named ones.
 type SingleChecker interface {
 	CheckSingle() error
 }
 
-// A Lister is a parameter struct of a source or a sink of files, for which names,
-// sizes and times stand. What a source that says so puts out depends on its
-// parameters and on what it says it reads, and on nothing else. What a sink that
-// says so writes is where it says, and stays as it is if it would only be written
-// again.
+// A Lister is a parameter struct of a source or a sink whose files are identified by
+// names, sizes and times. The output of such a source depends only on its parameters
+// and its listed inputs. Such a sink writes only its listed outputs, and writing the
+// same again would not change them.
 type Lister interface {
 	Listed() bool
 }
 
-// A Far is a parameter struct of a source or a sink whose paths may be URLs, of files that lie
-// elsewhere: see package place. What tells of files here tells nothing of them, so with a URL a
-// component is no [Lister].
+// A Far is a parameter struct of a source or a sink whose paths may be URLs (package
+// place). The state of local files does not identify remote ones, so a component with a
+// URL is not a [Lister].
 type Far interface {
 	Far()
 }
 
-// Check returns what is wrong with parameters, beyond what their types and tags say. Whoever
-// reads parameters calls it before anything else is done with them.
+// Check returns errors in parameters that their types and tags do not exclude. The
+// reader of parameters must call it before using them.
 func (c *Component) Check(params any) error {
 	if _, ok := params.(Far); !ok || c.Kind != Source && c.Kind != Sink {
 		for _, p := range Paths(params) {
@@ -64,21 +62,21 @@ func (c *Component) Check(params any) error {
 	return nil
 }
 
-// A Placed is a parameter struct whose component means something else in another
-// [Env.Dir], even where none of its paths is relative: it looks up files, programs or
-// modules by words that are no [Path].
+// A Placed is a parameter struct whose component depends on [Env.Dir] even if none of
+// its paths is relative: it looks up files, programs or modules by strings that are not
+// a [Path].
 type Placed interface {
 	Placed()
 }
 
-// A Picker is a parameter struct of a source of one folder, of which it reads the files
-// that it picks, by their paths in the folder with slashes. What a file that it does not
-// pick holds, or whether there is one, changes nothing.
+// A Picker is a parameter struct of a source that reads only some files of one
+// directory. It selects them by slash-separated path in the directory. Other files do
+// not affect its output.
 type Picker interface {
 	Picks(file string) bool
 }
 
-// Picks returns what says which of the files at its paths a component may read.
+// Picks returns a function that reports which files at its paths a component may read.
 func (c *Component) Picks(params any) func(file string) bool {
 	if p, ok := params.(Picker); ok && c.Kind == Source && c.IsRegistered() {
 		return p.Picks
@@ -86,8 +84,8 @@ func (c *Component) Picks(params any) func(file string) bool {
 	return func(string) bool { return true }
 }
 
-// IsListed reports whether a component is a registered source or sink of files
-// whose parameters say so: see [Lister].
+// IsListed reports whether a component is a registered source or sink of files whose
+// parameters are a [Lister].
 func (c *Component) IsListed(params any) bool {
 	l, ok := params.(Lister)
 	return ok && c.IsRegistered() && l.Listed() && !IsFar(params)
@@ -98,8 +96,8 @@ func IsFar(params any) bool {
 	return slices.ContainsFunc(Paths(params), func(p Path) bool { return urlpath.Is(string(p)) })
 }
 
-// Inputs lists what a component reads from outside, and what the mappers among
-// its parameters do: nothing written by a flow may be, hold or lie in it.
+// Inputs lists what a component and the mappers among its parameters read from outside.
+// No output of a flow may be, contain or lie in one of them.
 func (c *Component) Inputs(env *Env, params any) (all []pathguard.Input) {
 	if c.Kind == Sink {
 		return nil
@@ -138,7 +136,7 @@ func (c *Component) Outputs(env *Env, params any) (all []pathguard.Output) {
 	return all
 }
 
-// Walk visits a component with its parameters, and the mappers among these with
+// Walk visits a component with its parameters, and then the mappers among them with
 // theirs.
 func Walk(c *Component, params any, visit func(c *Component, params any)) {
 	visit(c, params)
@@ -147,8 +145,8 @@ func Walk(c *Component, params any, visit func(c *Component, params any)) {
 	}
 }
 
-// Paths lists the paths among parameters that are not empty. It does not look
-// into mappers.
+// Paths lists the paths among parameters that are not empty. It does not search
+// mappers.
 func Paths(params any) (paths []Path) {
 	for _, p := range valuesIn[Path](reflect.ValueOf(params), nil) {
 		if p != "" {
@@ -168,8 +166,7 @@ func Steps(params any) (steps []Step) {
 	return steps
 }
 
-// valuesIn appends what of type T is among parameters. It does not look into
-// mappers.
+// valuesIn appends the values of type T among parameters. It does not search mappers.
 func valuesIn[T any](v reflect.Value, all []T) []T {
 	if !v.IsValid() {
 		return all

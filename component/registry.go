@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// RegisterSource registers a source. What it reads are its parameters of type
-// [Path], or what these say as a [Reader].
+// RegisterSource registers a source. Its inputs are its parameters of type [Path], or
+// what these list as a [Reader].
 func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error)) *Component {
 	c := describe[P](Source, name, doc, open)
 	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }
@@ -37,8 +37,8 @@ func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *En
 	return register(c)
 }
 
-// RegisterOrder registers an operator that only changes the order in which
-// samples are read, given as an order over n samples.
+// RegisterOrder registers an operator that only changes the order in which samples are
+// read, given as an order over n samples.
 func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) *Component {
 	c := describe[P](Op, name, doc, build)
 	c.order = func(params any, n int) (order.Order, error) { return build(params.(P), n) }
@@ -73,8 +73,8 @@ func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *
 	return register(c)
 }
 
-// RegisterSink registers a sink. It is given all outputs of its input. What it
-// writes are its parameters of type [Path], or what these say as a [Writer].
+// RegisterSink registers a sink. It receives all outputs of its input node. Its outputs
+// are its parameters of type [Path], or what these list as a [Writer].
 func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
 	return register(NewSink(name, doc, write))
 }
@@ -93,14 +93,13 @@ var (
 	frozen     bool // it was read, and is sorted
 )
 
-// describe makes a component that does nothing yet, its parameters taken from
-// the fields of P.
+// describe returns a component without a function, with parameters from the fields of
+// P.
 func describe[P any](kind Kind, name, doc string, function any) *Component {
 	t := reflect.TypeFor[P]()
 	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t), function: function}
 }
 
-// register adds a component.
 func register(c *Component) *Component {
 	mu.Lock()
 	defer mu.Unlock()
@@ -135,13 +134,12 @@ func All(kind Kind) []*Component {
 	return all
 }
 
-// IsRegistered reports whether the component can be named: what it does is then
-// known by its name, the parameters and the program. One that was made of values
-// in Go is not.
+// IsRegistered reports whether the component can be named. Its behaviour is then
+// identified by its name, the parameters and the program. Components created from Go
+// values are not registered.
 func (c *Component) IsRegistered() bool { return slices.Contains(All(c.Kind), c) }
 
-// Find returns the component of a kind and name, or an error with the nearest
-// names there are.
+// Find returns the component of a kind and name, or an error with the nearest names.
 func Find(kind Kind, name string) (*Component, error) {
 	all := All(kind)
 	names := make([]string, len(all))

@@ -2,11 +2,12 @@ package component
 
 import "github.com/larder-data/larder/internal/size"
 
-// A Size is a parameter that is a number of bytes as people write it, such as 256MiB, 1GB or
+// A Size is a human-readable number of bytes as a parameter, such as 256MiB, 1GB or
 // 1000; "" for none.
 type Size string
 
-// Bytes is the number, 0 for none. What is no size is an error that says so, without the text.
+// Bytes returns the number, 0 for none. The error for an invalid size does not contain
+// the string.
 func (s Size) Bytes() (int64, error) {
 	if s == "" {
 		return 0, nil

@@ -7,9 +7,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Step is a mapper with its parameters, as the parameter of another
-// component. In a flow file it is written as a node is, without inputs and
-// options:
+// A Step is a mapper with its parameters, as the parameter of another component. In a
+// flow file it has the form of a node without inputs and options:
 //
 //	{map: image-resize, with: {width: 64}}
 type Step struct {
@@ -17,7 +16,7 @@ type Step struct {
 	Params    any        // a value of Component.Type
 }
 
-// AppendKey names the step: see [key.Keyer].
+// AppendKey identifies the step: see [key.Keyer].
 func (s Step) AppendKey(dst []byte) ([]byte, error) {
 	if s.Component == nil {
 		return dst, nil
@@ -26,10 +25,9 @@ func (s Step) AppendKey(dst []byte) ([]byte, error) {
 	return append(dst, d[:]...), err
 }
 
-// Mapper makes the mapper.
+// Mapper builds the mapper.
 func (s Step) Mapper(env *Env) (dataset.Mapper, error) { return s.Component.Mapper(env, s.Params) }
 
-// stepType is the type of parameters that are steps.
 var stepType = reflect.TypeFor[Step]()
 
 // IsStep reports whether t is [Step].

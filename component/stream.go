@@ -10,15 +10,15 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Stream is a sequence of samples without random access, what flows along an edge from a
-// source that cannot be indexed: see package stream.
+// Stream is a sequence of samples without random access, as an edge from a source
+// without an index carries it: see package stream.
 type Stream = stream.Stream[dataset.Sample]
 
-// OfStream is the data of a node that puts out a stream.
+// OfStream returns the data of a node that outputs a stream.
 func OfStream(s Stream) Data { return Data{Stream: &s} }
 
-// Streams has a source put out a stream where its parameters say so. Opening it reads
-// nothing; it is read when the stream is.
+// Streams makes a source output a stream if its parameters ask for one. Opening the
+// source reads nothing until the stream is read.
 func Streams[P any](c *Component, when func(p P) bool, open func(p P, ctx context.Context, env *Env) (Stream, error)) {
 	c.streams = func(params any) bool { return when(params.(P)) }
 	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, Known, error) {
@@ -27,12 +27,12 @@ func Streams[P any](c *Component, when func(p P) bool, open func(p P, ctx contex
 	}
 }
 
-// Known says what is in a stream, as parts of a key: the code that makes its elements, and
-// all that this depends on. None of them is made for that.
+// Known describes the content of a stream, as parts of a key: the code that computes
+// its elements, and all that this depends on. It computes no element.
 type Known func(ctx context.Context) ([]any, error)
 
-// RegisterStream registers a source that always puts out a stream, whose elements are known
-// by more than files. Opening it reads nothing; it is read when the stream is.
+// RegisterStream registers a source that always outputs a stream whose elements are not
+// identified by files alone. Opening it reads nothing until the stream is read.
 func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, Known, error)) *Component {
 	c := describe[P](Source, name, doc, open)
 	c.streams = func(any) bool { return true }
@@ -41,15 +41,15 @@ func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, K
 	return register(c)
 }
 
-// OnStreams has an operator work on streams, too, of which it makes one. It reads none of
-// them.
+// OnStreams makes an operator accept streams, too, and combine them into one. apply
+// reads none of them.
 func OnStreams[P any](c *Component, apply func(p P, env *Env, in []Stream) (Stream, error)) {
 	c.onStreams = func(env *Env, params any, in []Stream) (Stream, error) { return apply(params.(P), env, in) }
 }
 
-// RegisterMaterialise registers an operator that makes a dataset of a stream. made says
-// what is done to the stream by nodes whose code is known, or is an error that says which
-// one's is not.
+// RegisterMaterialise registers an operator that makes a dataset of a stream. made
+// describes the work of nodes on the stream whose code is known, or returns an error
+// that names a node with unknown code.
 func RegisterMaterialise[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Stream, made func() ([]any, error)) (Samples, error)) *Component {
 	c := describe[P](Op, name, doc, apply)
 	c.Scans = true
@@ -63,14 +63,14 @@ func RegisterMaterialise[P any](name, doc string, apply func(ctx context.Context
 }
 
 var (
-	// ErrOnce is the error of a stream that can be read once only, so that nothing but its
-	// user can say what is in it.
+	// ErrOnce is the error of a stream that can be read only once, so that no key can
+	// identify its content.
 	ErrOnce = errors.New("it can be read once only, and no key says what was in it")
-	// ErrUnknown is the error of a node of which no key says what it does.
+	// ErrUnknown is the error of a node whose behaviour no key identifies.
 	ErrUnknown = errors.New("no key says what it does")
 )
 
-// IsStream reports whether a source with these parameters puts out a stream.
+// IsStream reports whether a source with these parameters outputs a stream.
 func (c *Component) IsStream(params any) bool { return c.streams != nil && c.streams(params) }
 
 // TakesStreams reports whether a mapper or an operator can be applied to streams.
@@ -79,8 +79,8 @@ func (c *Component) TakesStreams() bool { return c.Kind == Map || c.onStreams !=
 // Materialises reports whether an operator makes a dataset of a stream.
 func (c *Component) Materialises() bool { return c.materialise != nil }
 
-// OpenStream opens a source that puts out a stream. Without known, what is in it is known by
-// the parameters and the files that it reads.
+// OpenStream opens a source that outputs a stream. If known is nil, the parameters and
+// the files that the source reads identify the content.
 func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (s Stream, known Known, err error) {
 	return c.openStream(ctx, env, params)
 }
@@ -90,7 +90,7 @@ func (c *Component) ApplyToStreams(env *Env, params any, in []Stream) (Stream, e
 	return c.onStreams(env, params, in)
 }
 
-// Materialise makes a dataset of a stream, by an operator that does.
+// Materialise makes a dataset of a stream, with an operator that supports it.
 func (c *Component) Materialise(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error) {
 	return c.materialise(ctx, env, params, in, made)
 }
@@ -98,7 +98,7 @@ func (c *Component) Materialise(ctx context.Context, env *Env, params any, in St
 // StandardInput is the path of a source that reads standard input.
 const StandardInput = "-"
 
-// Input is a standard input, which can be read once. It may be used by many goroutines.
+// Input is a standard input, which can be read once. It is safe for concurrent use.
 type Input struct {
 	Reader io.Reader
 	taken  atomic.Bool
@@ -109,7 +109,8 @@ var (
 	errTaken   = errors.New("standard input was read by another node, or in a run before, and cannot be read twice")
 )
 
-// Take returns what is read, to the first who asks for it. A nil Input has nothing.
+// Take returns the reader to its first caller, and an error to all others. A nil Input
+// has no reader.
 func (i *Input) Take() (io.Reader, error) {
 	switch {
 	case i == nil || i.Reader == nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/internal/near"
 )
 
-// Suggest returns "; did you mean X?" with the nearest of the valid names, or
-// a list of them if none is near, or "" if there are none.
+// Suggest returns "; did you mean X?" with the nearest valid name, or a list of the
+// valid names if none is near, or "" if there are none.
 func Suggest(name string, valid []string) string {
 	if len(valid) == 0 {
 		return ""

@@ -11,19 +11,20 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// An Ancestor is one thing that a sample is made of: a computation, or where an item
-// comes from that nothing computes.
+// An Ancestor is one step in the lineage of a sample: a computation, or the
+// origin of an item that no node computes.
 type Ancestor struct {
-	Node  string   // whose computation it is; "" of what no node computes
-	Index int      // of the sample in that node
-	Items []string // what it makes, or is read as
-	From  string   // of what no node computes: the file, or what else it is
-	Kept  bool     // the result of the computation is kept
-	Of    []int    // what it is made of, by their places in the list
+	Node  string   // of the computation; "" for an item that no node computes
+	Index int      // position of the sample in that node
+	Items []string // items that the step computes or reads
+	From  string   // origin of an item that no node computes, such as a file
+	Kept  bool     // the result of the computation is cached
+	Of    []int    // indexes in the list of the steps that it depends on
 }
 
-// Ancestry follows one sample of a node back to the files that it is made of. Nothing is
-// computed. The first of the list is the sample itself, as its node puts it out.
+// Ancestry follows one sample of a node back to the files that it depends on.
+// It computes nothing. The first element of the list is the sample itself, as
+// its node outputs it.
 func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample int) ([]Ancestor, error) {
 	if nodes, _, err := f.find(node); err != nil {
 		return nil, requestError{err}
@@ -42,14 +43,14 @@ func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample i
 	return a.list, nil
 }
 
-// ancestry is a list that is being made.
+// ancestry is a list under construction.
 type ancestry struct {
 	list []Ancestor
-	at   map[any]int // places of computations, by themselves, and of others, by their items
+	at   map[any]int // indexes of computations by Making, of other steps by item
 }
 
-// follow adds what the items of a sample come from, and what these come from. It keeps a
-// list of its own of what is still to be followed, as chains may be long.
+// follow adds the origins of the items of a sample, and their origins in turn.
+// It uses an explicit stack because chains may be long.
 func (a *ancestry) follow(ctx context.Context, s dataset.Sample) error {
 	type open struct {
 		of    int
@@ -73,8 +74,8 @@ func (a *ancestry) follow(ctx context.Context, s dataset.Sample) error {
 	return nil
 }
 
-// add adds what an item comes from, and returns the computation if there is one that was
-// not there before.
+// add adds the origin of an item. It returns the computation if it is one that
+// was not in the list.
 func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *dataset.Making, err error) {
 	m, computed := dataset.MakingOf(f.Item)
 	var id any = f.Item

@@ -11,21 +11,20 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// An Arg is one value of a parameter given as a text, not in a flow file.
+// An Arg is one value of a parameter, given as a string outside of a flow file.
 type Arg struct {
 	Name string // of the parameter
 	Text string
-	Flag string // what the user knows it by, such as --times; errors begin with it
+	Flag string // name that the user sees, such as --times; errors begin with it
 }
 
-// Params reads parameters of a component that are given as texts. The result
-// is what a node of a flow file with the same parameters would have, with
-// defaults for those that are missing; errors are the same, too.
+// Params reads parameters of a component from strings. The result, its defaults
+// and its errors are those of a node in a flow file with the same parameters.
 //
-// A text parameter takes the text as it is. Numbers and truth values are
-// written as in YAML. A list has an Arg for each element, a map one for each
-// entry, NAME=VALUE. What can be nested, such as a mapper or a list of lists,
-// is written in YAML.
+// A string parameter takes the value literally. Numbers and booleans are
+// written as in YAML. A list has one Arg per element, a map one NAME=VALUE per
+// entry. Nested values, such as a mapper or a list of lists, are written in
+// YAML.
 func Params(c *component.Component, args []Arg) (any, error) {
 	p := &parser{problems: &problems{}}
 	var with []field
@@ -46,8 +45,8 @@ func Params(c *component.Component, args []Arg) (any, error) {
 	return params, errors.Join(all...)
 }
 
-// arg adds an argument to the fields given so far. Its nodes get its number as
-// their line, by which what is wrong with them is told apart.
+// arg adds an argument to the fields read so far. Its nodes get its number as
+// their line, so that errors identify the argument.
 func (p *parser) arg(c *component.Component, with []field, number int, a Arg) []field {
 	t := reflect.TypeFor[string]()
 	if i := slices.IndexFunc(c.Params, func(p component.Param) bool { return p.Name == a.Name }); i >= 0 {
@@ -88,7 +87,7 @@ func (f *field) collect(kind yaml.Kind, line int, nodes ...*yaml.Node) {
 	f.value.Content = append(f.value.Content, nodes...)
 }
 
-// text returns the node that a flow file would have for a text.
+// text returns the node that a flow file would have for a string.
 func (p *parser) text(t reflect.Type, number int, text string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	if t.Kind() != reflect.String {
@@ -98,7 +97,6 @@ func (p *parser) text(t reflect.Type, number int, text string) *yaml.Node {
 	return n
 }
 
-// inner reads a text of YAML.
 func (p *parser) inner(number int, text string) *yaml.Node {
 	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 	if strings.TrimSpace(text) == "" {
@@ -115,7 +113,7 @@ func (p *parser) inner(number int, text string) *yaml.Node {
 	return n
 }
 
-// mark sets the line of a node and of all within it.
+// mark sets the line of a node and of all nodes within it.
 func mark(n *yaml.Node, line int) {
 	n.Line, n.Column = line, 0
 	for _, c := range n.Content {

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Builder makes a flow in Go:
+// A Builder builds a flow in Go:
 //
 //	b := flow.NewBuilder("letters", ".")
 //	letters := b.Add("letters", underfolder.Source{Path: "data"})
@@ -18,7 +18,7 @@ import (
 //	b.Add("out", underfolder.Sink{Path: "out"}, parts.Output("0"))
 //	f, err := b.Flow()
 //
-// Whatever is wrong comes out of [Builder.Flow]. A Builder is for one goroutine.
+// [Builder.Flow] returns all errors. A Builder must not be used concurrently.
 type Builder struct {
 	name, dir string
 	problems  *problems
@@ -30,17 +30,17 @@ func NewBuilder(name, dir string) *Builder {
 	return &Builder{name: name, dir: dir, problems: &problems{file: name}}
 }
 
-// An Edge is what a node puts out, as an input for others: all of its datasets,
+// An Edge is the output of a node as an input for others: all of its datasets,
 // or one of them.
 type Edge struct {
 	node   *Node
 	output string
 }
 
-// Add adds a node. What it is, is told by the parameters of a registered
-// component, of which those that are zero take their defaults, or by anything
-// else that [component.Of] knows: a dataset, a mapper, a function. A node
-// without a name is called after its component.
+// Add adds a node. Its component is given by the parameters of a registered
+// component, in which zero values take their defaults. It may also be anything
+// else that [component.Of] accepts: a dataset, a mapper, a function. A node
+// without a name is named after its component.
 func (b *Builder) Add(name string, what any, from ...Edge) Edge {
 	n := &Node{Name: name}
 	for _, e := range from {
@@ -68,10 +68,10 @@ func (e Edge) With(o Options) Edge {
 	return e
 }
 
-// Output is the dataset called name among those that the node puts out.
+// Output selects the dataset called name from the outputs of the node.
 func (e Edge) Output(name string) Edge { return Edge{node: e.node, output: name} }
 
-// Flow checks the flow. The Builder is not to be used any more.
+// Flow checks the flow. The Builder must not be used afterwards.
 func (b *Builder) Flow() (*Flow, error) {
 	if errs := b.problems.sorted(); errs != nil {
 		return nil, errs
@@ -79,7 +79,7 @@ func (b *Builder) Flow() (*Flow, error) {
 	return New(b.name, b.dir, b.nodes...)
 }
 
-// freeName numbers the nodes of a component.
+// freeName returns an unused name for a node of a component.
 func (b *Builder) freeName(c *component.Component) string {
 	base := c.Name
 	if !nodeName.MatchString(base) {
@@ -93,8 +93,8 @@ func (b *Builder) freeName(c *component.Component) string {
 	}
 }
 
-// fill gives parameters that are zero their defaults, and checks all as those
-// of a file are.
+// fill sets parameters that are zero to their defaults, and checks all of them
+// like those of a file.
 func (b *Builder) fill(n *Node) {
 	v := reflect.New(n.Component.Type).Elem()
 	v.Set(reflect.ValueOf(n.Params))
@@ -122,8 +122,8 @@ func (b *Builder) fill(n *Node) {
 	}
 }
 
-// mayBeZero reports whether zero may be meant of a parameter, rather than that
-// it was not given.
+// mayBeZero reports whether a zero of this kind may be a value rather than a
+// missing one.
 func mayBeZero(k reflect.Kind) bool {
 	return k == reflect.Int || k == reflect.Int64 || k == reflect.Float64 || k == reflect.Bool
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// optPolicy names the policy that keeps what is read again soonest. Where the
-// order of reads is not known it does as auto.
+// optPolicy names the policy that caches the samples that are read again
+// soonest. Where the order of reads is unknown, it acts like auto.
 const optPolicy = "opt"
 
-// passes counts the passes over a node's samples by whether their order was
-// known beforehand.
+// passes counts the passes over a node's samples with a known and an unknown
+// order.
 type passes struct{ known, unknown int }
 
 // cache puts a cache around a part of a node's data, unless it is auto and
@@ -44,14 +44,14 @@ func (r *run) cache(ctx context.Context, s *state, place string, part component.
 	return cached, nil
 }
 
-// adapts reports whether the node's caches make use of a known order.
+// adapts reports whether the node's caches use a known order.
 func (s *state) adapts() bool {
 	return s.Options.Cache != nil && (s.Options.Cache.Policy == optPolicy || s.Options.Cache.Policy == "auto")
 }
 
-// reading calls read, with which a node may read all samples of the parts, one
-// part after another, having told the caches of the node and of those above in
-// which order that will be. Where it is not known they choose by what they see.
+// reading calls read, in which a node may read all samples of the parts, one
+// part after another. First it passes that order to the caches of the node and
+// of those above. Where the order is unknown, caches decide by past reads.
 func (r *run) reading(by *state, parts []component.Samples, read func() error) error {
 	for at := range r.adapting[by.at].with(by.at).all() {
 		s := r.states[at]
@@ -81,8 +81,8 @@ func (p *passes) count(took, known bool) {
 	}
 }
 
-// readOrder is the order in which c is read when the parts are read, if that is
-// known of all of them.
+// readOrder returns the order in which reading the parts reads c. known is
+// false if it is unknown for any part.
 func readOrder(parts []component.Samples, c *dataset.CachedDataset) (o order.Order, known bool) {
 	var orders []order.Order
 	for _, part := range parts {

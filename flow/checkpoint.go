@@ -11,31 +11,31 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Checkpoints is where the samples of checkpoints are kept, if that is not the
-// larder: a folder that other programs read, a data base.
+// Checkpoints stores the samples of checkpoints outside of the larder, for
+// example in a directory that other programs read, or in a database.
 type Checkpoints interface {
-	// Keep computes the samples of c, unless what it kept before has the
-	// same fingerprint, and returns them as they are read back.
+	// Keep computes and stores the samples of c, unless the stored ones have
+	// the same fingerprint. It returns them as read back.
 	Keep(ctx context.Context, c Checkpoint) (component.Samples, error)
-	// Discard forgets what is kept for a node of a flow; it is no error if
-	// nothing is.
+	// Discard deletes what is stored for a node of a flow. It is not an error
+	// if nothing is stored.
 	Discard(ctx context.Context, flow, node string) error
 }
 
-// A Checkpoint is what is to be kept.
+// A Checkpoint describes the samples to store.
 type Checkpoint struct {
 	Flow string // the file of the flow, or its name
 	Node string // the node, or NODE.OUTPUT for one output of several
 	Data component.Samples
-	Pool *pool.Pool // bounds the samples kept at once
+	Pool *pool.Pool // bounds the samples stored concurrently
 }
 
-// Fingerprint names the samples, without computing them.
+// Fingerprint identifies the samples without computing them.
 func (c Checkpoint) Fingerprint(ctx context.Context) (key.Digest, error) {
 	return dataset.Fingerprint(ctx, c.Data, c.Pool)
 }
 
-// keepElsewhere hands a part of a node's data over to the run's own Checkpoints.
+// keepElsewhere passes a part of a node's data to the run's own Checkpoints.
 func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part component.Samples) (component.Samples, error) {
 	s.tally.Total.Add(int64(part.Len()))
 	counted := dataset.Func(part.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
@@ -52,8 +52,8 @@ func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part co
 	return kept, nil
 }
 
-// discard lets go of the checkpoints of a run that has ended well: in the larder
-// they are pinned no more, so they go when it needs the room.
+// discard releases the checkpoints of a run that succeeded. In the larder it
+// unpins them, so they are evicted when space is needed.
 func (r *run) discard(ctx context.Context) error {
 	for _, s := range r.states {
 		for _, m := range s.manifest {
@@ -71,7 +71,7 @@ func (r *run) discard(ctx context.Context) error {
 	return nil
 }
 
-// reachCheckpoint returns the nodes whose results end up in a checkpoint.
+// reachCheckpoint returns the nodes whose results a checkpoint depends on.
 func (f *Flow) reachCheckpoint() map[*Node]bool {
 	reach := map[*Node]bool{}
 	for _, n := range slices.Backward(f.order) {

@@ -11,13 +11,13 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// probes is how many samples are measured to decide on a checkpoint.
+// probes is the number of samples measured to decide on a checkpoint.
 const probes = 3
 
-// decide makes the node a checkpoint if its samples are read often enough for
-// that to cost less: with N reads of each, (N-1) x compute > (N+1) x io. Both
-// costs are measured on a few samples, whose results are kept and so not made
-// twice.
+// decide makes the node a checkpoint if that costs less than computing its
+// samples for each read: with N reads, (N-1) x compute > (N+1) x io. It
+// measures both costs on a few samples, and caches their results so that they
+// are not computed twice.
 func (r *run) decide(ctx context.Context, s *state) error {
 	reads := r.reads(s, int(s.samples))
 	if reads <= 1 {
@@ -32,8 +32,9 @@ func (r *run) decide(ctx context.Context, s *state) error {
 	return nil
 }
 
-// pays decides whether samples that are read so often are worth remembering, by
-// the mean costs of computing one and of having it, and notes why.
+// pays decides whether samples with this number of reads are worth storing, and
+// records why. It takes the mean costs of computing one and of reading or
+// storing it.
 func (s *state) pays(what string, reads float64, compute, io time.Duration, having string) bool {
 	yes := (reads-1)*compute.Seconds() > (reads+1)*io.Seconds()
 	word, than := "no", "is not more than"
@@ -45,7 +46,7 @@ func (s *state) pays(what string, reads float64, compute, io time.Duration, havi
 	return yes
 }
 
-// decide notes what was decided, and why.
+// decide records a decision and its reason.
 func (s *state) decide(format string, args ...any) {
 	if s.decision != "" {
 		s.decision += "; "
@@ -53,7 +54,7 @@ func (s *state) decide(format string, args ...any) {
 	s.decision += fmt.Sprintf(format, args...)
 }
 
-// times is how often something is done, in words.
+// times writes a number of repetitions in words.
 func times(n float64) string {
 	switch n {
 	case 0:
@@ -64,11 +65,11 @@ func times(n float64) string {
 	return fmt.Sprintf("%.3g times", n)
 }
 
-// decideCache says whether the samples of a node whose cache is auto are worth
-// keeping in memory, by the same rule as for a checkpoint: with N reads of
-// each, (N-1) x compute > (N+1) x io. What a sample costs is measured on a few,
-// which are kept by the cache. Samples that the node does not compute come from
-// files, which always costs more than memory.
+// decideCache decides whether the samples of a node whose cache is auto are
+// worth holding in memory. The rule is that of checkpoints: with N reads of
+// each, (N-1) x compute > (N+1) x io. It measures a few samples, which stay in
+// the cache. Samples that the node does not compute come from files, which
+// always cost more than memory.
 func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDataset) bool {
 	reads := r.reads(s, int(s.samples))
 	switch {
@@ -87,9 +88,9 @@ func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDatase
 	return s.pays("cache", reads, compute, io, "having it in memory")
 }
 
-// measureCache returns the mean cost of what the node computes for a sample, and
-// of getting one from memory. An error is not for here: whoever reads the
-// sample meets it again.
+// measureCache returns the mean cost of what the node computes for a sample,
+// and of getting one from memory. It ignores errors, because the reader of the
+// sample gets them again.
 func (r *run) measureCache(ctx context.Context, s *state, c *dataset.CachedDataset) (compute, io time.Duration, computes bool) {
 	n := min(probes, c.Len())
 	for i := range n {
@@ -117,7 +118,7 @@ func (r *run) measureCache(ctx context.Context, s *state, c *dataset.CachedDatas
 // of reports whether a place is the node or one of its outputs.
 func (s *state) of(place string) bool { return place == s.Name || strings.HasPrefix(place, s.Name+".") }
 
-// measure returns the mean cost of computing a sample, and of keeping it or
+// measure returns the mean costs of computing a sample, and of storing it or
 // reading it back.
 func measure(ctx context.Context, parts []component.Samples) (compute, io time.Duration, err error) {
 	n := 0
@@ -140,7 +141,7 @@ func measure(ctx context.Context, parts []component.Samples) (compute, io time.D
 					return 0, 0, err
 				}
 				compute += cost
-				io += max(took-cost, 0) // all of it, if the result was kept before
+				io += max(took-cost, 0) // all of it if the result was cached before
 				if took < cost {
 					io += took
 				}
@@ -150,15 +151,16 @@ func measure(ctx context.Context, parts []component.Samples) (compute, io time.D
 	return compute / time.Duration(max(n, 1)), io / time.Duration(max(n, 1)), nil
 }
 
-// reads is how often each of a node's n samples is read in the run, on
-// average, going by the orders of the operators that follow.
+// reads returns how often the run reads each of a node's samples on average. It
+// derives this from the orders of the operators that follow.
 func (r *run) reads(s *state, samples int) float64 {
 	r.times.mu.Lock()
 	defer r.times.mu.Unlock()
 	return r.times.reads(s, samples)
 }
 
-// readTimes remembers how often samples are read, as many nodes are led to by many ways.
+// readTimes caches how often samples are read, because many paths may lead to
+// one node.
 type readTimes struct {
 	mu sync.Mutex
 	of map[stateSamples]float64
@@ -185,7 +187,7 @@ func (t *readTimes) reads(s *state, samples int) float64 {
 	return total
 }
 
-// readsThrough is how often each of so many samples is read by a node.
+// readsThrough returns how often a node reads each of the samples.
 func (t *readTimes) readsThrough(s *state, samples int) float64 {
 	if s.Component.Kind == component.Sink || s.Options.Checkpoint {
 		return 1

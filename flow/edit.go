@@ -10,26 +10,27 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// An Editor makes another flow of one, which stays as it is:
+// An Editor derives another flow from one, which it does not change:
 //
 //	e := f.Edit()
 //	e.After("letters", "few", op.Slice{Stop: &ten})
 //	e.Remove("stats")
 //	g, err := e.Flow()
 //
-// Nodes are named as the file calls them; where a sweep made several of one, each is
-// edited. What a node is to be is told as to a [Builder]. Whatever is wrong comes out
-// of [Editor.Flow]. An Editor is for one goroutine.
+// Nodes have their names in the file; if a sweep made several of one, each is
+// edited. Components are given as to a [Builder]. [Editor.Flow] returns all
+// errors. An Editor must not be used concurrently.
 type Editor struct {
-	// Name is what the other flow is called. In a larder the checkpoints of flows of one
-	// name and folder, which have no file, take the place of each other.
+	// Name is the name of the other flow. In a larder, checkpoints of flows
+	// without a file replace each other if the flows have the same name and
+	// directory.
 	Name string
-	// Nodes are copies of those of the flow, and what is inserted. Their parameters
-	// and options may be set here.
+	// Nodes are copies of the flow's nodes, and the inserted ones. The caller
+	// may set their parameters and options here.
 	Nodes []*Node
 
 	flow    *Flow
-	builder *Builder // which says what values of Go stand for
+	builder *Builder // converts Go values to components
 }
 
 // Edit starts an edit of the flow.
@@ -41,7 +42,7 @@ func (f *Flow) Edit() *Editor {
 	return e
 }
 
-// copy is a node that stands in no file any more.
+// copy returns a copy of the node without a position in a file.
 func (n *Node) copy() *Node {
 	c := *n
 	c.pos, c.with, c.file = nil, nil, nil
@@ -58,19 +59,19 @@ func (n *Node) copy() *Node {
 	return &c
 }
 
-// Find returns the nodes for which a condition holds.
+// Find returns the nodes for which holds returns true.
 func (e *Editor) Find(holds func(n *Node) bool) []*Node {
 	return slices.DeleteFunc(slices.Clone(e.Nodes), func(n *Node) bool { return !holds(n) })
 }
 
-// Replace has a node be something else, with the same inputs, options and readers.
+// Replace changes the component of a node; inputs, options and readers stay.
 func (e *Editor) Replace(node string, what any) {
 	for _, n := range e.Called(node) {
 		e.set(n, what)
 	}
 }
 
-// Wrap has a mapper be a part of something else: of a map-if, or a compose.
+// Wrap makes a mapper a part of another component, such as map-if or compose.
 func (e *Editor) Wrap(node string, in func(step component.Step) any) {
 	for _, n := range e.Called(node) {
 		if n.Component.Kind != component.Map {
@@ -81,7 +82,7 @@ func (e *Editor) Wrap(node string, in func(step component.Step) any) {
 	}
 }
 
-// Remove removes a node. Who read it reads what it read.
+// Remove removes a node. Its readers then read its inputs.
 func (e *Editor) Remove(node string) {
 	for _, n := range e.Called(node) {
 		e.Nodes = slices.DeleteFunc(e.Nodes, func(m *Node) bool { return m == n })
@@ -94,7 +95,8 @@ func (e *Editor) Remove(node string) {
 	}
 }
 
-// After inserts a node that reads a node, and that is read by all who read that.
+// After inserts a node that reads the given node and replaces it as input of
+// its readers.
 func (e *Editor) After(node, name string, what any) {
 	for _, n := range e.Called(node) {
 		readers := e.readers(n)
@@ -105,7 +107,8 @@ func (e *Editor) After(node, name string, what any) {
 	}
 }
 
-// Before inserts a node that reads what a node reads, and that is read by that node alone.
+// Before inserts a node that reads the inputs of the given node, and is read by
+// that node alone.
 func (e *Editor) Before(node, name string, what any) {
 	for _, n := range e.Called(node) {
 		to := e.add(n, name, what, n.From...)
@@ -113,8 +116,8 @@ func (e *Editor) Before(node, name string, what any) {
 	}
 }
 
-// Flow checks the flow, which has no file and no variables any more. The Editor is not
-// to be used any more.
+// Flow checks the flow, which has neither a file nor variables. The Editor must
+// not be used afterwards.
 func (e *Editor) Flow() (*Flow, error) {
 	for _, n := range e.Nodes {
 		if n.Options.Workers < 0 {
@@ -135,8 +138,8 @@ func (e *Editor) Flow() (*Flow, error) {
 	return g, nil
 }
 
-// Called returns the nodes of a name, or those that the file has under that name. If there
-// is none, that comes out of [Editor.Flow].
+// Called returns the nodes with a name, or those that have this name in the
+// file. If there are none, [Editor.Flow] returns an error.
 func (e *Editor) Called(name string) []*Node {
 	all := e.Find(func(n *Node) bool { return n.Name == name || n.Base == name && name != "" })
 	if len(all) == 0 {
@@ -149,14 +152,13 @@ func (e *Editor) Called(name string) []*Node {
 	return all
 }
 
-// Fail has [Editor.Flow] return an error, for functions that edit.
+// Fail makes [Editor.Flow] return err. It is for functions that edit flows.
 func (e *Editor) Fail(err error) { e.builder.problems.add(0, 0, err.Error()) }
 
 func (e *Editor) wrong(n *Node, format string, args ...any) {
 	e.builder.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
 }
 
-// set has a node be something.
 func (e *Editor) set(n *Node, what any) {
 	c, params, err := component.Of(what)
 	if err != nil {
@@ -167,8 +169,8 @@ func (e *Editor) set(n *Node, what any) {
 	e.builder.fill(n)
 }
 
-// add adds a node beside another one, under a name with the values of the sweep that
-// the other one has.
+// add adds a node next to another one. Its name gets the sweep values of that
+// node.
 func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
 	n := &Node{Dir: beside.Dir, From: slices.Clone(from)}
 	n.Name = name + strings.TrimPrefix(beside.Name, beside.Base)
@@ -188,14 +190,13 @@ func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
 	return n
 }
 
-// readers returns the nodes that read a node.
 func (e *Editor) readers(n *Node) []*Node {
 	return e.Find(func(r *Node) bool {
 		return slices.ContainsFunc(r.From, func(in Input) bool { return in.Node == n.Name })
 	})
 }
 
-// redirect has a node read something else in place of a node.
+// redirect replaces the inputs of n from one node.
 func (n *Node) redirect(from string, to func(in Input) []Input) {
 	var all []Input
 	for _, in := range n.From {

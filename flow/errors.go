@@ -13,15 +13,16 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// An Error is one thing that is wrong with a flow file, and where.
+// An Error is one error in a flow file, with its position.
 type Error struct {
 	File         string
 	Line, Column int // from 1; 0 if unknown
 	Msg          string
-	Excerpt      string // the line, "" if unknown
+	Excerpt      string // the line; "" if unknown
 }
 
-// Error says where and what, and shows the line with a caret under the place.
+// Error returns position and message, and the line with a caret under the
+// position.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(display.Name(e.File))
@@ -42,8 +43,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// excerpt is what is shown of a line around a column, counted from 0, and where in it the
-// column is. What no terminal shows as a character is a dot.
+// excerpt returns the part of a line to show around a column counted from 0,
+// and the column within that part. Unprintable characters become dots.
 func excerpt(line string, column int) (shown string, before int) {
 	const most = 160
 	runes := []rune(line)
@@ -59,7 +60,7 @@ func excerpt(line string, column int) (shown string, before int) {
 	return string(runes[from:min(len(runes), from+most)]), max(column-from, 0)
 }
 
-// caretIndent is white space as wide as the first n characters of line.
+// caretIndent returns white space as wide as the first n characters of line.
 func caretIndent(line string, n int) string {
 	var b strings.Builder
 	for _, r := range []rune(line)[:min(n, len([]rune(line)))] {
@@ -72,7 +73,7 @@ func caretIndent(line string, n int) string {
 	return b.String()
 }
 
-// Errors is everything that is wrong with a flow file, by line.
+// Errors are all errors in a flow file, by line.
 type Errors []*Error
 
 func (e Errors) Error() string {
@@ -94,19 +95,16 @@ func newProblems(file string, content []byte) *problems {
 	return &problems{file: file, lines: strings.Split(string(content), "\n")}
 }
 
-// maxProblems bounds what is reported: after that many the reader has enough
-// to do.
 const maxProblems = 20
 
-// maxMessage bounds a message, in bytes: a name in it may be of any length.
+// maxMessage bounds a message, in bytes, because names in it may be of any
+// length.
 const maxMessage = 1000
 
-// wrong notes an error of what stands at a node.
 func (p *problems) wrong(n *yaml.Node, err error) {
 	p.add(n.Line, n.Column, display.Error(err))
 }
 
-// at notes an error at a node.
 func (p *problems) at(n *yaml.Node, format string, args ...any) {
 	p.add(n.Line, n.Column, fmt.Sprintf(format, args...))
 }
@@ -129,7 +127,6 @@ func (p *problems) add(line, column int, msg string) {
 	p.list = append(p.list, e)
 }
 
-// sorted returns what was collected, by line.
 func (p *problems) sorted() Errors {
 	slices.SortStableFunc(p.list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -9,16 +9,16 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// An Event is one thing that happened in a run.
+// An Event is one event of a run.
 type Event struct {
 	Time  time.Time      `json:"time"`
 	Event EventKind      `json:"event"`
 	Node  string         `json:"node,omitempty"`
 	Kind  component.Kind `json:"kind,omitempty"`
 	Done  int64          `json:"done"`            // samples so far
-	Total int64          `json:"total,omitempty"` // of so many, 0 if not known
-	// Computed, FromMemory, FromStore and Failed are what they are in a
-	// [NodeReport], so far.
+	Total int64          `json:"total,omitempty"` // number of samples; 0 if unknown
+	// Computed, FromMemory, FromStore and Failed are the counters of a
+	// [NodeReport] so far.
 	Computed   int64  `json:"computed,omitempty"`
 	FromMemory int64  `json:"from_memory,omitempty"`
 	FromStore  int64  `json:"from_store,omitempty"`
@@ -26,27 +26,27 @@ type Event struct {
 	Message    string `json:"message,omitempty"`
 }
 
-// An EventKind says what happened.
+// An EventKind is the kind of an event.
 type EventKind string
 
-// The events.
+// The kinds of events.
 const (
 	NodeStarted  EventKind = "node_started"
 	NodeProgress EventKind = "progress" // at most ten a second
 	NodeDone     EventKind = "node_done"
-	Warning      EventKind = "warning" // of the cache or a component: the run goes on. larder run tells of it
-	RunError     EventKind = "error"   // of a node; the run ends with it
+	Warning      EventKind = "warning" // of the cache or a component; the run continues. larder run prints it
+	RunError     EventKind = "error"   // of a node; ends the run
 )
 
-// events tells observers what happens.
+// events passes events to observers.
 type events struct {
 	mu        sync.Mutex
 	observers []*observer
 	during    func(Event)
 	states    []*state // started, in order
 	last      map[*state]int64
-	over      map[*state]bool // what the node does itself has ended
-	done      map[*state]bool // and so has all that reads it
+	over      map[*state]bool // the node's own work has ended
+	done      map[*state]bool // so has the work of all its readers
 }
 
 func newEvents(o RunOptions) *events {
@@ -66,7 +66,6 @@ func (e *events) observe(ev Event) {
 	}
 }
 
-// event describes the state of a node now.
 func (s *state) event(kind EventKind) Event {
 	done, total := s.progress()
 	t := &s.tally
@@ -76,8 +75,8 @@ func (s *state) event(kind EventKind) Event {
 	}
 }
 
-// progress is how many samples the node has handled, and of how many if that
-// is known.
+// progress returns how many samples the node has handled, and their total if
+// known.
 func (s *state) progress() (done, total int64) {
 	t := &s.tally
 	if total := t.Total.Load(); total > 0 {
@@ -101,7 +100,7 @@ func (e *events) failed(s *state, err error) {
 	e.observe(ev)
 }
 
-// progress tells of the nodes that got further since the last time.
+// progress reports the nodes that have advanced since the last call.
 func (e *events) progress() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -117,9 +116,9 @@ func (e *events) tellProgress(s *state) {
 	}
 }
 
-// ended tells of the nodes that are done now that what a node does itself has
-// ended: those all of whose readers have ended too. Until then samples may be
-// made for them.
+// ended reports the nodes that are done now that the own work of a node has
+// ended. A node is done when all its readers have ended, because until then
+// samples may be computed for them.
 func (e *events) ended(s *state) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,7 +131,7 @@ func (e *events) ended(s *state) {
 	}
 }
 
-// rest tells of the end of the nodes of which that was not told.
+// rest reports the end of the nodes whose end was not yet reported.
 func (e *events) rest() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -149,11 +148,11 @@ func (e *events) tellDone(s *state) {
 	}
 }
 
-// progressInterval keeps observers to ten events a second and node.
+// progressInterval limits observers to ten events per second and node.
 const progressInterval = 100 * time.Millisecond
 
-// watch tells of progress until the returned function is called, which then
-// tells of the end of every node that was started.
+// watch reports progress until stop is called. stop then reports the end of
+// every started node.
 func (r *run) watch() (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -11,13 +11,17 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Fingerprint names what the flow says of the data of some nodes, or if none is named, of
-// its sinks, or in a flow that has none of the last of its checkpoints: flows of one
-// fingerprint make the same of the same sources. What cannot change the data does not
-// count: the names of nodes and variables, in which order they stand, what is kept and
-// cached, workers, bounds of time and memory where nothing is skipped, where sinks write,
-// and nodes that these do not read. What the sources hold does not count, either, nor the
-// code of components.
+// Fingerprint identifies the data of some nodes as the flow describes it.
+// Without names it takes the sinks, or in a flow without sinks the last
+// checkpoints. Flows with the same fingerprint compute the same from the same
+// sources.
+//
+// It leaves out what cannot change the data:
+//   - names of nodes and variables, and their order;
+//   - options for caching, workers, and where sinks write;
+//   - bounds of time and memory, where no sample is skipped;
+//   - nodes that the named ones do not read;
+//   - the content of sources and the code of components.
 func (f *Flow) Fingerprint(nodes ...string) (key.Digest, error) {
 	targets, outputs, err := f.targets(nodes)
 	if err != nil {
@@ -43,8 +47,8 @@ func (f *Flow) Fingerprint(nodes ...string) (key.Digest, error) {
 	return key.Of(all)
 }
 
-// last returns the sinks among targets, or if there are none those that no other reads: a
-// checkpoint on the way to them changes nothing.
+// last returns the sinks among targets. Without sinks it returns the targets
+// that no other target reads: a checkpoint above them changes nothing.
 func (f *Flow) last(targets []*Node) []*Node {
 	sinks := slices.DeleteFunc(slices.Clone(targets), func(n *Node) bool { return n.Component.Kind != component.Sink })
 	if len(sinks) > 0 {
@@ -65,7 +69,7 @@ func (f *Flow) last(targets []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(targets), func(n *Node) bool { return read[n.Name] })
 }
 
-// printer finds the fingerprints of nodes.
+// printer computes the fingerprints of nodes.
 type printer struct {
 	writer
 	of map[*Node]key.Digest
@@ -96,7 +100,7 @@ func (p *printer) print(n *Node) (d key.Digest, err error) {
 	return d, err
 }
 
-// says is what a node does, as it would be written.
+// says describes what a node does, as a file would.
 func (p *printer) says(n *Node) (string, error) {
 	m := mapping()
 	put(m, string(n.Component.Kind), text(n.Component.Name))
@@ -122,8 +126,8 @@ func (p *printer) says(n *Node) (string, error) {
 	return string(b), err
 }
 
-// skips reports whether the node says that it passes over samples that it cannot make:
-// then bounds of time and of what files may claim may change which there are.
+// skips reports whether the node skips samples that it cannot compute. Bounds
+// of time and of decoded sizes may then change which samples there are.
 func (n *Node) skips() bool {
 	return n.Options.OnError != nil && n.Options.OnError.Skip && n.makes()
 }

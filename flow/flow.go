@@ -1,29 +1,30 @@
-// Package flow is about graphs of datasets: read from YAML or built in Go,
-// checked before anything runs, and run so that only what changed is computed
-// again.
+// Package flow provides graphs of datasets that are read from YAML or built in
+// Go. It checks a graph before anything runs, and a run computes only what
+// changed.
 //
 // A [Flow] has nodes. A [Node] is a source, a mapper, an operator or a sink
-// (package component) with its parameters, its inputs, and [Options] that say
-// what is remembered: keep, checkpoint, cache. An input is all that a node puts
-// out, or one of its outputs by name. [Parse] reads a flow file, with what it
-// includes and its variables; a [Builder] makes the same nodes in Go.
+// (package component) with parameters, inputs, and [Options] for caching: keep,
+// checkpoint, cache. An input is all outputs of a node, or one of them by name.
+// [Parse] reads a flow file, with its includes and variables; a [Builder]
+// creates the same nodes in Go.
 //
-// [Flow.Plan] says what would be computed and why, and computes nothing.
-// [Flow.Run] computes the checkpoints and writes the sinks, or does what is asked
-// for of named nodes, and returns a [Report]; observers are told of each [Event]
-// while it lasts. [Flow.Open] hands out what a node puts out, to be read sample by
-// sample. What nobody reads is not computed. A [Maker] makes a [Range] of what a node
-// puts out: one in each of several processes, which get the flow as its [Text].
+// [Flow.Plan] reports what would be computed and why, and computes nothing.
+// [Flow.Run] computes the checkpoints and writes the sinks, or runs the named
+// nodes only. It returns a [Report] and passes each [Event] to observers.
+// [Flow.Open] returns the output of a node, to be read sample by sample.
+// Outputs without a reader are not computed. A [Maker] computes a [Range] of
+// the output of a node, so several processes can share the work. Each of them
+// gets the flow as its [Text].
 //
-// A Flow does not change and may be run many times, also side by side. In a run
-// each node starts when those it reads are done, and all of them together work
-// on a bounded number of samples at once. The first error ends a run; what was
-// computed by then is kept, and so it is when the context ends.
+// A Flow is immutable and may be run many times, also concurrently. In a run
+// each node starts when its inputs are done. Together, the nodes work on a
+// bounded number of samples at a time. The first error ends a run, as does the
+// end of the context; results computed until then stay cached.
 //
-// Whatever is wrong with a file comes back at once, as [Errors], each with its
-// line and column. An error that wraps [ErrRequest] means that nothing was begun
-// because what was asked for makes no sense. Other errors name the node, and
-// where there is one the sample.
+// Errors in a file are returned together, as [Errors], each with line and
+// column. An error that wraps [ErrRequest] means that the request was invalid
+// and nothing was started. Other errors name the node and, if there is one, the
+// sample.
 package flow
 
 import (
@@ -45,23 +46,23 @@ import (
 type Flow struct {
 	Name  string
 	File  string   // absolute; "" if built in Go
-	Files []string // File and those that it includes
+	Files []string // File and its includes
 	Dir   string   // where relative paths start
 	Nodes []*Node
-	// Limits are those of File; files that are included have none.
+	// Limits are those of File; included files have none.
 	Limits Limits
 
 	texts    *texts            // nil if built in Go
-	vars     map[string]string // that were given
-	epoch    *yaml.Node        // the variable of a loader's epoch; nil if there is none
+	vars     map[string]string // as given
+	epoch    *yaml.Node        // the variable for a loader's epoch; nil if there is none
 	problems *problems
-	included []*problems // of the files that are included
+	included []*problems // of the included files
 	byName   map[string]*Node
-	byBase   map[string][]*Node // what nodes of the file became by a sweep
-	order    []*Node            // every node after those that it reads
+	byBase   map[string][]*Node // variants of a sweep, by name in the file
+	order    []*Node            // every node after its inputs
 	several  map[*Node]bool
 	streams  map[*Node]bool
-	reach    map[*Node]bool // those whose results end up in a checkpoint
+	reach    map[*Node]bool // nodes that a checkpoint depends on
 }
 
 // New checks a graph built in Go. Relative paths start at dir.
@@ -71,7 +72,6 @@ func New(name, dir string, nodes ...*Node) (*Flow, error) {
 	return f, f.err()
 }
 
-// err returns what is wrong, file by file, or nil.
 func (f *Flow) err() error {
 	all := f.problems.sorted()
 	for _, p := range f.included {
@@ -83,7 +83,8 @@ func (f *Flow) err() error {
 	return all
 }
 
-// Node returns the node called name, or an error with the nearest names.
+// Node returns the node called name, or an error that suggests the nearest
+// names.
 func (f *Flow) Node(name string) (*Node, error) {
 	if n := f.byName[name]; n != nil {
 		return n, nil
@@ -99,7 +100,7 @@ func (f *Flow) names() []string {
 	return names
 }
 
-// check notes whatever is wrong with the graph, and orders it.
+// check records all errors of the graph, and sorts it.
 func (f *Flow) check() {
 	f.nameNodes()
 	for _, n := range f.Nodes {
@@ -120,7 +121,6 @@ func (f *Flow) check() {
 	}
 }
 
-// nameNodes has nodes found by their names.
 func (f *Flow) nameNodes() {
 	f.byName, f.byBase = make(map[string]*Node, len(f.Nodes)), map[string][]*Node{}
 	for _, n := range f.Nodes {
@@ -135,7 +135,6 @@ func (f *Flow) nameNodes() {
 	}
 }
 
-// wrong notes an error at a node.
 func (f *Flow) wrong(n *Node, format string, args ...any) {
 	f.wrongAt(n, Input{pos: n.pos}, format, args...)
 }
@@ -148,7 +147,7 @@ func (f *Flow) wrongAt(n *Node, in Input, format string, args ...any) {
 	f.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
 }
 
-// checkInputs refuses inputs that are missing, too many or no nodes.
+// checkInputs refuses inputs that are missing, too many or not nodes.
 func (f *Flow) checkInputs(n *Node) {
 	c := n.Component
 	switch {
@@ -171,7 +170,6 @@ func (f *Flow) checkInputs(n *Node) {
 	}
 }
 
-// findOutputs finds out which nodes may put out several datasets.
 func (f *Flow) findOutputs() {
 	f.several = map[*Node]bool{}
 	for _, n := range f.order {
@@ -182,12 +180,12 @@ func (f *Flow) findOutputs() {
 	}
 }
 
-// HasOutputs reports whether a node of the flow puts out several datasets: an
-// operator that splits does, and what is applied to each of several.
+// HasOutputs reports whether a node of the flow outputs several datasets.
+// Operators that split do, and so do nodes applied to each of several datasets.
 func (f *Flow) HasOutputs(n *Node) bool { return f.several[n] }
 
-// checkOutputs refuses to read one output of a node that has only one, and all of several
-// where one is needed.
+// checkOutputs refuses reading one output of a node that has only one, and
+// reading all of several where one is needed.
 func (f *Flow) checkOutputs(n *Node) {
 	for _, in := range n.From {
 		from, err := f.Node(in.Node)
@@ -201,7 +199,7 @@ func (f *Flow) checkOutputs(n *Node) {
 	}
 }
 
-// checkSingle refuses parameters of a sink that are wrong for the one dataset it reads.
+// checkSingle refuses sink parameters that are wrong for a single dataset.
 func (f *Flow) checkSingle(n *Node) {
 	if c, ok := n.Params.(component.SingleChecker); ok && n.Component.Kind == component.Sink && !f.several[n] {
 		if err := c.CheckSingle(); err != nil {
@@ -210,7 +208,7 @@ func (f *Flow) checkSingle(n *Node) {
 	}
 }
 
-// checkOptions refuses what cannot be remembered.
+// checkOptions refuses caching options on nodes whose results cannot be cached.
 func (f *Flow) checkOptions(n *Node) {
 	if o, k := n.Options.OnError, n.Component.Kind; o != nil && o.Skip && n.ownOnError && k != component.Source && k != component.Map && !n.Component.Maps {
 		f.wrong(n, "%s %s cannot skip samples: say on-error at the source or the mapper that makes them", k, n.Component.Name)
@@ -223,7 +221,7 @@ func (f *Flow) checkOptions(n *Node) {
 	}
 }
 
-// checkVariants refuses variants of a sink that would write over one another.
+// checkVariants refuses variants of a sink that would overwrite each other.
 func (f *Flow) checkVariants() {
 	type variant struct {
 		base   string
@@ -236,7 +234,7 @@ func (f *Flow) checkVariants() {
 		}
 		params, err := key.Of(n.Params)
 		if err != nil {
-			continue // a value of Go, of which no file makes variants
+			continue // a Go value, which has no variants of a file
 		}
 		v := variant{n.Base, params}
 		if m := first[v]; m != nil {
@@ -247,8 +245,8 @@ func (f *Flow) checkVariants() {
 	}
 }
 
-// sort puts every node after those that it reads, and otherwise in the order
-// of the file. A cycle is noted.
+// sort puts every node after its inputs, and otherwise follows the order of the
+// file. It records a cycle as an error.
 func (f *Flow) sort() {
 	f.order = nil
 	const open, closed = 1, 2
@@ -278,8 +276,8 @@ func (f *Flow) sort() {
 	}
 }
 
-// checkMappers makes every mapper once, those that operators apply too, so that
-// wrong parameters show before anything runs.
+// checkMappers builds every mapper once, including those inside operators, so
+// that wrong parameters are reported before anything runs.
 func (f *Flow) checkMappers() {
 	for _, n := range f.Nodes {
 		env := &component.Env{Node: n.Name, Dir: n.dir(f), Checked: true}
@@ -308,8 +306,8 @@ func (n *Node) steps() (all []component.Step) {
 	return all
 }
 
-// Mappers makes the mappers that a node applies, to look at what they read and make:
-// nothing outside is started for them.
+// Mappers builds the mappers that a node applies, so that the caller can read
+// their inputs and outputs. It starts no external process.
 func (f *Flow) Mappers(n *Node) ([]dataset.Mapper, error) {
 	var all []dataset.Mapper
 	for _, s := range n.steps() {
@@ -341,7 +339,7 @@ func (f *Flow) needed(targets []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(f.order), func(n *Node) bool { return !need[n] })
 }
 
-// dir is where relative paths of a node start.
+// dir returns the directory where relative paths of a node start.
 func (n *Node) dir(f *Flow) string { return cmp.Or(n.Dir, f.Dir) }
 
 // variants returns the nodes that a node of the file became by a sweep.

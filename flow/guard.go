@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// Inputs lists what the flow reads, whichever of its nodes are run: its files,
-// and what its nodes name. Nothing that is written may be, hold or lie in it.
+// Inputs lists what the flow reads, whichever of its nodes run: its files, and
+// the inputs of its nodes. No output may be, contain or lie in one of them.
 func (f *Flow) Inputs() []pathguard.Input {
 	var all []pathguard.Input
 	for _, file := range f.Files {
@@ -20,7 +20,8 @@ func (f *Flow) Inputs() []pathguard.Input {
 	return all
 }
 
-// Outputs lists what a run of the named nodes writes, or of all if none is named.
+// Outputs lists what a run of the named nodes writes, or of all nodes if none
+// is named.
 func (f *Flow) Outputs(only ...string) ([]pathguard.Output, error) {
 	targets, err := f.Targets(only...)
 	if err != nil {
@@ -33,7 +34,6 @@ func (f *Flow) Outputs(only ...string) ([]pathguard.Output, error) {
 	return all, nil
 }
 
-// writes lists what a node writes.
 func (f *Flow) writes(n *Node) []pathguard.Output {
 	all := n.Component.Outputs(f.bareEnv(n), n.Params)
 	for i := range all {
@@ -44,13 +44,14 @@ func (f *Flow) writes(n *Node) []pathguard.Output {
 	return all
 }
 
-// bareEnv is what a component may use to say what it would do.
+// bareEnv returns the environment in which a component can describe what it
+// would do.
 func (f *Flow) bareEnv(n *Node) *component.Env {
 	return &component.Env{Node: n.Name, Dir: n.dir(f)}
 }
 
-// protect refuses a run that would write what is read, or two things at one place, before
-// it is begun. What its caller has checked is not checked again.
+// protect refuses a run that would overwrite an input, or write two outputs to
+// one place. It skips checks that the caller has done.
 func (r *run) protect(ctx context.Context) error {
 	if r.Reads == nil {
 		r.Reads = &pathguard.Inputs{}

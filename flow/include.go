@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Bounds of what a flow file may include.
+// Bounds of the includes of a flow file.
 const (
 	maxFiles    = 256
 	maxFileSize = 16 << 20
 )
 
 // include reads the flow files listed in n. Their nodes become nodes of the
-// flow, with the defaults of their own file and with paths that start at its
-// folder; their variables take the values that this file gives them.
+// flow, with the defaults of their own file, and with paths relative to its
+// directory. Their variables take the values that this file gives them.
 func (p *parser) include(n *yaml.Node) {
 	n = p.expand(n)
 	if n.Kind == yaml.ScalarNode {
@@ -64,8 +64,8 @@ func (p *parser) includeFile(n *yaml.Node) {
 	p.absorb(q)
 }
 
-// shown is what an included file is called in errors: as one would name it who
-// named the including file.
+// shown returns the name of an included file in errors: its path as seen from
+// the including file.
 func shown(including, included string) string {
 	if filepath.IsAbs(included) {
 		return included
@@ -73,7 +73,7 @@ func shown(including, included string) string {
 	return filepath.Join(filepath.Dir(including), included)
 }
 
-// absorb takes over what an included file has.
+// absorb adds the content of an included file.
 func (p *parser) absorb(q *parser) {
 	p.included = append(p.included, q.problems)
 	p.included = append(p.included, q.included...)

@@ -11,17 +11,17 @@ import (
 
 const larderPath = "github.com/larder-data/larder"
 
-// arranges lists what operators use of Larder to make datasets of others: what they
-// put out depends on these, and on nothing else.
+// arranges lists what operators use of Larder to rearrange datasets. Their
+// outputs depend on these and on nothing else of Larder.
 var arranges = []string{
 	larderPath + "/dataset.Func", larderPath + "/dataset.List", larderPath + "/dataset.Reorder", larderPath + "/dataset.Cat",
 	larderPath + "/dataset.Zip", larderPath + "/dataset.Map", larderPath + "/dataset.Each", larderPath + "/dataset.MapperFunc",
 	larderPath + "/component.One", larderPath + "/component.Data", larderPath + "/order/...",
 }
 
-// steady reports whether what a component of others does is known by its code, which
-// code then names: whether nothing else that may change has a part in it. The
-// components that come with Larder depend on their parameters alone.
+// steady reports whether the behaviour of a third-party component is identified
+// by its code, so that nothing else that may change affects it. code then
+// identifies it. The components of Larder depend on their parameters alone.
 func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code string, ok bool) {
 	f, err := source.FunctionOf(c.Function())
 	switch {
@@ -37,7 +37,7 @@ func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code
 	return id.Code.ID, true
 }
 
-// ownCode reports whether a package comes with Larder.
+// ownCode reports whether a package belongs to Larder.
 func ownCode(path string) bool {
 	return strings.HasPrefix(path, larderPath+"/") && !strings.HasPrefix(path, larderPath+"/examples/")
 }

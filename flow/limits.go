@@ -1,20 +1,23 @@
 package flow
 
-// Limits bound what a file may claim when it is decoded, so that a small one cannot
-// take all memory; 0 stands for what the codecs have. They are no part of any key:
-// beyond them is an error. The command line sets [codec.MaxPixels],
-// [codec.MaxUnpacked] and [codec.MaxItem] by them; a program of its own does that itself.
+// Limits bound the sizes that a file may claim when it is decoded, so that a
+// small file cannot take all memory. 0 means the default of the codecs. Limits
+// are not part of any key, because exceeding them is an error. The command line
+// sets [codec.MaxPixels], [codec.MaxUnpacked] and [codec.MaxItem] from them;
+// other programs must do so themselves.
 //
-// [codec.MaxPixels]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxPixels
-// [codec.MaxItem]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxItem
-// [codec.MaxUnpacked]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxUnpacked
+// [codec.MaxPixels]:
+// https://pkg.go.dev/github.com/larder-data/larder/codec#MaxPixels
+// [codec.MaxItem]:
+// https://pkg.go.dev/github.com/larder-data/larder/codec#MaxItem
+// [codec.MaxUnpacked]:
+// https://pkg.go.dev/github.com/larder-data/larder/codec#MaxUnpacked
 type Limits struct {
-	Pixels   int64 // of an image, all its pages together
+	Pixels   int64 // of an image, over all pages
 	Unpacked int64 // bytes of the arrays in a compressed file
 	Item     int64 // bytes of an item, row or record in a file of many
 }
 
-// limits reads the limits of a file.
 func (p *parser) limits(f field) (l Limits) {
 	for _, g := range p.fields(p.expand(f.value), "limits") {
 		switch g.key.Value {

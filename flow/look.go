@@ -14,35 +14,37 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Look is what was seen, at a moment, of the files that some nodes are made of, with
-// none of them read.
+// A Look is a snapshot of the state of the files that some nodes depend on,
+// taken without reading them.
 type Look struct {
-	// Identity names the samples that the nodes put out by what tells datasets apart
-	// wherever they lie: the names and sizes of files, the URLs of others as they may be
-	// shown, and all that the flow says of the data, but of where local files lie only
-	// their last name. The code
-	// of components does not count, and neither do the names of nodes.
+	// Identity identifies the samples of the nodes independently of the
+	// location of local files. It covers names and sizes of files, redacted
+	// URLs, and the flow's description of the data; of local paths only the
+	// last element counts. The code of components and the names of nodes do not
+	// count.
 	Identity string
 
-	known bool // the nodes depend on nothing else than this
+	known bool // the nodes depend on nothing else
 	does  key.Key
 	roots []filestate.Root
 	files *filestate.Stamp
 	at    time.Time
-	of    map[string]*Look // of each node that has a cache, by itself
+	of    map[string]*Look // of each node that has a cache
 
-	// recent stands for the content of files that had changed shortly before at, as they
-	// may change again with no other time; summed with seed.
+	// recent identifies the content of files that had changed shortly before
+	// at, because they may change again without a new time. It is summed with
+	// seed.
 	recent key.Digest
 	seed   uint64
 }
 
-// Stamp stands for the names, sizes and times of the files, on this machine.
+// Stamp identifies the names, sizes and times of the files on this machine.
 func (l *Look) Stamp() string {
 	return base64.RawURLEncoding.EncodeToString(l.files.Sum[:12])
 }
 
-// Look looks at what the nodes of o.Only are made of. It computes and reads nothing.
+// Look takes a snapshot of the files that the nodes of o.Only depend on. It
+// computes and reads nothing.
 func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	r, err := f.newRun(ctx, o)
 	if err != nil {
@@ -70,7 +72,8 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 	return l, nil
 }
 
-// Of returns what was seen of the files that a node is made of which has a cache, or nil.
+// Of returns the snapshot of the files that a node with a cache depends on, or
+// nil.
 func (l *Look) Of(node string) *Look {
 	if l == nil {
 		return nil
@@ -78,8 +81,9 @@ func (l *Look) Of(node string) *Look {
 	return l.of[node]
 }
 
-// look looks at what some nodes are made of, which are among those of a look before, if there
-// is one. The identity is made of what the flow says of their data, and of their files.
+// look takes a snapshot for some nodes, which are among those of an earlier
+// snapshot if before is not nil. It derives the identity from the flow's
+// description of their data and from their files.
 func (r *run) look(ctx context.Context, states []*state, says []byte, before *Look) (*Look, error) {
 	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
 	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}, {Name: "python", Value: r.Python}}
@@ -119,7 +123,7 @@ func (r *run) look(ctx context.Context, states []*state, says []byte, before *Lo
 	return l, nil
 }
 
-// text says which options a node has.
+// text describes the options of a node.
 func (o Options) text() string {
 	cached, onError := "", ""
 	if o.Cache != nil {
@@ -132,7 +136,8 @@ func (o Options) text() string {
 	return fmt.Sprintf("%+v %s %s", o, cached, onError)
 }
 
-// saysOf names what the flow says of the data of nodes, of local paths the last name.
+// saysOf describes the data of nodes as the flow does, with only the last
+// element of local paths.
 func (f *Flow) saysOf(nodes []string) (says []byte, err error) {
 	p := &printer{writer: writer{flow: f, data: true, anywhere: true}, of: map[*Node]key.Digest{}}
 	for _, name := range nodes {
@@ -151,8 +156,9 @@ func (f *Flow) saysOf(nodes []string) (says []byte, err error) {
 	return says, nil
 }
 
-// Same reports whether what is seen now is what was seen before, so that whoever opened
-// the nodes then has what opening them would give now. False is always a safe answer.
+// Same reports whether the snapshot equals an earlier one. If so, nodes opened
+// then have the same content as nodes opened now. False is always a safe
+// answer.
 func (l *Look) Same(ctx context.Context, before *Look) bool {
 	if !l.known || !before.known || l.does != before.does || l.files.Sum != before.files.Sum {
 		return false

@@ -18,10 +18,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A manifest lists what a node used of the store: for each sample the key that
-// its result is kept under, and the key by which it is asked for where that is
-// another. It pins checkpoints, and tells later what a sample was made from
-// the last time.
+// A manifest lists what a node used of the store. For each sample it has the
+// key of the stored result, and the key of the request where that differs. It
+// pins checkpoints, and lets later runs report what a sample was computed from.
 type manifest struct {
 	name   string
 	pinned bool
@@ -29,23 +28,23 @@ type manifest struct {
 	mu   sync.Mutex
 	used uses
 
-	copied []component.Copy // samples that nobody asked for, as what was made of them stands
-	was    [16]byte         // sum of the manifest that tells of these
-	sum    [16]byte         // of the manifest that was saved; zero if there is none
-	lost   bool             // it could not be saved
+	copied []component.Copy // samples not requested, because the output written from them is reused
+	was    [16]byte         // sum of the manifest that lists these
+	sum    [16]byte         // sum of the saved manifest; zero if there is none
+	lost   bool             // saving it failed
 }
 
-// manifestName names the manifest of a node, or of one of its outputs.
+// manifestName returns the name of the manifest of a node, or of one of its
+// outputs.
 func (f *Flow) manifestName(place string) string { return f.id() + "#" + place }
 
-// id names a flow on this machine.
+// id identifies a flow on this machine.
 func (f *Flow) id() string { return cmp.Or(f.File, filepath.Join(f.Dir, f.Name)) }
 
 func newManifest(r *run, s *state, place string) *manifest {
 	return &manifest{name: r.manifestName(place), pinned: s.eager}
 }
 
-// note is told of each kept result.
 func (m *manifest) note(index int, record, action key.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,16 +55,17 @@ func (m *manifest) note(index int, record, action key.Key) {
 	m.used.set(index, u)
 }
 
-// stands is told of the samples that a sink did not look at, and the sum of the
-// manifest that tells of them. Of two sinks, each looked at all others.
+// stands records the samples that a sink reused, and the sum of the manifest
+// that lists them. With several sinks, each read all samples that it did not
+// reuse.
 func (m *manifest) stands(copied []component.Copy, was [16]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.copied, m.was = copied, was
 }
 
-// saveManifests writes the manifests of the nodes that kept something. After a
-// run that did not end well, samples it did not come to keep their old entry.
+// saveManifests writes the manifests of the nodes that cached something. After
+// a run that failed, samples that it did not reach keep their old entry.
 func (r *run) saveManifests(ctx context.Context, complete bool) error {
 	if r.Larder == nil {
 		return nil
@@ -74,7 +74,7 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 		for _, m := range s.manifest {
 			if err := m.save(ctx, r.Larder.Store(), complete); err != nil {
 				if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) {
-					continue // results pass through; so does what would pin them
+					continue // results pass through, and so do pins
 				}
 				return fmt.Errorf("node %s: %w", s.Name, err)
 			}
@@ -110,8 +110,8 @@ func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) e
 	return err
 }
 
-// with yields what was used, and of the samples that were not, what is given, by
-// sample.
+// with yields what was used, and the entries of others for samples that were
+// not used, by sample.
 func (m *manifest) with(others iter.Seq2[int, use]) iter.Seq2[int, use] {
 	return func(yield func(int, use) bool) {
 		next, stop := iter.Pull2(m.used.all)
@@ -137,7 +137,8 @@ func (m *manifest) with(others iter.Seq2[int, use]) iter.Seq2[int, use] {
 	}
 }
 
-// moved yields what a manifest has of samples that are in another place now.
+// moved yields the entries of a manifest for samples that have another position
+// now.
 func moved(m store.Manifest, copied []component.Copy) iter.Seq2[int, use] {
 	return func(yield func(int, use) bool) {
 		if len(copied) == 0 {
@@ -155,7 +156,7 @@ func moved(m store.Manifest, copied []component.Copy) iter.Seq2[int, use] {
 	}
 }
 
-// sumOf tells manifests apart by what they list.
+// sumOf returns a sum of the entries of a manifest.
 func sumOf(m store.Manifest) [16]byte {
 	h := xxh3.New()
 	for i := range m.Keys {
@@ -165,11 +166,11 @@ func sumOf(m store.Manifest) [16]byte {
 	return h.Sum128().Bytes()
 }
 
-// encode lists the records of the samples that were used, each with the action
-// after it if that is another, and in the note which samples these are: twice the
-// distances between their positions, and one more where there is an action, as
-// unsigned varints. Few samples of very many take little room. There may be about so
-// many keys.
+// encode lists the records of the used samples, each followed by the action if
+// that differs. The note says which samples these are: twice the distance
+// between positions, plus one where an action follows, as unsigned varints. So
+// a few samples out of very many take little space. keys is the expected number
+// of keys.
 func (m *manifest) encode(all iter.Seq2[int, use], keys int) store.Manifest {
 	out := store.Manifest{Name: m.name, Pinned: m.pinned, Keys: make([]key.Key, 0, keys)}
 	before := 0
@@ -186,10 +187,10 @@ func (m *manifest) encode(all iter.Seq2[int, use], keys int) store.Manifest {
 	return out
 }
 
-// entry is where a manifest tells of a sample.
+// entry is the entry of a sample in a manifest.
 type entry struct {
 	at     int
-	key    int  // which of its keys is the record
+	key    int  // index of the record among its keys
 	linked bool // the action follows
 }
 
@@ -201,8 +202,8 @@ func (e entry) use(m store.Manifest) use {
 	return u
 }
 
-// list finds out which samples a manifest tells of. What is damaged is left out: it
-// only costs an explanation.
+// list decodes the entries of a manifest. It skips damaged entries, which only
+// cost an explanation.
 func list(m store.Manifest) []entry {
 	all := make([]entry, 0, len(m.Keys))
 	at, note := uint64(0), m.Note

@@ -10,18 +10,18 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Measured is what some kept results of a node cost.
+// Measured is the cost of some cached results of a node.
 type Measured struct {
-	Results int           // that were looked at
-	Compute time.Duration // what computing them took, when that was
-	Read    time.Duration // what reading them from the store takes now
+	Results int           // number of results measured
+	Compute time.Duration // time that computing them took
+	Read    time.Duration // time that reading them from the store takes now
 }
 
-// measuredResults is how many results are looked at.
 const measuredResults = 8
 
-// Measure looks at some results that the node kept in its last run: none, if there was
-// none, or if it has several outputs. It computes nothing.
+// Measure measures some results that the node cached in its last run. There are
+// none without such a run, or if the node has several outputs. It computes
+// nothing.
 func (f *Flow) Measure(ctx context.Context, l *larder.Larder, node string) (m Measured, err error) {
 	kept, err := l.Store().Manifest(ctx, f.manifestName(node))
 	if errors.Is(err, store.ErrNotFound) {
@@ -35,8 +35,8 @@ func (f *Flow) Measure(ctx context.Context, l *larder.Larder, node string) (m Me
 	return m, err
 }
 
-// add measures one result, twice: what was not read for long comes from the disk the
-// first time.
+// add measures one result. It reads twice, because the first read may come from
+// the disk.
 func (m *Measured) add(ctx context.Context, s store.Records, k key.Key) error {
 	var r store.Record
 	var took [2]time.Duration

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// An observer is told of events by a goroutine of its own, so that it holds up nobody
-// but itself.
+// An observer receives events in a goroutine of its own, so that it blocks only
+// itself.
 type observer struct {
 	tell func(Event)
 
 	mu      sync.Mutex
-	queue   []Event       // not told yet: of progress one of each node at most, so it is bounded
-	telling chan struct{} // closed when all of that is told; nil if nothing is being told
+	queue   []Event       // not yet delivered; at most one progress event per node, so it is bounded
+	telling chan struct{} // closed when the queue is delivered; nil if idle
 }
 
-// take queues an event. Progress that was not told yet is replaced.
+// take queues an event. It replaces a queued progress event of the same node.
 func (o *observer) take(ev Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,7 +49,8 @@ func (o *observer) next() (ev Event, ok bool) {
 	return ev, true
 }
 
-// told returns a channel that is closed when all is told, or nil if it is.
+// told returns a channel that is closed when all events are delivered, or nil
+// if they are.
 func (o *observer) told() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,7 +60,8 @@ func (o *observer) told() <-chan struct{} {
 // observersPatience is how long a run that has ended waits for its observers.
 const observersPatience = 5 * time.Second
 
-// tellAll waits until observers were told all that happened, or patience ends.
+// tellAll waits until observers have received all events, or the time limit
+// ends.
 func tellAll(observers []*observer) {
 	late := time.NewTimer(observersPatience)
 	defer late.Stop()

@@ -20,25 +20,24 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// OnError says what becomes of samples that a node cannot make.
+// OnError says what happens to samples that a node cannot compute.
 //
-// To know which those are, a node that skips them makes all of its samples before
-// anything reads it, and keeps the results; of a source, every item is read and
-// decoded. What was skipped is tried again by the next run.
+// A node that skips samples computes all of them before any other node reads
+// it, and caches the results; a source reads and decodes every item. The next
+// run tries skipped samples again.
 type OnError struct {
-	Skip    bool    // go on without the sample; else the run fails
-	Most    int     // this many samples at most, if it is more than 0
-	Percent float64 // this share of the node's samples at most, if it is more than 0
+	Skip    bool    // continue without the sample; otherwise the run fails
+	Most    int     // maximum number of samples, if > 0
+	Percent float64 // maximum share of the node's samples, if > 0
 }
 
-// ErrTooManySkipped is the error of a node that had to skip more samples than it
-// may, or all.
+// ErrTooManySkipped is the error of a node that would skip more samples than
+// allowed, or all.
 var ErrTooManySkipped = errors.New("too many samples were skipped")
 
-// onErrorForm is how OnError is written.
 const onErrorForm = "fail, skip, N or P% of the samples"
 
-// ParseOnError reads fail, skip, a number of samples, or a share such as 5%.
+// ParseOnError parses fail, skip, a number of samples, or a share such as 5%.
 func ParseOnError(text string) (OnError, error) {
 	switch text {
 	case "fail":
@@ -56,7 +55,7 @@ func ParseOnError(text string) (OnError, error) {
 	return OnError{}, fmt.Errorf("%q is not one of %s, with N from 1 on and P above 0 and up to 100", text, onErrorForm)
 }
 
-// String is what [ParseOnError] reads.
+// String returns a string that [ParseOnError] accepts.
 func (o OnError) String() string {
 	switch {
 	case !o.Skip:
@@ -69,7 +68,6 @@ func (o OnError) String() string {
 	return "skip"
 }
 
-// most is how many of n samples may be skipped.
 func (o OnError) most(n int) int {
 	switch {
 	case !o.Skip:
@@ -102,8 +100,8 @@ func (p *parser) onError(f field) *OnError {
 	return &o
 }
 
-// skips reports whether a node passes over samples that it cannot make: as it says,
-// or as the run does.
+// skips returns how a node handles samples that it cannot compute, by its own
+// option or that of the run.
 func (r *run) skips(s *state) OnError {
 	if !s.makes() || r.ranges {
 		return OnError{}
@@ -114,20 +112,21 @@ func (r *run) skips(s *state) OnError {
 	return r.OnError
 }
 
-// makes reports whether a node makes samples, and not only puts them in another order.
+// makes reports whether a node computes samples rather than only reordering
+// them.
 func (n *Node) makes() bool {
 	k := n.Component.Kind
 	return k == component.Source || k == component.Map || n.Component.Maps
 }
 
-// A Skip is a sample that was passed over.
+// A Skip is a skipped sample.
 type Skip struct {
 	Node   string `json:"node"`
 	Sample int    `json:"sample"` // its position in the node's dataset
 	Error  string `json:"error"`
 }
 
-// WriteSkips writes the samples that were skipped, as JSON, a line each.
+// WriteSkips writes the skipped samples as JSON, one per line.
 func (r *Report) WriteSkips(w io.Writer) error {
 	e := json.NewEncoder(w)
 	for _, s := range r.Skips {
@@ -138,7 +137,7 @@ func (r *Report) WriteSkips(w io.Writer) error {
 	return nil
 }
 
-// sift makes all samples of a node, and leaves out those that cannot be made.
+// sift computes all samples of a node, and leaves out those that fail.
 func (r *run) sift(ctx context.Context, s *state) error {
 	o := r.skips(s)
 	if !o.Skip || larder.IsDry(ctx) {
@@ -177,7 +176,7 @@ func (r *run) sift(ctx context.Context, s *state) error {
 	return nil
 }
 
-// A sieve makes samples and notes which cannot be made.
+// A sieve computes samples and records failures.
 type sieve struct {
 	run   *run
 	state *state
@@ -186,8 +185,8 @@ type sieve struct {
 	mu sync.Mutex
 }
 
-// part returns the positions of the samples of one dataset that cannot be made, in
-// order.
+// part returns the positions of the samples of one dataset that cannot be
+// computed, in order.
 func (v *sieve) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
 	from := len(v.state.skipped)
 	ranges := dataset.RangesOf(part)
@@ -215,7 +214,6 @@ func (v *sieve) part(ctx context.Context, place string, part component.Samples) 
 	return bad, err
 }
 
-// make makes all that the node makes of a sample.
 func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 	for _, m := range s.Makings() {
 		if err := m.Make(ctx); err != nil {
@@ -233,7 +231,8 @@ func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 	return nil
 }
 
-// skip notes a sample, unless it is no fault of the sample, or one too many.
+// skip records a skipped sample. It returns err if the sample is not its cause,
+// or if too many were skipped.
 func (v *sieve) skip(ctx context.Context, place string, i int, err error) error {
 	if ctx.Err() != nil || errors.Is(err, dataset.ErrChanged) || errors.Is(err, context.Canceled) {
 		return err

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// params decodes the parameters of a component, given at a place, into a value
-// of its type, with defaults for what is missing.
+// params decodes the parameters of a component into a value of its type, with
+// defaults for missing ones.
 func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any {
 	before, misspelt := len(p.list), false
 	v := reflect.New(c.Type).Elem()
@@ -38,7 +38,7 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 			continue
 		}
 		if param.Required && misspelt {
-			continue // it may be what was meant
+			continue // it may be the intended one
 		}
 		if param.Required {
 			p.at(at, "%s %s needs the parameter %s: %s", c.Kind, c.Name, param.Name, param.Doc)
@@ -54,7 +54,6 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 	return v.Interface()
 }
 
-// step reads a mapper with its parameters.
 func (p *parser) step(n *yaml.Node, what string) (s component.Step) {
 	at, with, before := n, []field(nil), len(p.list)
 	for _, f := range p.fields(n, what) {
@@ -102,7 +101,7 @@ func (p *parser) enum(n *yaml.Node, param component.Param) {
 	}
 }
 
-// decode reads n into v, noting what does not fit.
+// decode reads n into v and records values that do not fit.
 func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
 	if component.IsStep(v.Type()) {
 		v.Set(reflect.ValueOf(p.step(n, what)))

@@ -17,32 +17,32 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A sink of rows whose input changed in places is written anew in these places. What
-// it wrote the last time for a stretch of samples is a piece of its output. A piece
-// stands for whatever input has such a stretch, as long as each sample on the way
-// is made of the one in the same place by mappers whose results are kept: they, the
-// program and the sink are the key of a [pastPieces]. The output itself need not be
-// what it was; each piece has a sum, and is taken if its bytes are there.
+// A sink of rows rewrites only the chunks of its output whose input changed.
+// What it wrote for a chunk of samples is a piece of its output. A piece is
+// valid for any input with the same chunk, if each sample depends only on the
+// one at the same position, through mappers whose results are cached. These
+// mappers, the program and the sink form the key of a [pastPieces]. The rest of
+// the output may change; each piece has a checksum and is reused if its bytes
+// are present.
 //
-// Manifests keep what they say of samples that are not looked at. So these stand
-// only where the manifests are those of the run that wrote them.
+// Manifests keep their entries for samples that are not read. So pieces are
+// reused only while the manifests are those of the run that wrote them.
 
-// pastPieces says in what pieces a sink wrote its output.
+// pastPieces lists the pieces in which a sink wrote its output.
 type pastPieces struct {
 	Head      int64               `json:"head"`
 	Pieces    []byte              `json:"pieces"`
-	Manifests map[string][16]byte `json:"manifests"` // what the nodes above kept then: a sum of each manifest
+	Manifests map[string][16]byte `json:"manifests"` // sums of the manifests of the nodes above, as they were then
 	Nodes     []writtenNode       `json:"nodes"`
 
 	byName map[string]writtenNode
 }
 
-// piecesType is the type of records that hold a [pastPieces].
 var piecesType = xxh3.HashString("larder pieces 1")
 
-// piecesIn describes how a sink writes what it is given, or returns nil if it does
-// not do so in pieces: also where something is wrong, as that is met again where it
-// can be said.
+// piecesIn describes how a sink writes its input, or returns nil if it does not
+// write in pieces. It also returns nil on errors, because they occur again
+// where they can be reported.
 func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *component.Pieces {
 	p, ok := w.sink.Params.(component.Piecer)
 	if !ok || in.Names != nil || len(in.Parts) != 1 || !w.alone {
@@ -70,9 +70,9 @@ func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *comp
 	return &component.Pieces{Stretches: stretches}
 }
 
-// pieces describes how a sink writes what it is given, and what it wrote the last
-// time, or returns nil if it does not write in pieces. In doubt it wrote nothing
-// before.
+// pieces describes how a sink writes its input and what it wrote the last time.
+// It returns nil if the sink does not write in pieces. In doubt, nothing was
+// written before.
 func (r *run) pieces(ctx context.Context, w *writing, in component.Data) *component.Pieces {
 	p := r.piecesIn(ctx, w, in)
 	w.pieces = p
@@ -102,7 +102,7 @@ func (r *run) pieces(ctx context.Context, w *writing, in component.Data) *compon
 	return p
 }
 
-// manifests lists those of the nodes that a sink depends on.
+// manifests lists the manifests of the nodes that a sink depends on.
 func (w *writing) manifests() (all []*manifest) {
 	for _, s := range w.nodes {
 		all = append(all, s.manifest...)
@@ -110,8 +110,8 @@ func (w *writing) manifests() (all []*manifest) {
 	return all
 }
 
-// sameManifest returns what is kept under the name of a manifest, if it has a sum.
-// None has the zero sum.
+// sameManifest returns the stored manifest of the same name if it has this sum.
+// A missing manifest has the zero sum.
 func (r *run) sameManifest(ctx context.Context, m *manifest, sum [16]byte) (store.Manifest, bool) {
 	was, err := r.Larder.Store().Manifest(ctx, m.name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -120,8 +120,8 @@ func (r *run) sameManifest(ctx context.Context, m *manifest, sum [16]byte) (stor
 	return was, err == nil && sumOf(was) == sum
 }
 
-// tellCopied has manifests and reports of the nodes above a sink say of the samples
-// that were not looked at what they said before.
+// tellCopied makes the manifests and reports of the nodes above a sink repeat
+// their old entries for the samples that were not read.
 func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Copy) {
 	for _, c := range copied {
 		w.sink.copied += int64(c.Samples)
@@ -145,8 +145,8 @@ func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Cop
 	}
 }
 
-// saved is how long so many of the results of a node took to compute, if they took
-// as long as the others.
+// saved estimates how long this number of results of a node took to compute,
+// from the average of all.
 func (p *pastPieces) saved(node string, results int64) time.Duration {
 	if p.byName == nil {
 		p.byName = make(map[string]writtenNode, len(p.Nodes))
@@ -161,10 +161,10 @@ func (p *pastPieces) saved(node string, results int64) time.Duration {
 	return time.Duration(float64(n.Saved) * float64(results) / float64(n.Results))
 }
 
-// maxPieces bounds what is noted of a sink: some 100 MB.
+// maxPieces bounds the pieces recorded of a sink: some 100 MB.
 const maxPieces = 1 << 20
 
-// notePieces notes in what pieces a sink wrote its output.
+// notePieces records the pieces in which a sink wrote its output.
 func (r *run) notePieces(ctx context.Context, w *writing, nodes []writtenNode) error {
 	if w.pieces == nil || len(w.pieces.After.Pieces) == 0 || len(w.pieces.After.Pieces) > maxPieces {
 		return nil
@@ -174,7 +174,7 @@ func (r *run) notePieces(ctx context.Context, w *writing, nodes []writtenNode) e
 	}
 	for _, m := range w.manifests() {
 		if m.lost {
-			return nil // as what was used is not known the next time
+			return nil // the next run would not know what was used
 		}
 		past.Manifests[m.name] = m.sum
 	}
@@ -185,7 +185,7 @@ func (r *run) notePieces(ctx context.Context, w *writing, nodes []writtenNode) e
 	return r.putNote(ctx, store.Record{Key: w.rows.Key(), Type: piecesType, Payload: payload}, w.rows, nodes)
 }
 
-// copiedPieces finds out which samples a sink would copy.
+// copiedPieces finds the samples that a sink would copy.
 func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (copied []component.Copy) {
 	p := r.pieces(ctx, w, in)
 	if p == nil || len(p.Before.Pieces) == 0 {
@@ -212,8 +212,8 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 	return copied
 }
 
-// encodePieces writes of each piece its digest, its sum, and the numbers of its
-// samples and bytes as unsigned varints.
+// encodePieces writes the digest and the sum of each piece, and the numbers of
+// its samples and bytes as unsigned varints.
 func encodePieces(pieces []component.Piece) (b []byte) {
 	for _, p := range pieces {
 		b = append(append(b, p.Digest[:]...), p.Sum[:]...)
@@ -222,7 +222,6 @@ func encodePieces(pieces []component.Piece) (b []byte) {
 	return b
 }
 
-// decodePieces reads what encodePieces wrote.
 func decodePieces(b []byte) (pieces []component.Piece, ok bool) {
 	for len(b) > 0 {
 		var p component.Piece

@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// places is a set of nodes by their places in a run, a bit each. It does not change: a long
-// chain of nodes shares one.
+// places is a set of nodes by their positions in a run, one bit each. It is
+// immutable, so a long chain of nodes can share one.
 type places []uint64
 
-// with is p and one more.
 func (p places) with(at int) places {
 	word, bit := at/64, uint64(1)<<(at%64)
 	if word < len(p) && p[word]&bit != 0 {
@@ -22,7 +21,6 @@ func (p places) with(at int) places {
 	return q
 }
 
-// union is what is in p or in q.
 func (p places) union(q places) places {
 	switch {
 	case len(q) == 0 || slices.Equal(p, q):
@@ -39,7 +37,6 @@ func (p places) union(q places) places {
 	return p
 }
 
-// all yields the places in their order.
 func (p places) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, word := range p {

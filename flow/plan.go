@@ -28,20 +28,21 @@ type NodePlan struct {
 	Name      string         `json:"name"`
 	Kind      component.Kind `json:"kind"`
 	Component string         `json:"component"`
-	Samples   int64          `json:"samples"` // that the node puts out; for a sink, takes in
-	Kept      int64          `json:"kept"`    // would be handed out without computing
+	Samples   int64          `json:"samples"` // samples that the node outputs; for a sink, reads
+	Kept      int64          `json:"kept"`    // would be returned without computing
 	Compute   int64          `json:"compute"` // would be computed
-	// Seconds is what the results that are kept took to compute.
+	// Seconds is the time that computing the cached results took.
 	Seconds float64 `json:"seconds_saved"`
-	// Unknown says why the number of samples is not known before something has
+	// Unknown says why the number of samples is unknown until something has
 	// run. Kept and Compute then count what is certain.
 	Unknown string `json:"unknown,omitempty"`
-	// AtLeast says that more may be kept or computed than Kept and Compute say:
-	// what is read of the node is known once others have been computed.
+	// AtLeast says that Kept and Compute are lower bounds: what is read of the
+	// node is known only after others are computed.
 	AtLeast bool `json:"at_least,omitempty"`
-	// AtMost says that less may be computed than Compute says: what a result is
-	// made from may come out as before, checkpoint: auto may have it kept, or its
-	// sample may be skipped, which is in Samples, too.
+	// AtMost says that Compute is an upper bound. The dependencies of a result
+	// may be unchanged after recomputation, checkpoint: auto may find it
+	// cached, or its sample may be skipped. Samples is an upper bound in the
+	// last case, too.
 	AtMost  bool     `json:"at_most,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 }
@@ -53,11 +54,11 @@ type Reason struct {
 	First int    `json:"first"` // position of the first such sample
 }
 
-// Plan finds out what [Flow.Run] would compute. It computes, keeps and writes
-// nothing, but it reads what the decision needs: the content of files, and
-// what is kept. Of a node whose results are kept, a run by one worker computes as
-// many as the plan says, less those whose inputs come out as before; of others, a
-// result that is read more than once may be computed more than once.
+// Plan reports what [Flow.Run] would compute. It computes, caches and writes
+// nothing, but reads what the decision needs: files and cached results. For a
+// node with cached results, a run with one worker computes the number in the
+// plan, less those whose inputs turn out unchanged. For other nodes, a result
+// that is read more than once may be computed more than once.
 func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 	ctx = larder.Dry(ctx)
 	p, err := f.plan(ctx, o)
@@ -73,7 +74,7 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 	return plan, nil
 }
 
-// plan goes through the flow under a dry context.
+// plan scans the flow under a dry context.
 func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	r, err := f.newRun(ctx, o)
 	if err != nil {
@@ -91,21 +92,21 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	return p, p.leaveOpen(ctx)
 }
 
-// A planner is a run under a dry context, which computes nothing, and what it
-// finds out.
+// planner is a run under a dry context, which computes nothing, with its
+// findings.
 type planner struct {
 	*run
 	plans map[string]*NodePlan
-	seen  map[placeAction]looked // what was looked at
-	kept  map[key.Key]bool       // what nodes looked at so far would compute and keep
+	seen  map[placeAction]looked // actions that were checked
+	kept  map[key.Key]bool       // results that nodes checked so far would compute and cache
 	last  map[string]map[int]use // what nodes used the last time, by sample
 
 	foreseen dataset.Foreseen
-	open     []*state // that would read samples which are not known
-	autos    []bool   // which nodes reach a checkpoint on which the run decides; nil until asked for
+	open     []*state // nodes that would read unknown samples
+	autos    []bool   // nodes that reach a checkpoint on which the run decides; nil until computed
 }
 
-// node builds one node, and goes through its samples if the run would.
+// node builds one node, and scans its samples if the run would.
 func (p *planner) node(ctx context.Context, s *state) error {
 	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
 	p.plans[s.Name] = np
@@ -114,7 +115,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return nil
 	}
 	if s.Options.Auto || s.Options.Cache != nil && s.Options.Cache.Policy == "auto" {
-		p.open = append(p.open, s) // the run decides by what some samples cost
+		p.open = append(p.open, s) // the run decides by the cost of some samples
 	}
 	for _, in := range s.From {
 		if up := p.plans[in.Node]; up.Unknown != "" {
@@ -166,7 +167,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	return nil
 }
 
-// stand counts what went into samples that a sink would not look at.
+// stand counts the dependencies of samples that a sink would not read.
 func (p *planner) stand(ctx context.Context, w *writing, copied []component.Copy) {
 	if len(copied) == 0 {
 		return
@@ -186,8 +187,7 @@ func (p *planner) stand(ctx context.Context, w *writing, copied []component.Copy
 	}
 }
 
-// inputOrBuild returns what a sink would take in, or what another node puts
-// out.
+// inputOrBuild returns the input of a sink, or the output of another node.
 func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, error) {
 	if s.Component.Kind == component.Sink {
 		return p.input(s)
@@ -196,7 +196,7 @@ func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, e
 	return s.data, err
 }
 
-// samples looks at everything that makes the samples of ds from one up to another.
+// samples checks all computations of the samples of ds in the range [from, to).
 func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, from, to int) error {
 	open := false
 	for i := range lookedAt(ctx, ds, from, to) {
@@ -221,8 +221,7 @@ func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, 
 	return context.Cause(ctx)
 }
 
-// lookedAt yields the positions of the samples at which the planner looks, of those from
-// one up to another.
+// lookedAt yields the positions in [from, to) that the planner checks.
 func lookedAt(ctx context.Context, ds component.Samples, from, to int) iter.Seq[int] {
 	if from == 0 && to == ds.Len() {
 		return dataset.Distinct(ctx, ds)
@@ -233,7 +232,7 @@ func lookedAt(ctx context.Context, ds component.Samples, from, to int) iter.Seq[
 	}
 }
 
-// takeForeseen counts what operators asked for.
+// takeForeseen counts what operators requested.
 func (p *planner) takeForeseen(ctx context.Context) error {
 	makings, passages := p.foreseen.Take()
 	for _, m := range makings {
@@ -258,15 +257,15 @@ func (p *planner) takeForeseen(ctx context.Context) error {
 	return nil
 }
 
-// keeps notes what would be kept when it has been computed.
+// keeps records an action whose result would be cached once computed.
 func (p *planner) keeps(action key.Key) {
 	if !action.IsZero() {
 		p.kept[action] = true
 	}
 }
 
-// mayBeSkipped marks the nodes that compute something of samples that may be skipped, by
-// themselves or by others above them.
+// mayBeSkipped marks the nodes that compute samples which this node or one
+// above may skip.
 func (p *planner) mayBeSkipped() {
 	skipping := func(s *state) bool { return p.skips(s).Skip && p.plans[s.Name] != nil && p.plans[s.Name].Compute > 0 }
 	above := p.haveAbove(skipping)
@@ -277,8 +276,8 @@ func (p *planner) mayBeSkipped() {
 	}
 }
 
-// leaveOpen marks the nodes of which more may be read than what was looked at:
-// those above nodes that would read samples which are not known.
+// leaveOpen marks the nodes with samples that a run may read and the planner
+// did not check: those above nodes that would read unknown samples.
 func (p *planner) leaveOpen(ctx context.Context) error {
 	looked, through := map[*state]bool{}, map[*state]bool{}
 	look := func(s *state) error {
@@ -314,7 +313,8 @@ func (p *planner) leaveOpen(ctx context.Context) error {
 	return nil
 }
 
-// exact reports whether all was looked at that makes the samples of a node.
+// exact reports whether the planner checked all computations of the samples of
+// a node.
 func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 	if s.Component.Kind != component.Map && !s.Component.Maps {
 		return true, nil
@@ -342,8 +342,8 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 	return true, context.Cause(ctx)
 }
 
-// known reports whether it is counted what happens to an execution if it is asked
-// for here: one whose result is kept elsewhere would be carried out.
+// known reports whether an execution requested here is already counted. One
+// whose result is cached elsewhere would be carried out.
 func (p *planner) known(ctx context.Context, m *dataset.Making) (bool, error) {
 	a, err := m.Action(ctx)
 	if err != nil {
@@ -354,7 +354,7 @@ func (p *planner) known(ctx context.Context, m *dataset.Making) (bool, error) {
 	return seen == computes || seen == stands && kept, err
 }
 
-// plan returns the plan of a node, named by itself or with one of its outputs.
+// plan returns the plan of a node, by its name or with one of its outputs.
 func (p *planner) plan(place string) *NodePlan {
 	node, _, _ := strings.Cut(place, ".")
 	return p.plans[node]
@@ -369,8 +369,8 @@ func (p *planner) makings(ctx context.Context, s dataset.Sample) error {
 	return nil
 }
 
-// making counts one execution as kept or to be computed, and in the second
-// case goes on to what it reads.
+// making counts one execution as cached or to be computed, and in the second
+// case continues with its inputs.
 func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	a, err := m.Action(ctx)
 	if err != nil {
@@ -417,7 +417,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	return p.makings(ctx, m.Inputs())
 }
 
-// first reports whether an action of a node is looked at for the first time.
+// first reports whether an action of a node is checked for the first time.
 func (p *planner) first(place string, action key.Key) bool {
 	id := placeAction{place, action}
 	_, was := p.seen[id]
@@ -427,11 +427,11 @@ func (p *planner) first(place string, action key.Key) bool {
 	return !was
 }
 
-// looked is what came of looking at an action.
+// looked is the result of checking an action.
 type looked int
 
-// An action of which the result stands may yet be carried out, for a reader that
-// does not read through what keeps it.
+// An action whose result is cached may still be executed for a reader that
+// bypasses the cache.
 const (
 	stands looked = iota + 1
 	computes
@@ -454,13 +454,13 @@ func (np *NodePlan) add(text string, index int) {
 	np.Reasons[i].First = min(np.Reasons[i].First, index)
 }
 
-// waits is why what is named by results that are not there would be computed.
+// waits is the reason for computing results whose key depends on results that
+// are not stored.
 const waits = "what it reads is computed first; if that comes out as before, this is not computed"
 
-// decides is why it is open whether results are kept.
+// decides is the reason why it is open whether results are cached.
 const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
 
-// why says why an execution would take place.
 func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
 	if err != nil {
@@ -483,8 +483,8 @@ func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	return p.difference(ctx, m, resolved)
 }
 
-// reachesAuto reports whether results of a node end up in a checkpoint on which the
-// run decides.
+// reachesAuto reports whether a checkpoint on which the run decides depends on
+// results of the node.
 func (p *planner) reachesAuto(s *state) bool {
 	if p.autos == nil {
 		p.autos = make([]bool, len(p.states))
@@ -495,7 +495,7 @@ func (p *planner) reachesAuto(s *state) bool {
 	return p.autos[s.at]
 }
 
-// difference says what is not as it was the last time.
+// difference describes what changed since the last run.
 func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Action) (string, error) {
 	last := p.lastUses(ctx, m.Node())[m.Index()].record
 	if last.IsZero() {
@@ -522,19 +522,19 @@ func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Ac
 	return strings.Join(changes, "; "), nil
 }
 
-// lastUses returns what a node used the last time it ran, by sample.
+// lastUses returns what a node used in its last run, by sample.
 func (p *planner) lastUses(ctx context.Context, node string) map[int]use {
 	used, ok := p.last[node]
 	if !ok {
-		m, _ := p.Larder.Store().Manifest(ctx, p.manifestName(node)) // none: nothing was kept
+		m, _ := p.Larder.Store().Manifest(ctx, p.manifestName(node)) // none: nothing was cached
 		used = usesOf(m)
 		p.last[node] = used
 	}
 	return used
 }
 
-// Why says of one sample of a node what of it would be computed now and why,
-// for every result that goes into it: a line each.
+// Why reports for every result that one sample of a node depends on whether it
+// would be computed now, and why, one line each.
 func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
 	ctx = larder.Dry(ctx)
 	p, s, err := f.planned(ctx, o, node, sample)
@@ -544,8 +544,8 @@ func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) (
 	return p.reasons(ctx, s)
 }
 
-// planned returns one sample of a node as it would be made. Samples are numbered through
-// all outputs, unless the node is NODE.OUTPUT.
+// planned returns one sample of a node as it would be computed. Samples are
+// numbered through all outputs, unless the node is NODE.OUTPUT.
 func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample int) (*planner, dataset.Sample, error) {
 	o.Only = []string{node}
 	p, err := f.plan(ctx, o)
@@ -575,7 +575,7 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
 }
 
-// reasons says a line of each result that goes into a sample.
+// reasons returns a line for each result that a sample depends on.
 func (p *planner) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
 	var lines []string
 	for _, m := range s.Makings() {

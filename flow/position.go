@@ -6,14 +6,14 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A Position is where something stands in a flow file, counted from 1. Zero is
-// unknown, as of what is built in Go.
+// A Position is a position in a flow file, counted from 1. Zero means unknown,
+// as for nodes built in Go.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// Position is where the name of the node stands.
+// Position returns the position of the node's name.
 func (n *Node) Position() Position {
 	if n.pos == nil {
 		return Position{}
@@ -21,15 +21,15 @@ func (n *Node) Position() Position {
 	return Position{File: n.file.file, Line: n.pos.Line, Column: n.pos.Column}
 }
 
-// Varies reports whether a parameter of the node may be another one the next time
-// that the flow is read: whether the file makes it of variables. Of a node built in
-// Go any may be.
+// Varies reports whether a parameter of the node may differ the next time the
+// flow is read, because the file computes it from variables. It is true for all
+// parameters of a node built in Go.
 func (n *Node) Varies(param string) bool {
 	return n.pos == nil || slices.Contains(n.varied, "") || slices.Contains(n.varied, param)
 }
 
-// variedIn lists the parameters in a node that variables are used in; one called ""
-// stands for all of them.
+// variedIn lists the parameters that use variables; the name "" means all of
+// them.
 func variedIn(node *yaml.Node) (names []string) {
 	for name, with := range pairs(node) {
 		if name != "with" {
@@ -47,7 +47,7 @@ func variedIn(node *yaml.Node) (names []string) {
 	return names
 }
 
-// pairs goes through the keys and values of a mapping; anything else has none.
+// pairs yields the keys and values of a mapping; any other node has none.
 func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {

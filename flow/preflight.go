@@ -10,10 +10,9 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// lookAhead asks the sinks that come after long work whether they can hold the first
-// sample that reaches them, before that work is begun. It computes of that sample
-// only what is kept. Below operators that choose samples nothing is known before they
-// have run.
+// lookAhead asks the sinks after long work whether they can store their first
+// sample, before that work starts. For that it computes only what is cached.
+// Below operators that choose samples nothing is known before they have run.
 func (r *run) lookAhead(ctx context.Context) error {
 	sinks := r.looksAhead()
 	if len(sinks) == 0 {
@@ -43,8 +42,8 @@ func (r *run) lookAhead(ctx context.Context) error {
 	return nil
 }
 
-// looksAhead returns the sinks that can tell what they cannot hold, and read what takes a
-// pass over all samples to make.
+// looksAhead returns the sinks that can report what they cannot store, and
+// depend on a node that needs a pass over all samples.
 func (r *run) looksAhead() map[*state]bool {
 	passes := r.haveAbove(func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip })
 	scans := r.haveAbove(func(n *state) bool { return n.Component.ScansFor(n.Params) })
@@ -57,8 +56,8 @@ func (r *run) looksAhead() map[*state]bool {
 	return sinks
 }
 
-// lay makes what a node puts out, and computes nothing of it. It reports whether that
-// could be done: an error is met again.
+// lay builds the output of a node without computing samples. It reports whether
+// it succeeded; the run gets the error again.
 func (r *run) lay(ctx context.Context, of, s *state) bool {
 	in, err := r.input(s)
 	if err != nil || s.Component.ScansFor(s.Params) {
@@ -79,7 +78,8 @@ func (r *run) lay(ctx context.Context, of, s *state) bool {
 	return err == nil
 }
 
-// fits asks a sink whether it can hold the first sample of each of its datasets.
+// fits asks a sink whether it can store the first sample of each of its
+// datasets.
 func (r *run) fits(ctx context.Context, s *state) error {
 	in, err := r.input(s)
 	if err != nil {
@@ -104,8 +104,8 @@ func (r *run) fits(ctx context.Context, s *state) error {
 	return nil
 }
 
-// isCheap reports whether getting an item computes nothing that is not kept, beside what is
-// known to be so.
+// isCheap reports whether getting an item computes only results that are cached
+// or in known.
 func isCheap(ctx context.Context, it *dataset.Item, known map[*dataset.Making]bool) bool {
 	m, ok := dataset.MakingOf(it)
 	if !ok || known[m] {

@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// Profile returns the values that a profile of a flow file gives to variables, as
-// [Parse] takes them. Profiles of files that it includes do not count.
+// Profile returns the values that a profile of a flow file gives to variables,
+// as [Parse] accepts them. It ignores profiles of included files.
 func Profile(file string, content []byte, name string) (map[string]string, error) {
 	p := newProblems(file, content)
 	var names []string
@@ -35,10 +35,10 @@ func Profile(file string, content []byte, name string) (map[string]string, error
 	return values, nil
 }
 
-// checkProfiles refuses profiles that give values to what is no variable.
+// checkProfiles refuses profiles with values for undefined variables.
 func (p *parser) checkProfiles(n field) {
 	if len(p.chain) > 1 {
-		return // those of the file that is run count
+		return // only profiles of the main file count
 	}
 	for _, profile := range p.fields(n.value, "profiles") {
 		what := "profile " + profile.key.Value

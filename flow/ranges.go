@@ -9,23 +9,25 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// A Range is some consecutive samples of what a node puts out.
+// A Range is a run of consecutive samples of the output of a node.
 type Range struct {
 	Node string `json:"node"`
-	Part int    `json:"part,omitempty"` // which of its datasets, if it puts out several
+	Part int    `json:"part,omitempty"` // index of the dataset, if the node outputs several
 	From int    `json:"from"`
-	To   int    `json:"to"` // the first that is not one of them
+	To   int    `json:"to"` // exclusive
 }
 
-// A Maker makes samples of a flow, wherever it does so: here, as [Flow.Here] does, or
-// in other processes and on other machines that have its [Text] and share a store.
+// A Maker computes samples of a flow: in this process, as [Flow.Here] does, or
+// in other processes and on other machines that have its [Text] and share a
+// store.
 type Maker interface {
-	// Make sees to it that what a range keeps is kept. What others are making it
-	// waits for; nothing is made twice. What was made before an error is kept.
+	// Make computes and caches the cacheable results of a range. It waits for
+	// results that other processes are computing, so nothing is computed twice.
+	// Results computed before an error stay cached.
 	Make(ctx context.Context, r Range) error
 }
 
-// Here is a [Maker] in this process. It may be used by many goroutines.
+// Here is a [Maker] in this process. It is safe for concurrent use.
 type Here struct {
 	run   *run
 	start time.Time
@@ -33,10 +35,10 @@ type Here struct {
 	built map[string]bool
 }
 
-// Here returns a maker of ranges of all nodes that put something out. A node is
-// built when it is first asked for: then an operator that has to read all samples
-// does so, and whoever makes other ranges of it needs the same. Checkpoints are made
-// range by range, in the larder, and pinned by the next [Flow.Run].
+// Here returns a maker of ranges for all nodes with an output. A node is built
+// at its first request. An operator that has to read all samples does so then,
+// and so does every other maker of ranges of that node. Checkpoints are
+// computed range by range, in the larder, and pinned by the next [Flow.Run].
 func (f *Flow) Here(ctx context.Context, o RunOptions) (*Here, error) {
 	o.Only, o.Checkpoints = nil, nil
 	for _, n := range f.order {
@@ -52,7 +54,7 @@ func (f *Flow) Here(ctx context.Context, o RunOptions) (*Here, error) {
 	return &Here{run: r, start: time.Now(), built: map[string]bool{}}, nil
 }
 
-// Lens returns how many samples each of the datasets that a node puts out has.
+// Lens returns the number of samples of each dataset that a node outputs.
 func (h *Here) Lens(ctx context.Context, node string) ([]int, error) {
 	s, err := h.node(ctx, node)
 	if err != nil {
@@ -84,12 +86,12 @@ func (h *Here) Make(ctx context.Context, r Range) error {
 	return nil
 }
 
-// Report says what was done so far.
+// Report returns the report of the work so far.
 func (h *Here) Report(ctx context.Context) *Report {
 	return h.run.report(ctx, nil, time.Since(h.start))
 }
 
-// node returns a node, built with all that it reads.
+// node returns a node, built with all of its inputs.
 func (h *Here) node(ctx context.Context, name string) (*state, error) {
 	n, err := h.run.Node(name)
 	if err == nil && n.Component.Kind == component.Sink {

@@ -10,24 +10,23 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Report says what a run did. Its JSON form is what scripts read.
+// A Report says what a run did. Scripts read its JSON form.
 type Report struct {
 	Version int          `json:"version"` // 1
 	Flow    string       `json:"flow"`
 	Status  Status       `json:"status"`
 	Error   string       `json:"error"`
 	Seconds float64      `json:"seconds"`
-	Cache   string       `json:"cache"` // the cache folder, "" if there is none
+	Cache   string       `json:"cache"` // the cache directory; "" if there is none
 	Nodes   []NodeReport `json:"nodes"`
-	// Skips are the samples that were skipped, in the order of nodes and
-	// samples.
+	// Skips are the skipped samples, in the order of nodes and samples.
 	Skips []Skip `json:"skips,omitempty"`
 }
 
 // A Status is how a run ended.
 type Status string
 
-// The ways for a run to end.
+// The statuses of a run.
 const (
 	OK          Status = "ok"
 	Failed      Status = "failed"
@@ -39,50 +38,51 @@ type NodeReport struct {
 	Name      string         `json:"name"`
 	Kind      component.Kind `json:"kind"`
 	Component string         `json:"component"`
-	// Samples is how many the node puts out; for a sink, takes in.
+	// Samples is the number of samples that the node outputs; for a sink,
+	// reads.
 	Samples int64 `json:"samples"`
 	// Computed counts executions of the node's own function: one for each
-	// sample that was not found, and more where a sample that is not kept is
-	// read again. FromMemory and FromStore count the samples that were handed
-	// out of there without one, each once, so neither is above Samples. One that
-	// was computed, or found in the store, and then read again from memory is in
-	// both numbers.
+	// sample that was not found, and more where an uncached sample is read
+	// again. FromMemory and FromStore count the samples returned from there
+	// without an execution, each once, so neither exceeds Samples. A sample
+	// that was computed or found in the store, and later read from memory,
+	// counts in both.
 	Computed   int64 `json:"computed"`
 	FromMemory int64 `json:"from_memory"`
 	FromStore  int64 `json:"from_store"`
-	// MemoryReads and StoreReads count how often samples were handed out of
-	// there, those that are read again each time.
+	// MemoryReads and StoreReads count how often samples were returned from
+	// there, including repeated reads.
 	MemoryReads int64 `json:"memory_reads"`
 	StoreReads  int64 `json:"store_reads"`
 	Failed      int64 `json:"failed"`
-	// Skipped is how many samples the node does not put out, as they could not
-	// be made.
+	// Skipped is the number of samples that the node leaves out because it
+	// could not compute them.
 	Skipped      int64   `json:"skipped,omitempty"`
 	Seconds      float64 `json:"seconds"`       // in the node's own function, over all workers
-	SecondsSaved float64 `json:"seconds_saved"` // that hits did not spend
+	SecondsSaved float64 `json:"seconds_saved"` // computing time that hits saved
 	BytesRead    int64   `json:"bytes_read"`    // encoded, from the store
 	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
-	// Unchanged says that a sink was left as it is, with no sample looked at,
-	// and a node that only such sinks read was not read: FromStore then counts
-	// the results that stand.
+	// Unchanged says that a sink was up to date, or that only such sinks read a
+	// node. No sample was read, and FromStore counts the results that are still
+	// valid.
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Standing counts the samples of a sink that were not looked at, as what
-	// was written of them stands. The nodes above it count results that went
-	// into these as FromStore.
+	// Standing counts the samples of a sink that were not read, because their
+	// output was reused. The nodes above count the results that these depend on
+	// as FromStore.
 	Standing int64 `json:"standing,omitempty"`
-	// Cache says how the samples that the node keeps in memory were chosen.
+	// Cache says how the samples in the node's memory cache were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
-	// Decision says what was decided of checkpoint: auto and of a cache that
-	// is auto, and why.
+	// Decision is the decision on checkpoint: auto and on an auto cache, with
+	// its reason.
 	Decision string `json:"decision,omitempty"`
 }
 
-// A CacheReport says how samples were kept in memory.
+// A CacheReport says how the samples in a memory cache were chosen.
 type CacheReport struct {
 	Policy string `json:"policy"`
-	// KnownOrders and UnknownOrders count the passes over the node's samples
-	// whose order was known beforehand, so that what is read again soonest
-	// was kept, and the others.
+	// KnownOrders counts the passes over the node's samples whose order was
+	// known beforehand, so that the cache held what is read again soonest.
+	// UnknownOrders counts the other passes.
 	KnownOrders   int `json:"known_orders"`
 	UnknownOrders int `json:"unknown_orders"`
 }
@@ -94,7 +94,6 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// report sums up the run.
 func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {
 	rep := &Report{Version: 1, Flow: r.Name, Status: OK, Seconds: took.Seconds()}
 	if r.Larder != nil {

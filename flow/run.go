@@ -18,47 +18,50 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// RunOptions say how a flow is run.
+// RunOptions configure a run of a flow.
 type RunOptions struct {
-	Larder *larder.Larder // keeps results; needed for keep and checkpoint
-	Pool   *pool.Pool     // bounds the samples made at once, and the bytes in use meanwhile; nil means one a processor
+	Larder *larder.Larder // caches results; needed for keep and checkpoint
+	Pool   *pool.Pool     // bounds the concurrency, and the bytes in use; nil means one sample per processor
 	Only   []string       // nodes to run; none means all sinks and checkpoints
 	Log    *slog.Logger   // takes warnings; nil means slog.Default()
-	// Reads are what is read, and so not to be written; nil means those of
+	// Reads are the inputs, which must not be overwritten; nil means those of
 	// [Flow.Inputs]. A caller that reads more adds it to these.
 	Reads *pathguard.Inputs
-	// Checkpoints is where checkpoints are kept; nil means the larder.
+	// Checkpoints stores the checkpoints; nil means the larder.
 	Checkpoints Checkpoints
-	// Discard lets go of the checkpoints when the run has ended well.
+	// Discard releases the checkpoints after a run that succeeded.
 	Discard bool
-	// OnError says what becomes of samples that a source or a mapper cannot
-	// make, where the node does not say it.
+	// OnError applies to samples that a source or a mapper cannot compute,
+	// unless the node has an option of its own.
 	OnError OnError
-	// Logs is a folder, by its absolute path, that takes what commands of exec write to
-	// stderr: NODE/SAMPLE.log of each sample that one is run for; "" means none.
+	// Logs is the absolute path of a directory for the stderr of exec commands,
+	// as NODE/SAMPLE.log for each sample with a command; "" means none.
 	Logs string
-	// Python is the program that runs functions of mappers python where they name none;
-	// "" leaves it to them.
+	// Python is the program that runs functions of python mappers that name
+	// none; "" leaves the choice to them.
 	Python string
-	// Stdin is what a source reads whose path is -; nil is nothing, and an error there.
+	// Stdin is the input of a source whose path is -; nil makes such a source
+	// fail.
 	Stdin *component.Input
-	// Cached, if not nil, returns the cache of a node, or of one of its outputs, which make
-	// makes: it may be one that was made of the same node before ([Look.Of]).
+	// Cached, if not nil, returns the cache of a node, or of one of its
+	// outputs. It calls make, or returns a cache made earlier for the same node
+	// ([Look.Of]).
 	Cached func(node, output string, make func() (*dataset.CachedDataset, error)) (*dataset.CachedDataset, error)
-	// Trace, if not nil, returns for a node that reads or makes samples what is
-	// told of the position of each one asked for, a line each.
+	// Trace, if not nil, returns for a node that reads or computes samples a
+	// function that receives the position of each requested sample, one line
+	// each.
 	Trace func(node string) (write func(line []byte))
-	// Observers are told of events, each by a goroutine of its own and one at a
-	// time, in their order. They never hold the run up: of progress, at most ten
-	// a second and node, one that is slow gets the latest alone; all else it gets.
-	// A run that has ended waits five seconds at most for them.
+	// Observers receive the events in order, each observer in a goroutine of
+	// its own and one event at a time. They never block the run. Progress comes
+	// at most ten times a second per node, and a slow observer gets only the
+	// latest; it gets all other events. A run that has ended waits at most five
+	// seconds for them.
 	Observers []func(Event)
 
 	during func(Event) // in tests: holds the run up
 }
 
-// ErrRequest marks errors of a request that cannot be carried out as it is,
-// as against work that failed.
+// ErrRequest marks invalid requests, in contrast to work that failed.
 var ErrRequest = errors.New("the request is wrong")
 
 // requestError is an error that is an ErrRequest.
@@ -66,12 +69,12 @@ type requestError struct{ error }
 
 func (e requestError) Unwrap() []error { return []error{e.error, ErrRequest} }
 
-// Run runs the targets of the flow: every checkpoint is computed and kept, and
-// every sink is written, in an order in which each node comes after those that
-// it reads. What is already kept is not computed again.
+// Run runs the targets of the flow: it computes and stores every checkpoint and
+// writes every sink, each node after its inputs. It does not compute cached
+// results again.
 //
-// When ctx ends, samples under way are given up and what was computed is kept.
-// The report is returned with any error.
+// When ctx ends, Run abandons samples in progress and keeps the results
+// computed so far. It returns the report with any error.
 func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	r, err := f.newRun(ctx, o)
 	if err != nil {
@@ -99,18 +102,18 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	return r.report(ctx, err, time.Since(start)), err
 }
 
-// Open returns what a node puts out, or of NODE.OUTPUT what that output has, for a
-// program that reads its samples itself. Checkpoints on the way are computed first; everything else is lazy,
-// as the node's options say. The larder must stay open as long as the data is
-// used, and bytes that are read of it are those of the pool if ctx says so
-// ([pool.Pool.Context]).
+// Open returns the output of a node, or of NODE.OUTPUT that output alone, to a
+// program that reads the samples itself. It computes the checkpoints above
+// first; everything else is lazy, as the node's options say. The larder must
+// stay open while the data is used. Bytes read from the data count in the pool
+// if ctx says so ([pool.Pool.Context]).
 func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
 	d, _, err := f.OpenCached(ctx, node, o)
 	return d, err
 }
 
-// OpenCached is [Flow.Open] for who knows in which order the samples will be read: it
-// returns also the caches on the way that make use of that.
+// OpenCached is [Flow.Open] for callers that know the order in which they will
+// read the samples. It also returns the caches on the path that use this order.
 func (f *Flow) OpenCached(ctx context.Context, node string, o RunOptions) (d component.Data, caches []*dataset.CachedDataset, err error) {
 	o.Only = []string{node}
 	r, err := f.newRun(ctx, o)
@@ -124,7 +127,6 @@ func (f *Flow) OpenCached(ctx context.Context, node string, o RunOptions) (d com
 	return d, caches, err
 }
 
-// open returns what a node puts out.
 func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	s, err := r.target(node)
 	if err != nil {
@@ -133,7 +135,7 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	if s.Component.Kind == component.Sink {
 		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
 	}
-	s.target = false // it is read by the caller, sample by sample
+	s.target = false // the caller reads it sample by sample
 	ctx = r.context(ctx)
 	err = r.all(ctx)
 	err = errors.Join(err, r.saveManifests(context.WithoutCancel(ctx), err == nil))
@@ -147,51 +149,50 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	return d, nil
 }
 
-// A run is one run of a flow.
 type run struct {
 	*Flow
 	RunOptions
 	targets  []*Node
 	states   []*state // of the nodes needed, in order
 	byNode   map[string]*state
-	adapting []places // of each node, those above it whose caches make use of a known order
+	adapting []places // for each node, those above it whose caches use a known order
 	times    readTimes
-	writings []*writing // of the sinks of which it can be known that they need not be written
+	writings []*writing // of the sinks that may be up to date
 	events   *events
-	ends     bool             // somebody waits for the ending
-	ending   component.Ending // of what goes on outside of the process
-	ranges   bool             // samples are made in ranges, of which each process may make others
+	ends     bool             // a caller waits for the ending
+	ending   component.Ending // of work outside of the process
+	ranges   bool             // samples are computed in ranges, which several processes may share
 }
 
-// state is what a run knows of a node.
+// state is the state of a node in a run.
 type state struct {
 	*Node
 	data     component.Data
 	tally    dataset.Tally
 	spent    time.Duration // wall time of building, applying, writing
 	samples  int64
-	passed   atomic.Int64    // samples of a stream that came by
-	known    component.Known // what is in the stream of a source, if it says so
+	passed   atomic.Int64    // samples of a stream that passed
+	known    component.Known // what identifies the stream of a source, if known
 	target   bool
 	only     []string // of a target: the outputs that are wanted; nil means all
-	pinned   bool     // it is a checkpoint, asked for or decided
+	pinned   bool     // it is a checkpoint, requested or decided
 	decision string
-	eager    bool // its results must be kept when they are made, not later
+	eager    bool // its results must be stored when they are computed, not later
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
 	passes   passes
 	skipped  []Skip
 	opened   component.Samples   // of a source that was opened to look ahead
-	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
-	pool     *pool.Pool          // of the node, if it has one of its own
-	ended    chan struct{}       // closed once what the node does in a run is done
-	at       int                 // its place among the states
+	slots    *semaphore.Weighted // of the node's mapper, one per sample; nil means no bound
+	pool     *pool.Pool          // of the node, if it has its own
+	ended    chan struct{}       // closed once the node's work in a run is done
+	at       int                 // its index among the states
 	inputs   []*state            // nodes that it reads
 	readers  []*state            // nodes that read it
 
-	writing   *writing  // how a sink is written, if that is known
-	unchanged bool      // what it was to do stands as it is, and no sample is looked at
-	copied    int64     // samples of a sink that were written before, and not looked at
+	writing   *writing  // how a sink is written, if known
+	unchanged bool      // its output is up to date, and no sample is read
+	copied    int64     // samples of a sink that were written before and are not read
 	ops       []key.Key // of the mappers that it applies, as a writing has them
 }
 
@@ -228,7 +229,8 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	return r, r.protect(ctx)
 }
 
-// connect has states found by the names of their nodes, and by the nodes beside them.
+// connect indexes states by the names of their nodes, and links readers and
+// inputs.
 func (r *run) connect() {
 	r.byNode = make(map[string]*state, len(r.states))
 	for i, s := range r.states {
@@ -241,14 +243,12 @@ func (r *run) connect() {
 	r.adapting = r.gather((*state).adapts, func(*state) bool { return false })
 }
 
-// context is what a run hands to all that it does.
 func (r *run) context(ctx context.Context) context.Context {
 	return r.Pool.Context(dataset.WithLog(ctx, r.Log))
 }
 
 func (r *run) state(name string) *state { return r.byNode[name] }
 
-// env is what a component of the node may use.
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
@@ -263,8 +263,8 @@ func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	return env
 }
 
-// pool is what bounds what is done at once for a node: its own, if it says how much
-// that is, or that of the run.
+// pool returns the node's own pool if it bounds its workers, otherwise that of
+// the run.
 func (r *run) pool(n *Node) *pool.Pool {
 	if own := r.state(n.Name).pool; own != nil {
 		return own
@@ -272,7 +272,7 @@ func (r *run) pool(n *Node) *pool.Pool {
 	return r.Pool
 }
 
-// build makes the data that a node puts out, or writes a sink.
+// build builds the output of a node, or writes a sink.
 func (r *run) build(ctx context.Context, s *state) error {
 	start := time.Now()
 	defer func() { s.spent += time.Since(start) }()
@@ -336,8 +336,8 @@ func count(d component.Data) (n int64) {
 	return n
 }
 
-// input returns what a node reads: the data of its one input, or of a node
-// that joins several, the parts of all of them.
+// input returns the data of a node's one input, or the parts of all inputs if
+// the node joins several.
 func (r *run) input(s *state) (component.Data, error) {
 	var all component.Data
 	for _, in := range s.From {
@@ -356,7 +356,6 @@ func (r *run) input(s *state) (component.Data, error) {
 	return all, nil
 }
 
-// applyMapper maps each part of the input.
 func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error {
 	m, err := s.Component.Mapper(env, s.Params)
 	if err != nil {
@@ -369,7 +368,8 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	return nil
 }
 
-// mapping says how a node, or one of its outputs, applies a mapper.
+// mapping returns the options for applying a mapper at a node, or at one of its
+// outputs.
 func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptions {
 	maker, ok := m.(dataset.Maker)
 	o := dataset.MapOptions{
@@ -378,7 +378,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 	}
 	if ok {
 		r.applies(s, maker)
-		if !r.ranges { // the next run that makes all knows what was used
+		if !r.ranges { // the next complete run records what was used
 			mf := newManifest(r, s, place)
 			s.manifest = append(s.manifest, mf)
 			o.Kept = mf.note
@@ -396,7 +396,7 @@ func (s *state) place(outputs []string, i int) string {
 	return in.String()
 }
 
-// applyOp applies an operator: to all parts at once if it joins, and otherwise
+// applyOp applies an operator to all parts together if it joins, and otherwise
 // to each.
 func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in component.Data) error {
 	if s.Component.Materialises() {
@@ -426,10 +426,10 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 	return nil
 }
 
-// keepsHere reports whether a node is a checkpoint that is kept in the larder.
+// keepsHere reports whether a node is a checkpoint stored in the larder.
 func (r *run) keepsHere(s *state) bool { return s.pinned && r.Checkpoints == nil }
 
-// remember puts around a node's data what its options ask for.
+// remember wraps a node's data in the caches of its options.
 func (r *run) remember(ctx context.Context, s *state) error {
 	for i, part := range s.data.Parts {
 		if s.pinned && r.Checkpoints != nil && !larder.IsDry(ctx) {
@@ -457,12 +457,12 @@ func (r *run) remember(ctx context.Context, s *state) error {
 	return nil
 }
 
-// worthCaching says which nodes a cache is put around: those that read or make
-// something. Samples in another order are the samples of the node before.
+// worthCaching reports whether a node may have a cache: nodes that read or
+// compute samples. Reordered samples are those of the input.
 func worthCaching(s *state) bool { return s.Component.Kind != component.Op || s.Component.Maps }
 
-// materialise computes all that makes the node's samples, and keeps what is to
-// be kept.
+// materialise computes all samples of a node, and caches what its options ask
+// for.
 func (r *run) materialise(ctx context.Context, s *state) error {
 	parts, err := s.wanted(s.data)
 	if err != nil {
@@ -476,7 +476,7 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 }
 
 func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
-	s.tally.Done.Store(0) // of what an operator did before
+	s.tally.Done.Store(0) // of earlier work of an operator
 	s.tally.Total.Store(count(component.Data{Parts: parts}))
 	for _, part := range parts {
 		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
@@ -486,7 +486,8 @@ func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) 
 	return nil
 }
 
-// makeRange computes all that makes some samples, and keeps what is to be kept.
+// makeRange computes the samples in a range, and caches what the options ask
+// for.
 func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
 	ranges := dataset.RangesOf(part)
 	return r.pool(s.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
@@ -503,7 +504,8 @@ func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, f
 	})
 }
 
-// makeOne computes one result, also one that is not kept, unless nobody would have it.
+// makeOne computes one result. In a range it leaves out results that are not
+// cached, because no process could use them.
 func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
 	if r.ranges {
 		if kept, err := m.Kept(ctx); err != nil || !kept {
@@ -513,11 +515,11 @@ func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
 	return m.Make(ctx)
 }
 
-// settle ends the counting of hits at a node all of whose samples were handed
-// out, and at those that it read.
+// settle ends the counting of hits at a node that has returned all samples, and
+// at its inputs.
 func (r *run) settle(s *state) {
 	if s.tally.Settled.Swap(true) {
-		return // and so are those that it reads
+		return // its inputs are settled, too
 	}
 	for _, from := range s.inputs {
 		r.settle(from)

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// all builds every node that is needed and does the work of the targets. A node
-// starts when those that it waits for have ended, so branches that have
-// nothing to do with each other go on side by side; together they work on no
-// more samples at once than one would. The first failure ends the others.
+// all builds every needed node and does the work of the targets. A node starts
+// when the nodes it waits for have ended, so independent branches run
+// concurrently. Together they compute no more samples at a time than one branch
+// would. The first failure ends the others.
 func (r *run) all(ctx context.Context) error {
 	waits := r.waits()
 	g, ctx := errgroup.WithContext(ctx)
@@ -42,17 +42,16 @@ func (r *run) all(ctx context.Context) error {
 	return g.Wait()
 }
 
-// waits lists for each node those that must have ended before it starts: the
-// ones that it reads, and of those that stand before it in the flow the ones
-// that read the same remembered samples. The second reader then finds what the
-// first one made, and a cache is read in one order at a time. A single worker
-// goes through the nodes as they stand. Of those that wait for one another anyway the last
-// is listed.
+// waits lists for each node those that must end before it starts: its inputs,
+// and earlier nodes that read the same cached samples. The second reader then
+// finds the results of the first, and a cache is read in one order at a time. A
+// single worker takes the nodes in order. Of nodes that wait for one another
+// anyway, only the last is listed.
 func (r *run) waits() [][]*state {
 	waits := make([][]*state, len(r.states))
 	remembered := r.gather(func(n *state) bool { return n.Options.Keep || n.Options.Cache != nil || n.Options.Auto },
 		func(n *state) bool { return n.Options.Checkpoint })
-	last := make([]*state, len(r.states)) // of those so far that read what a node remembers
+	last := make([]*state, len(r.states)) // last reader so far of what a node caches
 	for i, s := range r.states {
 		if r.Pool.Workers() == 1 {
 			if i > 0 {
@@ -76,7 +75,7 @@ func (r *run) waits() [][]*state {
 	return waits
 }
 
-// haveAbove reports for each node whether something holds of one that it is made of.
+// haveAbove reports for each node whether holds is true for any node above it.
 func (r *run) haveAbove(holds func(n *state) bool) []bool {
 	have := make([]bool, len(r.states))
 	for i, s := range r.states {
@@ -85,9 +84,9 @@ func (r *run) haveAbove(holds func(n *state) bool) []bool {
 	return have
 }
 
-// gather lists for each node, by their places, those above it for which something holds.
-// What is above a node at which it is to stop is not gone through. Nodes above which there
-// are the same share a list.
+// gather lists for each node the positions of those above it for which holds is
+// true. It does not continue above a node for which stop is true. Nodes with
+// the same set share a list.
 func (r *run) gather(holds, stop func(n *state) bool) []places {
 	all := make([]places, len(r.states))
 	for i, s := range r.states {
@@ -103,8 +102,8 @@ func (r *run) gather(holds, stop func(n *state) bool) []places {
 	return all
 }
 
-// above lists the nodes that a node reads, and those that they read, except
-// above nodes at which it is told to stop.
+// above lists the direct and indirect inputs of a node, except those above
+// nodes for which stop is true.
 func (r *run) above(s *state, stop func(n *state) bool) (all []*state) {
 	seen := map[*state]bool{}
 	for todo := []*state{s}; len(todo) > 0; {
@@ -141,8 +140,8 @@ func (r *run) do(ctx context.Context, s *state) error {
 	return nil
 }
 
-// failed names the node in an error, unless the error does. A node that was
-// told to stop did not fail.
+// failed adds the name of the node to an error that lacks it. A node that was
+// stopped did not fail.
 func (r *run) failed(ctx context.Context, s *state, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 // object is a JSON Schema or a part of one.
 type object = map[string]any
 
-// Schema returns the JSON Schema (draft 2020-12) of flow files, made from the
-// components that are registered. Variables (${name}) may stand for any value.
+// Schema returns the JSON Schema (draft 2020-12) of flow files, generated from
+// the registered components. Variables (${name}) may replace any value.
 func Schema() object {
 	node := object{
 		"type": "object", "additionalProperties": false,
@@ -98,7 +98,7 @@ func nodeProperties() object {
 	return p
 }
 
-// nodeVariants lists one schema a component, with its parameters.
+// nodeVariants lists one schema per component, with its parameters.
 func nodeVariants() []any {
 	var variants []any
 	for _, kind := range component.Kinds() {
@@ -153,7 +153,7 @@ func paramSchema(p component.Param) object {
 	return s
 }
 
-// orVariable allows a variable or a switch in the place of a value.
+// orVariable also allows a variable or a switch instead of a value.
 func orVariable(s object) object {
 	if len(s) == 0 {
 		return s

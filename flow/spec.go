@@ -17,22 +17,23 @@ import (
 // A Node is one node of a flow.
 type Node struct {
 	Name      string
-	Base      string // what the file calls it: Name without the values of a sweep
-	Dir       string // where its relative paths start; "" for the flow's folder
+	Base      string // its name in the file: Name without the values of a sweep
+	Dir       string // where its relative paths start; "" for the flow's directory
 	Component *component.Component
 	Params    any // a value of Component.Type
 	From      []Input
 	Options   Options
 
-	pos  *yaml.Node // where the node's name stands; nil if built in Go
-	with *yaml.Node // where its parameters stand
-	file *problems  // of the file that has it; nil if built in Go
+	pos  *yaml.Node // position of the node's name; nil if built in Go
+	with *yaml.Node // position of its parameters
+	file *problems  // of the node's file; nil if built in Go
 
-	ownOnError bool     // on-error is not of the defaults
-	varied     []string // parameters that variables are used in
+	ownOnError bool     // on-error is not from the defaults
+	varied     []string // parameters that use variables
 }
 
-// An Input names what a node reads: all outputs of a node, or one of them.
+// An Input names an input of a node: all outputs of another node, or one of
+// them.
 type Input struct {
 	Node   string
 	Output string // "" for all
@@ -46,31 +47,30 @@ func (i Input) String() string {
 	return i.Node + "." + i.Output
 }
 
-// Options say what a node remembers and how it works.
+// Options say what a node caches and how it works.
 type Options struct {
-	// Keep keeps each computed sample across runs, as samples are asked for.
+	// Keep stores each requested sample across runs.
 	Keep bool
-	// Checkpoint computes all samples, keeps and pins them before anything
-	// that reads the node runs.
+	// Checkpoint computes, stores and pins all samples before any reader of the
+	// node runs.
 	Checkpoint bool
-	// Auto makes the node a checkpoint if that costs less time than computing
-	// its samples as often as they are read.
+	// Auto makes the node a checkpoint if that takes less time than computing
+	// its samples for each read.
 	Auto bool
-	// Cache keeps samples decoded in memory; nil keeps none.
+	// Cache holds decoded samples in memory; nil means no cache.
 	Cache *cache.Options
-	// OnError says what becomes of samples that a source or a mapper cannot
-	// make; nil is as the run says.
+	// OnError applies to samples that a source or a mapper cannot compute; nil
+	// means the option of the run.
 	OnError *OnError
-	// Workers bounds how many samples are computed at once; 0 means the
-	// run's own number.
+	// Workers bounds how many samples are computed concurrently; 0 means the
+	// bound of the run.
 	Workers int
 }
 
-// parser turns a document into nodes.
 type parser struct {
 	*problems
 	vars     map[string]*yaml.Node
-	outer    map[string]*yaml.Node // values that are given from outside
+	outer    map[string]*yaml.Node // values given from outside
 	swept    []string              // variables that take several values
 	sweeps   []sweep
 	defaults Options
@@ -93,26 +93,25 @@ var (
 )
 
 // Parse reads a flow file. vars override the variables of the file: each value
-// is a YAML scalar. Whatever is wrong comes back as Errors, and nothing has
-// been read or run but the file itself and those that it includes.
+// is a YAML scalar. Parse returns all errors as Errors. It reads only the file
+// and its includes, and runs nothing.
 func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
 	return parse(file, content, vars, ReadFile)
 }
 
-// newParser makes the parser of a file.
 func newParser(p *problems, file string, all *texts, outer map[string]*yaml.Node) *parser {
 	return &parser{problems: p, vars: map[string]*yaml.Node{}, outer: outer, dir: filepath.Dir(file), chain: []string{file}, texts: all}
 }
 
-// read reads a document as far as its raw nodes.
+// read reads a document up to its raw nodes.
 func (p *parser) read(content []byte) {
 	if root := document(content, p.problems); root != nil && len(p.list) == 0 {
 		p.top(root)
 	}
 }
 
-// flowName is what a flow is called in reports: its file's name, or that of
-// its folder for a file called flow.yaml.
+// flowName returns the name of a flow in reports: the file's name, or the
+// directory's for a file called flow.yaml.
 func flowName(file string) string {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -125,8 +124,8 @@ func flowName(file string) string {
 	return name
 }
 
-// top reads the fields of a flow. Nodes are only listed: they are read when the
-// values of all variables are known.
+// top reads the fields of a flow. It only lists nodes, because they are read
+// when the values of all variables are known.
 func (p *parser) top(root *yaml.Node) {
 	if root.Kind != yaml.MappingNode {
 		p.at(root, "a flow must be a mapping of names to values, which begins with version: 1, not %s", kindName(root))
@@ -134,7 +133,7 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	byName, misspelt := map[string]field{}, false
 	for _, f := range p.fields(root, "a flow") {
-		if strings.HasPrefix(f.key.Value, "x-") { // what anchors are put on
+		if strings.HasPrefix(f.key.Value, "x-") { // holds anchors
 			continue
 		}
 		if !slices.Contains(topFields, f.key.Value) {
@@ -184,14 +183,14 @@ func (p *parser) top(root *yaml.Node) {
 	}
 }
 
-// readVars reads the variables of a file, of which those given from outside
-// take that value.
+// readVars reads the variables of a file. Values given from outside replace
+// those of the file.
 func (p *parser) readVars(n *yaml.Node) {
 	m := maker{parser: p, made: map[string]*yaml.Node{}, own: map[string]*yaml.Node{}}
 	for _, f := range p.fields(n, "vars") {
 		m.names = append(m.names, f.key.Value)
 		if v, ok := p.outer[f.key.Value]; ok {
-			m.made[f.key.Value] = v // as it stands
+			m.made[f.key.Value] = v // literally
 		} else {
 			m.own[f.key.Value] = f.value
 		}
@@ -202,16 +201,16 @@ func (p *parser) readVars(n *yaml.Node) {
 	p.vars = m.made
 }
 
-// A maker makes variables that are made of others.
+// maker computes variables that depend on others.
 type maker struct {
 	*parser
 	names []string
-	own   map[string]*yaml.Node // as they are written
+	own   map[string]*yaml.Node // as written
 	made  map[string]*yaml.Node
-	chain []string // those that are being made
+	chain []string // those in progress
 }
 
-// make gives a variable its value, and those that it is made of before.
+// make computes a variable after the variables that it depends on.
 func (m *maker) make(name string) {
 	n, ok := m.own[name]
 	if !ok || m.made[name] != nil {
@@ -233,7 +232,6 @@ func (m *maker) make(name string) {
 	}
 }
 
-// variablesIn lists the variables that are used in n.
 func variablesIn(n *yaml.Node) []string {
 	names := VarsIn(n.Value)
 	for _, c := range n.Content {
@@ -242,8 +240,8 @@ func variablesIn(n *yaml.Node) []string {
 	return names
 }
 
-// values reads values given from outside: each is a scalar, and a text where it
-// is no other.
+// values parses values given from outside. Each is a scalar, by default a
+// string.
 func values(vars map[string]string) map[string]*yaml.Node {
 	all := map[string]*yaml.Node{}
 	for name, text := range vars {
@@ -252,9 +250,9 @@ func values(vars map[string]string) map[string]*yaml.Node {
 	return all
 }
 
-// scalarOf reads a scalar that stands by itself. What YAML would take anything
-// away from, such as breaks of lines, blanks around it and what looks like a
-// comment, is a text as it is.
+// scalarOf parses a scalar on its own. It takes a value literally as a string
+// if YAML would drop a part of it, such as line breaks, surrounding blanks or
+// an apparent comment.
 func scalarOf(text string) *yaml.Node {
 	as := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	var n yaml.Node
@@ -275,7 +273,7 @@ func scalarOf(text string) *yaml.Node {
 	return as
 }
 
-// checkSet refuses values for variables that there are not.
+// checkSet refuses values for undefined variables.
 func (p *parser) checkSet(vars map[string]string) {
 	valid := p.settable()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -285,12 +283,10 @@ func (p *parser) checkSet(vars map[string]string) {
 	}
 }
 
-// settable lists the variables, in order.
 func (p *parser) settable() []string {
 	return append(slices.Sorted(maps.Keys(p.vars)), p.swept...)
 }
 
-// node reads one node.
 func (p *parser) node(f field) (n *Node, ok bool) {
 	n = &Node{Name: f.key.Value, pos: f.key, file: p.problems, varied: variedIn(f.value)}
 	if len(p.chain) > 1 {
@@ -328,7 +324,6 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	return n, true
 }
 
-// folder reads where a node starts.
 func (p *parser) folder(f field) string {
 	dir := f.value.Value
 	switch {
@@ -340,7 +335,6 @@ func (p *parser) folder(f field) string {
 	return filepath.Clean(dir)
 }
 
-// component finds out which component a node is.
 func (p *parser) component(n *Node, f field) {
 	if n.Component != nil {
 		p.at(f.key, "node %s is both %s and %s: exactly one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
@@ -354,7 +348,8 @@ func (p *parser) component(n *Node, f field) {
 	n.Component = c
 }
 
-// from reads what a node reads: NODE, NODE.output, or a list or map of these.
+// from reads the inputs of a node: NODE, NODE.output, or a list or map of
+// these.
 func (p *parser) from(n *yaml.Node) []Input {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -401,7 +396,7 @@ func (p *parser) options(fields []field, base Options, what string, valid []stri
 	return o
 }
 
-// cache reads how samples are kept in memory; nil is not at all.
+// cache reads the options of the memory cache; nil means none.
 func (p *parser) cache(f field) *cache.Options {
 	o := &cache.Options{}
 	if f.value.Kind == yaml.ScalarNode && f.value.ShortTag() == "!!bool" && f.value.Value == "false" {
@@ -439,10 +434,8 @@ func (p *parser) cache(f field) *cache.Options {
 // cachePolicies lists the policies that a node can name.
 func cachePolicies() []string { return append(cache.Policies(), optPolicy) }
 
-// defaultCacheBytes bounds a node's cache where the flow does not.
 const defaultCacheBytes = 256 << 20
 
-// truth reads true or false.
 func (p *parser) truth(f field) bool {
 	if f.value.Kind != yaml.ScalarNode || f.value.ShortTag() != "!!bool" {
 		p.at(f.value, "%s must be true or false, not %s", f.key.Value, kindName(f.value))
@@ -450,7 +443,6 @@ func (p *parser) truth(f field) bool {
 	return f.value.Value == "true" || f.value.Value == "True" || f.value.Value == "TRUE"
 }
 
-// whole reads a whole number within bounds.
 func (p *parser) whole(f field, low, high int64) int64 {
 	v, err := strconv.ParseInt(f.value.Value, 10, 64)
 	if f.value.Kind != yaml.ScalarNode || err != nil || v < low || v > high {

@@ -16,11 +16,11 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// IsStream reports whether a node of the flow puts out a stream.
+// IsStream reports whether a node of the flow outputs a stream.
 func (f *Flow) IsStream(n *Node) bool { return f.streams[n] }
 
-// findStreams finds out which nodes put out a stream, and refuses what cannot be done with
-// one.
+// findStreams finds the nodes that output a stream, and refuses what a stream
+// does not support.
 func (f *Flow) findStreams() {
 	f.streams = map[*Node]bool{}
 	readers := map[*Node]*Node{}
@@ -62,7 +62,7 @@ func (f *Flow) checkStream(n *Node) {
 	}
 }
 
-// streamTargets refuses to run a stream by itself.
+// streamTargets refuses to run a stream on its own.
 func (f *Flow) streamTargets(targets []*Node) error {
 	for _, n := range targets {
 		if f.streams[n] {
@@ -72,7 +72,7 @@ func (f *Flow) streamTargets(targets []*Node) error {
 	return nil
 }
 
-// buildStream makes the stream that a node puts out. Nothing is read.
+// buildStream builds the stream that a node outputs. It reads nothing.
 func (r *run) buildStream(ctx context.Context, s *state, env *component.Env) error {
 	in, err := r.streamsOf(ctx, s)
 	if err != nil {
@@ -94,8 +94,8 @@ func (r *run) buildStream(ctx context.Context, s *state, env *component.Env) err
 	return err
 }
 
-// streamsOf returns the streams that a node reads. A dataset among them is a stream of its
-// samples, in their order.
+// streamsOf returns the input streams of a node. An input dataset becomes a
+// stream of its samples, in order.
 func (r *run) streamsOf(ctx context.Context, s *state) (all []component.Stream, err error) {
 	for _, in := range s.From {
 		d := r.state(in.Node).data
@@ -119,8 +119,9 @@ func (r *run) streamsOf(ctx context.Context, s *state) (all []component.Stream, 
 	return all, nil
 }
 
-// mapStream applies a mapper to a stream: to as many samples at once as the node has
-// workers, in their order. What it makes is kept by what makes a dataset of the stream.
+// mapStream applies a mapper to a stream, concurrently up to the number of the
+// node's workers and in order. The node that makes a dataset of the stream
+// caches the results.
 func (r *run) mapStream(s *state, env *component.Env, in component.Stream) (component.Stream, error) {
 	m, err := s.Component.Mapper(env, s.Params)
 	if err != nil {
@@ -174,14 +175,15 @@ func (p *passing) drop(i int) {
 	delete(p.samples, i)
 }
 
-// materialised makes the dataset that a node makes of a stream.
+// materialised builds the dataset that a node makes of a stream.
 func (r *run) materialised(ctx context.Context, s *state, env *component.Env) (component.Samples, error) {
 	in := r.state(s.From[0].Node).data.Stream
 	return s.Component.Materialise(ctx, env, s.Params, *in, func() ([]any, error) { return r.madeOf(ctx, s) })
 }
 
-// madeOf says what a stream is made of: what each node of it does, and what is in the files
-// that it is read from. What is not known is an error beside what is.
+// madeOf describes what a stream depends on: the work of each of its nodes, and
+// the content of its files. It returns an error along with the known parts if
+// some are unknown.
 func (r *run) madeOf(ctx context.Context, s *state) (parts []any, err error) {
 	build, err := key.Build()
 	if err != nil {
@@ -203,7 +205,7 @@ func (r *run) madeOf(ctx context.Context, s *state) (parts []any, err error) {
 	return parts, err
 }
 
-// streamDoes says what one node of a stream does.
+// streamDoes describes the work of one node of a stream.
 func (r *run) streamDoes(ctx context.Context, s *state) (parts []any, err error) {
 	parts = []any{string(s.Component.Kind), s.Component.Name, s.Params}
 	if !s.Component.IsRegistered() {
@@ -228,7 +230,7 @@ func (r *run) streamDoes(ctx context.Context, s *state) (parts []any, err error)
 	return parts, err
 }
 
-// contents are digests of the files that a source reads.
+// contents returns digests of the files that a source reads.
 func (r *run) contents(ctx context.Context, s *state) (sums []any, err error) {
 	var files key.Memo
 	if r.Larder != nil {
@@ -251,7 +253,7 @@ func (r *run) contents(ctx context.Context, s *state) (sums []any, err error) {
 	return sums, nil
 }
 
-// codeOf names what a mapper or an operator does.
+// codeOf identifies the code of a mapper or an operator.
 func (r *run) codeOf(ctx context.Context, c *component.Component, env *component.Env, params any) (string, error) {
 	if c.Kind == component.Map {
 		m, err := c.Mapper(env, params)

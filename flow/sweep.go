@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A sweep is a variable that takes several values, one after another.
+// A sweep is a variable with several values.
 type sweep struct {
 	name   string
 	values []*yaml.Node
@@ -17,17 +17,17 @@ type sweep struct {
 // maxVariants bounds how many nodes one node can become.
 const maxVariants = 10_000
 
-// rawNode is a node of a file before its variables are put in.
+// rawNode is a node of a file before its variables are replaced.
 type rawNode struct {
 	field
 	*parser // of its file
 
-	sweeps []bool // which sweeps it depends on, by itself or by what it reads
+	sweeps []bool // the sweeps that it depends on, directly or through its inputs
 }
 
 func (r *rawNode) name() string { return r.key.Value }
 
-// sweep reads the variables that take several values.
+// sweep reads the variables with several values.
 func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 	if len(p.chain) > 1 {
 		p.at(n, "sweep belongs in the file that is run, not in one that is included")
@@ -57,8 +57,9 @@ func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 	return all
 }
 
-// expandNodes turns raw nodes into nodes. One that depends on a sweep becomes a node
-// for each of its values, and so does what reads it; the others are shared.
+// expandNodes turns raw nodes into nodes. One that depends on a sweep becomes a
+// node for each of its values, and so do its readers. All other nodes are
+// shared.
 func (p *parser) expandNodes() {
 	p.findSweeps()
 	for _, r := range p.raw {
@@ -85,7 +86,7 @@ func (p *parser) expandNodes() {
 	}
 }
 
-// findSweeps finds out on which sweeps each raw node depends.
+// findSweeps finds the sweeps that each raw node depends on.
 func (p *parser) findSweeps() {
 	p.rawNamed = make(map[string]*rawNode, len(p.raw))
 	readers := map[string][]*rawNode{}
@@ -118,12 +119,11 @@ func (p *parser) findSweeps() {
 	}
 }
 
-// mentions reports whether a variable is used in n.
 func mentions(n *yaml.Node, name string) bool {
 	return slices.Contains(VarsIn(n.Value), name) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, name) })
 }
 
-// inputNames returns the names of the nodes that a raw node reads.
+// inputNames returns the names of the inputs of a raw node.
 func inputNames(n *yaml.Node) (names []string) {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -139,8 +139,8 @@ func inputNames(n *yaml.Node) (names []string) {
 	return names
 }
 
-// scalars returns the scalars in a list or the values of a mapping, however
-// deep.
+// scalars returns the scalars in a list or in the values of a mapping, at any
+// depth.
 func scalars(n *yaml.Node) (all []string) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -157,7 +157,7 @@ func scalars(n *yaml.Node) (all []string) {
 	return all
 }
 
-// A choice gives each sweep that a node depends on one of its values.
+// A choice selects one value of each sweep that a node depends on.
 type choice []assignment
 
 type assignment struct {
@@ -168,7 +168,7 @@ type assignment struct {
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9_+-]`)
 
-// suffix is what a node's name has after it under this choice.
+// suffix returns what follows a node's name under this choice.
 func (c choice) suffix(sweeps []bool) string {
 	var parts []string
 	for _, a := range c {
@@ -182,7 +182,7 @@ func (c choice) suffix(sweeps []bool) string {
 	return "@" + strings.Join(parts, ",")
 }
 
-// variantOf makes one variant of a raw node.
+// variantOf builds one variant of a raw node.
 func (p *parser) variantOf(r *rawNode, c choice) {
 	for _, a := range c {
 		r.vars[a.name] = a.value

@@ -8,15 +8,15 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// Targets returns the nodes that a run of what is called so is for, or if nothing is
-// named, all sinks and checkpoints. A name is that of a node, which may be several
-// by a sweep, or NODE.OUTPUT.
+// Targets returns the nodes that a run of the given names is for, or all sinks
+// and checkpoints without names. A name is NODE, which may be several nodes of
+// a sweep, or NODE.OUTPUT.
 func (f *Flow) Targets(only ...string) ([]*Node, error) {
 	targets, _, err := f.targets(only)
 	return targets, err
 }
 
-// targets returns also which outputs of a node are wanted, if it is not all.
+// targets also returns the requested outputs of a node, unless all are.
 func (f *Flow) targets(only []string) (targets []*Node, outputs map[*Node][]string, err error) {
 	outputs = map[*Node][]string{}
 	named, whole := map[*Node]bool{}, map[*Node]bool{}
@@ -51,7 +51,7 @@ func (f *Flow) targets(only []string) (targets []*Node, outputs map[*Node][]stri
 	return targets, outputs, nil
 }
 
-// find returns the nodes called so, or of NODE.OUTPUT the nodes and the output.
+// find returns the nodes with a name; for NODE.OUTPUT also the output.
 func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
 	name, output, dotted := strings.Cut(name, ".")
 	if nodes = f.called(name); nodes == nil {
@@ -69,7 +69,7 @@ func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
 	return nodes, output, nil
 }
 
-// called returns the node of that name, or those that it became by a sweep.
+// called returns the node with a name, or its variants by a sweep.
 func (f *Flow) called(name string) []*Node {
 	if variants := f.variants(name); variants != nil {
 		return variants
@@ -80,7 +80,7 @@ func (f *Flow) called(name string) []*Node {
 	return nil
 }
 
-// target returns the only target, which was named so.
+// target returns the only target, which has this name.
 func (r *run) target(name string) (*state, error) {
 	if len(r.targets) > 1 {
 		return nil, requestError{fmt.Errorf("node %s is several by a sweep: name one, such as %s", name, r.targets[0].Name)}
@@ -88,8 +88,8 @@ func (r *run) target(name string) (*state, error) {
 	return r.state(r.targets[0].Name), nil
 }
 
-// wanted returns the parts of a node's data that are wanted, which are all unless some
-// outputs are named.
+// wanted returns the requested parts of a node's data: all, unless outputs are
+// named.
 func (s *state) wanted(data component.Data) ([]component.Samples, error) {
 	if s.only == nil {
 		return data.Parts, nil

@@ -8,16 +8,17 @@ import (
 	"path/filepath"
 )
 
-// A Text is a flow as it was written: all that another process needs to make the
-// same graph with the same keys, if it sees the same data under the same names. It
-// travels as JSON, or in any other form that keeps texts.
+// A Text is the source of a flow: all that another process needs to build the
+// same graph with the same keys, if it sees the same data under the same names.
+// It can be encoded as JSON, or in any other format with strings.
 type Text struct {
-	File  string            `json:"file"`           // absolute; relative paths start at its folder
-	Files map[string]string `json:"files"`          // the file and those that it includes, by their absolute names
-	Vars  map[string]string `json:"vars,omitempty"` // what was given for variables
+	File  string            `json:"file"`           // absolute; relative paths start at its directory
+	Files map[string]string `json:"files"`          // the file and its includes, by absolute path
+	Vars  map[string]string `json:"vars,omitempty"` // values given for variables
 }
 
-// Text returns the flow as it was written. One that was built in Go has no text.
+// Text returns the source of the flow. It returns an error for a flow built in
+// Go.
 func (f *Flow) Text() (Text, error) {
 	if f.texts == nil {
 		return Text{}, fmt.Errorf("flow %s was built in Go and cannot travel: only one that is read from a file can", f.Name)
@@ -25,7 +26,7 @@ func (f *Flow) Text() (Text, error) {
 	return Text{File: f.File, Files: f.texts.content, Vars: f.vars}, nil
 }
 
-// Flow makes the flow again. No file is read.
+// Flow builds the flow again, without reading a file.
 func (t Text) Flow() (*Flow, error) {
 	content, ok := t.Files[t.File]
 	if !ok || !filepath.IsAbs(t.File) {
@@ -41,9 +42,8 @@ func (t Text) Flow() (*Flow, error) {
 	return parse(t.File, []byte(content), t.Vars, read)
 }
 
-// texts are the files of a flow that were read.
 type texts struct {
-	names   []string // as they came
+	names   []string // in order of reading
 	content map[string]string
 	read    func(file string) ([]byte, error)
 }
@@ -53,7 +53,8 @@ func (t *texts) add(file string, content []byte) {
 	t.content[file] = string(content)
 }
 
-// ReadFile reads a flow file, of 16 MiB at most. A pipe or a device is an error.
+// ReadFile reads a flow file, of 16 MiB at most. A pipe or a device is an
+// error.
 func ReadFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
@@ -70,7 +71,7 @@ func ReadFile(file string) ([]byte, error) {
 	return ReadFrom(f, file)
 }
 
-// ReadFrom is [ReadFile] of what has been opened, whatever it is; file is its name.
+// ReadFrom is [ReadFile] for an open reader of any kind; file is its name.
 func ReadFrom(r io.Reader, file string) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxFileSize+1))
 	if err == nil && len(content) > maxFileSize {
@@ -79,7 +80,6 @@ func ReadFrom(r io.Reader, file string) ([]byte, error) {
 	return content, err
 }
 
-// parse reads a flow and what it includes.
 func parse(file string, content []byte, vars map[string]string, read func(file string) ([]byte, error)) (*Flow, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {

@@ -26,63 +26,63 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A sink that was written from the same files by the same nodes, and whose output
-// nobody has touched since, is not written again: no sample is looked at. That is
-// so only where all that is computed for it is kept, as what is not kept is to be
-// computed in each run; and where names, sizes and times stand for all that is
-// read and written ([component.Lister]).
+// A sink is up to date if the same nodes wrote it from the same files and its
+// output has not changed since. Then no sample is read. This requires that all
+// results for it are cached, because uncached results are computed in each run.
+// Names, sizes and times must identify all files that are read and written
+// ([component.Lister]).
 //
-// What a sink was written from is an action: the program, the nodes with their
-// parameters, and what was seen of the files that they read (package stamp).
-// Under its key the store has a [written].
+// The dependencies of a sink form an action: the program, the nodes with their
+// parameters, and the state of the files that they read (package stamp). Its
+// key leads to a [written] in the store.
 
 // written says what a sink wrote.
 type written struct {
-	Output key.Digest    `json:"output"` // the stamp of what it wrote
+	Output key.Digest    `json:"output"` // the stamp of the output
 	Inputs key.Digest    `json:"inputs"` // the content of the inputs that had changed shortly before At, summed with Seed
 	Seed   uint64        `json:"seed"`
 	At     time.Time     `json:"at"`
 	Nodes  []writtenNode `json:"nodes"` // the sink, and those above it
-	// Pins are the manifests of checkpoints among these, by name, each with what
-	// tells it from others: while one is there as it was, its checkpoint is made.
+	// Pins are the manifests of checkpoints among these, by name, each with its
+	// checksum. While a manifest exists unchanged, its checkpoint is complete.
 	Pins map[string][]byte `json:"pins,omitempty"`
 }
 
-// writtenNode is what a run that looks at no sample says of a node.
+// writtenNode is the report of a node in a run that reads no sample.
 type writtenNode struct {
 	Name    string        `json:"name"`
 	Samples int64         `json:"samples"`
-	Results int64         `json:"results"` // handed out, computed or not
-	Saved   time.Duration `json:"saved"`   // what these took to compute
+	Results int64         `json:"results"` // returned, computed or not
+	Saved   time.Duration `json:"saved"`   // time that computing them took
 }
 
 // writtenType is the type of records that hold what a sink wrote.
 var writtenType = xxh3.HashString("larder written 2")
 
-// A writing is a sink of which it can be known that it need not be written.
+// A writing is a sink whose output may be found up to date.
 type writing struct {
 	sink   *state
 	nodes  []*state    // those above it, and the sink
-	stands []bool      // which nodes have all that is pinned for them as it was; nil until asked for
-	action *key.Action // with what was seen of the inputs before the run
+	stands []bool      // nodes whose pinned manifests are unchanged; nil until computed
+	action *key.Action // with the state of the inputs before the run
 	inputs []filestate.Root
 	before *filestate.Stamp
-	began  time.Time  // when that was
+	began  time.Time  // time of that state
 	recent key.Digest // content of the inputs that had changed shortly before, summed with seed
 	seed   uint64
-	found  *written         // nil: it is to be written
-	output *filestate.Stamp // of what the run wrote; nil until then
+	found  *written         // nil: the sink must be written
+	output *filestate.Stamp // of the output of the run; nil until then
 
 	build  key.Code
-	does   []key.Param // the codecs, and what each node does: see [run.does]
-	alone  bool        // each sample that is written is made of the one in its place, by mappers that read no files
+	does   []key.Param // the codecs, and the work of each node: see [run.does]
+	alone  bool        // each output sample depends only on the one at its position, through mappers that read no files
 	rows   *key.Action // how the sink writes in pieces, if it does
 	pieces *component.Pieces
-	past   *pastPieces // nil: everything is made
+	past   *pastPieces // nil: everything is computed
 }
 
-// leaveUnchanged finds out which sinks need not be written, and takes those out
-// of the run with the nodes that nobody else reads.
+// leaveUnchanged finds the sinks that are up to date, and removes them from the
+// run together with the nodes that only they read.
 func (r *run) leaveUnchanged(ctx context.Context) {
 	if r.Larder == nil || r.Larder.Verifying() || r.Discard || r.Trace != nil || r.Checkpoints != nil {
 		return
@@ -120,8 +120,8 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 	}
 }
 
-// standsPinned reports whether a node is a checkpoint that was made of what there is
-// now, and is pinned still, with what it keeps of the nodes above it.
+// standsPinned reports whether a node is a checkpoint that is up to date and
+// still pinned, including the cached results above it.
 func (r *run) standsPinned(ctx context.Context, s *state) bool {
 	if !r.keepsHere(s) {
 		return false
@@ -131,8 +131,8 @@ func (r *run) standsPinned(ctx context.Context, s *state) bool {
 	})
 }
 
-// pinned reports for each node that a sink is made of whether there is something pinned for
-// it or the nodes above it, and all of that is as it was.
+// pinned reports for each node above a sink whether it or a node above it has
+// pinned manifests, and all of these are unchanged.
 func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	if w.stands != nil {
 		return w.stands
@@ -160,8 +160,8 @@ func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	return w.stands
 }
 
-// pins adds what the run pinned for checkpoints to what is noted of a sink, if that is
-// all that there is to pin, and reports whether there was any.
+// pins adds the manifests that the run pinned for checkpoints to the note of a
+// sink, if they are complete. It reports whether it added any.
 func (w *writing) pins(note *written) bool {
 	pins := maps.Clone(note.Pins)
 	if pins == nil {
@@ -185,18 +185,19 @@ func (w *writing) pins(note *written) bool {
 	return added
 }
 
-// maxPins is how many manifests are noted of a sink: of flows that write the same to
-// one place, beside its own.
+// maxPins bounds the manifests recorded for a sink, which include those of
+// other flows that write the same output.
 const maxPins = 1000
 
-// tell has the nodes report what stands: results of which none was looked at.
+// tell makes the nodes report the results that are still valid and were not
+// read.
 func (w *writing) tell() {
 	nodes := make(map[string]*state, len(w.nodes))
 	for _, s := range w.nodes {
 		nodes[s.Name] = s
 	}
 	for _, n := range w.found.Nodes {
-		if s := nodes[n.Name]; s != nil && s.unchanged && s.samples == 0 { // not told by another sink
+		if s := nodes[n.Name]; s != nil && s.unchanged && s.samples == 0 { // not reported for another sink
 			s.samples = n.Samples
 			s.tally.Stand(n.Results)
 			s.tally.Save(n.Saved)
@@ -204,18 +205,18 @@ func (w *writing) tell() {
 	}
 }
 
-// writing describes how a sink is written, or returns nil if that cannot be known
-// without going through the samples.
+// writing describes how a sink is written, or returns nil if that needs a scan
+// of the samples.
 func (r *run) writing(ctx context.Context, s *state) *writing {
 	if !s.Component.IsListed(s.Params) {
 		return nil
 	}
 	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
 	w.alone = true
-	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
+	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others another day
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
-		if !ok || !r.keepsAll(n) || r.skips(n).Skip { // what was skipped is tried again
+		if !ok || !r.keepsAll(n) || r.skips(n).Skip { // skipped samples are tried again
 			return nil
 		}
 		w.does = append(w.does, key.Param{Name: "node " + n.Name, Value: does})
@@ -223,7 +224,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 		for _, in := range n.Component.Inputs(r.bareEnv(n.Node), n.Params) {
 			roots, err := rootsOf(ctx, in)
 			if err != nil {
-				return nil // what is wrong is met again, where it can be said
+				return nil // the error occurs again where it can be reported
 			}
 			w.inputs = append(w.inputs, roots...)
 			w.alone = w.alone && (n.Component.Kind == component.Source || len(roots) == 0)
@@ -244,13 +245,12 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	return w
 }
 
-// rootsOf lists the files that are read for an input.
 func rootsOf(ctx context.Context, in pathguard.Input) ([]filestate.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
 	}
 	if urlpath.Is(in.Path) {
-		return nil, nil // for which nothing here stands, so its source is no [component.Lister]
+		return nil, nil // no file state identifies it, so its source is not a [component.Lister]
 	}
 	roots := []filestate.Root{{Path: in.Path, Flat: in.Flat}}
 	if in.Files == nil {
@@ -263,15 +263,15 @@ func rootsOf(ctx context.Context, in pathguard.Input) ([]filestate.Root, error) 
 	return roots, err
 }
 
-// does says what a node does with what it reads: all that its output depends on
-// beside that and the program. ok is false if that is not known.
+// does describes the work of a node: all that its output depends on except its
+// inputs and the program. ok is false if that is unknown.
 func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	c := s.Component
 	if !c.IsRegistered() || (c.Kind == component.Source || c.Kind == component.Sink) && !c.IsListed(s.Params) {
 		return nil, false
 	}
 	env := r.env(s.Node, &dataset.Tally{})
-	env.Log = slog.New(slog.DiscardHandler) // it is made again where it is used
+	env.Log = slog.New(slog.DiscardHandler) // it is built again where it is used
 	does = []any{string(c.Kind), c.Name, s.Params, env.Dir}
 	for _, in := range s.From {
 		does = append(does, in.String())
@@ -280,7 +280,7 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
 		var parts []any
 		switch {
-		case !ok || c.Kind == component.Source || c.Kind == component.Sink: // which say what they read
+		case !ok || c.Kind == component.Source || c.Kind == component.Sink: // they report their own inputs
 			return
 		case c.Kind == component.Map:
 			var maker dataset.Maker
@@ -306,7 +306,6 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	return does, err == nil
 }
 
-// keepsAll reports whether a node keeps all that it computes.
 func (r *run) keepsAll(s *state) bool {
 	if s.Options.Keep || s.Options.Checkpoint {
 		return true
@@ -323,7 +322,7 @@ func (r *run) keepsAll(s *state) bool {
 	return keeps
 }
 
-// makerOf returns the maker that a mapper is, or nil if it only moves items about. ok
+// makerOf returns the maker that a mapper is, or nil if it only moves items. ok
 // is false if there is no mapper.
 func makerOf(c *component.Component, env *component.Env, params any) (maker dataset.Maker, ok bool) {
 	m, err := c.Mapper(env, params)
@@ -334,7 +333,7 @@ func makerOf(c *component.Component, env *component.Env, params any) (maker data
 	return maker, true
 }
 
-// makes says what a maker of a node does.
+// makes describes the work of a maker of a node.
 func (r *run) makes(ctx context.Context, s *state, maker dataset.Maker) (parts []any, ok bool) {
 	op, err := maker.Op(ctx, r.Larder)
 	if err != nil {
@@ -346,7 +345,7 @@ func (r *run) makes(ctx context.Context, s *state, maker dataset.Maker) (parts [
 }
 
 // findWritten returns what the sink wrote, if it would write the same again and
-// nobody has touched it since.
+// its output has not changed since.
 func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	rec, err := r.Larder.Store().Get(ctx, w.action.Key())
 	if err != nil || rec.Type != writtenType {
@@ -376,12 +375,11 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	}
 	if recent, _ := w.before.Recent(w.began); len(recent) == 0 && !found.Inputs.IsZero() && !larder.IsDry(ctx) {
 		found.Inputs, found.At = key.Digest{}, w.began
-		_ = r.putWritten(ctx, w, &found) // what has not changed for a while need not be read the next time
+		_ = r.putWritten(ctx, w, &found) // inputs unchanged for a while need not be read the next time
 	}
 	return &found
 }
 
-// outputs lists what a sink writes.
 func (r *run) outputs(s *state) (roots []filestate.Root) {
 	for _, o := range s.Component.Outputs(r.bareEnv(s.Node), s.Params) {
 		roots = append(roots, filestate.Root{Path: o.Path, Flat: o.Files})
@@ -389,15 +387,15 @@ func (r *run) outputs(s *state) (roots []filestate.Root) {
 	return roots
 }
 
-// settleTime is how long after a change Linux may give another the same time on
-// its own file systems: a tick of the clock, 10 ms at most.
+// settleTime is how long after a change Linux may give another change the same
+// time on its own file systems: a tick of the clock, 10 ms at most.
 const settleTime = 12 * time.Millisecond
 
-// lookAtOutput notes what a sink has just written, while no other run may write
-// there.
+// lookAtOutput records the state of what a sink has just written, while no
+// other run may write there.
 func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 	select {
-	case <-time.After(settleTime): // from now on a change shows
+	case <-time.After(settleTime): // from now on a change has another time
 	case <-ctx.Done():
 		return
 	}
@@ -408,12 +406,12 @@ func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 	}
 }
 
-// applies is told of each maker that the node applies. One that is not what it
-// was when the run began, as a file that it is made of has changed since, makes
-// what nobody knows.
+// applies receives each maker that the node applies. If a maker differs from
+// that at the start of the run, because a file that it depends on has changed,
+// its results are unknown.
 func (r *run) applies(s *state, m dataset.Maker) {
 	if len(s.ops) > 0 {
-		op, err := m.Op(context.Background(), r.Larder) // which was found out when the run began
+		op, err := m.Op(context.Background(), r.Larder) // computed when the run began
 		if err == nil && slices.Contains(s.ops, op.Key()) {
 			return
 		}
@@ -421,12 +419,12 @@ func (r *run) applies(s *state, m dataset.Maker) {
 	s.tally.Loose.Store(true)
 }
 
-// noteWritten notes of each sink what it wrote, after a run that ended well.
+// noteWritten records what each sink wrote, after a run that succeeded.
 func (r *run) noteWritten(ctx context.Context) {
 	for _, w := range r.writings {
 		if w.output == nil {
 			if w.found != nil && w.pins(w.found) {
-				_ = r.putWritten(ctx, w, w.found) // else the checkpoint is gone through once more
+				_ = r.putWritten(ctx, w, w.found) // else the next run would scan the checkpoint again
 			}
 			continue
 		}
@@ -436,7 +434,7 @@ func (r *run) noteWritten(ctx context.Context) {
 	}
 }
 
-// note notes what a sink wrote, unless its inputs have changed meanwhile.
+// note records what a sink wrote, unless its inputs changed during the run.
 func (r *run) note(ctx context.Context, w *writing) error {
 	note := written{At: time.Now(), Seed: w.seed}
 	for _, s := range w.nodes {
@@ -478,7 +476,7 @@ func (r *run) putWritten(ctx context.Context, w *writing, note *written) error {
 	return r.putNote(ctx, store.Record{Key: w.action.Key(), Type: writtenType, Payload: payload}, w.action, note.Nodes)
 }
 
-// putNote keeps a record that saves what nodes computed.
+// putNote stores a record that saves what nodes computed.
 func (r *run) putNote(ctx context.Context, rec store.Record, a *key.Action, nodes []writtenNode) (err error) {
 	if rec.Provenance, err = a.MarshalProvenance(); err != nil {
 		return err

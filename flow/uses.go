@@ -7,14 +7,14 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// use is one kept result that was handed out.
+// use is one cached result that was returned.
 type use struct {
-	record key.Key // under which it is kept
-	action key.Key // by which it was asked for, if that is another
+	record key.Key // key of the stored result
+	action key.Key // key of the request, if different
 }
 
-// uses are those of a node, by sample. There may be millions, of neighbours as a rule:
-// so they lie in pages, which take what the keys take, and are never moved.
+// uses are the uses of a node, by sample. There may be millions, usually of
+// neighbouring samples. Pages hold them without overhead and are never moved.
 type uses struct {
 	n       int
 	pages   map[int]*usePage
@@ -23,7 +23,8 @@ type uses struct {
 
 const usesInPage = 256
 
-// usePage is the keys of some samples. Of those that were not used it is zero.
+// usePage holds the keys of consecutive samples; the key of an unused sample is
+// zero.
 type usePage [usesInPage]key.Key
 
 func (u *uses) set(i int, of use) {
@@ -54,7 +55,6 @@ func (u *uses) at(i int) (of use, ok bool) {
 	return use{p[i%usesInPage], u.actions[i]}, true
 }
 
-// all yields them, by sample.
 func (u *uses) all(yield func(int, use) bool) {
 	for _, page := range slices.Sorted(maps.Keys(u.pages)) {
 		for i := page * usesInPage; i < (page+1)*usesInPage; i++ {

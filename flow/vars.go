@@ -11,11 +11,10 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// variable matches ${name}, and $${ which stands for ${ itself.
+// variable matches ${name}, and $${, the escape for ${.
 var variable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
 
-// VarsIn lists the variables that a text of a flow file uses, as often as it
-// does.
+// VarsIn lists the variables in a string of a flow file, with repetitions.
 func VarsIn(text string) (names []string) {
 	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
 		if m[2] >= 0 {
@@ -25,8 +24,8 @@ func VarsIn(text string) (names []string) {
 	return names
 }
 
-// ParseVars reads a file of variables: a mapping of names to scalars, as [Parse]
-// takes them.
+// ParseVars reads a file of variables: a mapping of names to scalars, as
+// [Parse] takes them.
 func ParseVars(file string, content []byte) (map[string]string, error) {
 	p := newProblems(file, content)
 	vars := map[string]string{}
@@ -39,7 +38,6 @@ func ParseVars(file string, content []byte) (map[string]string, error) {
 	return vars, nil
 }
 
-// scalars reads a mapping of names to scalars.
 func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
 	vars := map[string]string{}
 	for _, f := range p.fields(n, what) {
@@ -48,7 +46,7 @@ func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
 			continue
 		}
 		vars[f.key.Value] = f.value.Value
-		if f.value.ShortTag() == "!!str" { // it stays a text, whatever it looks like
+		if f.value.ShortTag() == "!!str" { // it stays a string, whatever it looks like
 			vars[f.key.Value] = strconv.Quote(f.value.Value)
 		}
 	}
@@ -56,9 +54,9 @@ func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
 }
 
 // expand returns n with the variables in its scalars replaced, and each switch
-// by the case that holds. A scalar that is one variable and nothing else takes
-// the variable's own value and type; within a text, a variable's text is put
-// in.
+// replaced by the matching case. A scalar that is one variable alone takes the
+// variable's value and type. Within a string, the variable's string is
+// inserted.
 func (p *parser) expand(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.ScalarNode {
 		return p.expandScalar(n)
@@ -146,7 +144,7 @@ func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 	return &clone
 }
 
-// isUnclosed reports whether there is a ${ beside what was matched.
+// isUnclosed reports whether there is a ${ outside of the matches.
 func isUnclosed(text string, matches [][]int) bool {
 	from := 0
 	for _, m := range matches {
@@ -158,8 +156,8 @@ func isUnclosed(text string, matches [][]int) bool {
 	return strings.Contains(text[from:], "${")
 }
 
-// variable returns the value of a variable, or nil, having noted that there is
-// none.
+// variable returns the value of a variable. If it is undefined, it records an
+// error and returns nil.
 func (p *parser) variable(n *yaml.Node, name string) *yaml.Node {
 	v, ok := p.vars[name]
 	if !ok && slices.Contains(p.swept, name) {

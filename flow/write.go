@@ -15,10 +15,10 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// YAML writes the flow as a file that stands in its folder: variables have the values
-// that they had, but for epoch if that was not given, what was included is there, and
-// nodes of a sweep have names that can be written. Values of Go, as nodes that are built
-// in Go may be made of, cannot be written and are an error.
+// YAML writes the flow as a file for its directory. Variables are replaced by
+// their values, except epoch if it was not given. Included nodes are part of
+// the file, and nodes of a sweep have names that can be written. It returns an
+// error for nodes built from Go values, which cannot be written.
 func (f *Flow) YAML() ([]byte, error) {
 	top, _, err := f.written()
 	if err != nil {
@@ -27,7 +27,8 @@ func (f *Flow) YAML() ([]byte, error) {
 	return yaml.Dump(top, yaml.WithLineWidth(-1))
 }
 
-// written is the flow as it is written, and where in that the variable epoch is.
+// written returns the document of the flow, and the uses of the variable epoch
+// in it.
 func (f *Flow) written() (*yaml.Node, []epochUse, error) {
 	if top, uses, err := f.drawn(); top != nil || err != nil {
 		return top, uses, err
@@ -36,7 +37,7 @@ func (f *Flow) written() (*yaml.Node, []epochUse, error) {
 	return top, nil, err
 }
 
-// asIs is the flow with all variables having the values that they had.
+// asIs returns the document of the flow with all variables replaced.
 func (f *Flow) asIs() (*yaml.Node, error) {
 	w := &writer{flow: f, names: f.writtenNames()}
 	nodes := mapping()
@@ -56,14 +57,13 @@ func (f *Flow) asIs() (*yaml.Node, error) {
 	return top, nil
 }
 
-// writer writes nodes.
 type writer struct {
 	flow  *Flow
-	names map[string]string // of nodes, as they are written
-	data  bool              // only what can change the data is written
+	names map[string]string // of nodes, as written
+	data  bool              // write only what can change the data
 
-	// anywhere leaves out the folders of local files, whom URLs let in, and the parameters
-	// of values of Go, which have no name.
+	// anywhere leaves out the directories of local files, the credentials in
+	// URLs, and the parameters of Go values, which have no name.
 	anywhere bool
 }
 
@@ -112,7 +112,6 @@ func (w *writer) node(n *Node) (*yaml.Node, error) {
 	return m, nil
 }
 
-// from is what a node reads.
 func (w *writer) from(inputs []Input) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, in := range inputs {
@@ -128,7 +127,7 @@ func (w *writer) from(inputs []Input) *yaml.Node {
 	return list
 }
 
-// params are the parameters that are not what they are by themselves.
+// params returns the parameters that differ from their defaults.
 func (w *writer) params(n *Node, c *component.Component, params any) (*yaml.Node, error) {
 	m, v := mapping(), reflect.ValueOf(params)
 	p := &parser{problems: &problems{}}
@@ -147,7 +146,7 @@ func (w *writer) params(n *Node, c *component.Component, params any) (*yaml.Node
 	return m, nil
 }
 
-// value writes what parameters can be: see [component.Param].
+// value writes any value that parameters can have: see [component.Param].
 func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
 	switch value := v.Interface().(type) {
 	case component.Path:
@@ -250,7 +249,6 @@ func (w *writer) mapping(n *Node, v reflect.Value) (*yaml.Node, error) {
 	return m, nil
 }
 
-// writeOptions writes the options that a node has.
 func writeOptions(m *yaml.Node, n *Node) {
 	o := n.Options
 	if o.Keep {
@@ -289,10 +287,10 @@ func scalar(tag, value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
-// text is a text in which nothing is a variable.
+// text returns a string without variables.
 func text(s string) *yaml.Node { return scalar("!!str", strings.ReplaceAll(s, "${", "$${")) }
 
-// float is a number that is read as one with a fraction.
+// float returns a number that is read as one with a fraction.
 func float(f float64) *yaml.Node {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".eIN") {
@@ -305,7 +303,6 @@ func put(m *yaml.Node, name string, value *yaml.Node) {
 	m.Content = append(m.Content, text(name), value)
 }
 
-// putNumber writes a number that is not zero.
 func putNumber(m *yaml.Node, name string, n int64) {
 	if n != 0 {
 		put(m, name, scalar("!!int", strconv.FormatInt(n, 10)))

@@ -11,24 +11,25 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A loader gives the variable epoch of a flow another value in each epoch, unless the
-// user has set it. So it stays a variable in a flow that is written: else what draws anew
-// in each epoch would draw the same. Where it is used is where two values make two flows.
+// A loader gives the variable epoch of a flow another value in each epoch,
+// unless the user has set it. So the variable must remain in a written flow;
+// otherwise all epochs would have the same random draws. The writer finds its
+// uses by comparing the flows that two values produce.
 const epochVariable = "epoch"
 
-// otherEpochs are values that no flow says by itself.
+// otherEpochs are values that do not occur in flows otherwise.
 var otherEpochs = []string{"1864320917", "1290483671"}
 
 var errEpoch = errors.New("the variable epoch, which a loader sets in each epoch, decides there on more than values and texts: give it a value (--set epoch=N), and the flow can be written")
 
-// epochUse is a value of a written flow that the variable is part of.
+// epochUse is a value of a written flow that contains the variable.
 type epochUse struct {
-	path  []*yaml.Node // names and numbers on the way to it
+	path  []*yaml.Node // names and numbers on the path to it
 	value *yaml.Node
 }
 
-// drawn writes a flow of which the variable epoch is part, and says where it is used;
-// nil if it is not, or if it was set.
+// drawn writes a flow that depends on the variable epoch, and returns its uses.
+// It returns nil if the flow does not depend on it, or if epoch was set.
 func (f *Flow) drawn() (top *yaml.Node, uses []epochUse, err error) {
 	t, err := f.Text()
 	if err != nil || f.epoch == nil || f.epoch.Kind != yaml.ScalarNode {
@@ -59,7 +60,8 @@ func (f *Flow) drawn() (top *yaml.Node, uses []epochUse, err error) {
 	return tops[0], uses, nil
 }
 
-// compare finds where two writings differ, and puts the variable there in the first.
+// compare finds where two documents differ, and inserts the variable there in
+// the first.
 func compare(uses []epochUse, path []*yaml.Node, a, b *yaml.Node) ([]epochUse, error) {
 	if a.Kind != b.Kind || len(a.Content) != len(b.Content) {
 		return nil, errEpoch

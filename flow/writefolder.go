@@ -9,18 +9,20 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// A node that was included starts at another folder than the flow. Of most, only their
-// paths tell, and these can be written from the flow's folder on. For those that are
-// [component.Placed] the folder itself counts, and is written.
+// An included node starts at another directory than the flow. For most nodes
+// only paths depend on it, and these can be written relative to the flow's
+// directory. A [component.Placed] depends on the directory itself, which is
+// written.
 
-// putFolder writes the folder of a node, if it is not the flow's and counts.
+// putFolder writes the directory of a node, if it differs from the flow's and
+// matters.
 func (w *writer) putFolder(m *yaml.Node, n *Node) {
 	if dir := n.dir(w.flow); dir != w.flow.Dir && isPlaced(n) {
 		put(m, "folder", text(w.fromHere(dir)))
 	}
 }
 
-// isPlaced reports whether more than paths depends on where a node starts.
+// isPlaced reports whether more than paths depends on the directory of a node.
 func isPlaced(n *Node) (placed bool) {
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
 		_, is := params.(component.Placed)
@@ -29,7 +31,8 @@ func isPlaced(n *Node) (placed bool) {
 	return placed
 }
 
-// path is a path as it is written: where the node's folder is not, from the flow's on.
+// path returns a path as written: relative to the flow's directory, unless the
+// node's own is written.
 func (w *writer) path(n *Node, p component.Path) string {
 	if p == "" || p == component.StandardInput || urlpath.Is(string(p)) {
 		return string(p)
@@ -44,7 +47,7 @@ func (w *writer) path(n *Node, p component.Path) string {
 	return said
 }
 
-// fromHere is a path from the flow's folder on, if there is a way.
+// fromHere returns a path relative to the flow's directory, if possible.
 func (w *writer) fromHere(path string) string {
 	if rel, err := filepath.Rel(w.flow.Dir, path); err == nil {
 		return rel

@@ -9,10 +9,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// JSON writes the flow as [Flow.YAML] does, in the order of its nodes, for programs that
-// go on with its parts: texts are what they are, with no mark on a "${" that is no
-// variable, so it is no flow file. Where the variable epoch is used, "epoch" lists: "at"
-// are the names and numbers on the way to each value, "text" what a flow file has there.
+// JSON writes the flow as [Flow.YAML] does, in the order of its nodes, for
+// programs that process its parts. It is not a flow file: strings are literal,
+// without the escape for "${". If the flow uses the variable epoch, "epoch"
+// lists the uses. In each, "at" holds the names and numbers on the path to the
+// value, and "text" holds what a flow file has there.
 func (f *Flow) JSON() ([]byte, error) {
 	top, uses, err := f.written()
 	if err != nil {
@@ -22,7 +23,7 @@ func (f *Flow) JSON() ([]byte, error) {
 	for _, u := range uses {
 		use := mapping()
 		put(use, "at", &yaml.Node{Kind: yaml.SequenceNode, Content: u.path})
-		put(use, "text", text(u.value.Value)) // which marks each ${, as JSON takes one mark away
+		put(use, "text", text(u.value.Value)) // escapes each ${, as JSON removes one escape
 		list.Content = append(list.Content, use)
 	}
 	if len(uses) > 0 {
@@ -31,7 +32,7 @@ func (f *Flow) JSON() ([]byte, error) {
 	return appendJSON(nil, top)
 }
 
-// appendJSON appends what was written for a file.
+// appendJSON appends the JSON form of a node of a flow file.
 func appendJSON(b []byte, n *yaml.Node) ([]byte, error) {
 	if n.Kind == yaml.ScalarNode {
 		return appendScalar(b, n)

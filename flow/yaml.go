@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// document reads YAML into its tree, with aliases replaced by what they name.
-// It returns nil, having noted why, if there is none.
+// document parses YAML into a tree without aliases. If there is no document, it
+// records why and returns nil.
 func document(content []byte, p *problems) *yaml.Node {
 	var root yaml.Node
 	if err := yaml.Load(content, &root); err != nil {
@@ -28,19 +28,19 @@ func document(content []byte, p *problems) *yaml.Node {
 	return u.unalias(n)
 }
 
-// maxNodes bounds a document with its aliases replaced, so that a small file
-// of aliases to aliases cannot eat memory.
+// maxNodes bounds a document with its aliases replaced, so that a small file of
+// nested aliases cannot take all memory.
 const maxNodes = 1 << 20
 
-// tags are those of what flow files are made of.
+// tags are the tags allowed in flow files.
 var tags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!merge", "!!timestamp", "!!binary"}
 
-// An unaliaser replaces aliases, and merges what << names into its mapping.
+// unaliaser replaces aliases, and merges what << names into its mapping.
 type unaliaser struct {
 	p      *problems
 	budget int
-	open   map[*yaml.Node]bool // what is marked and being gone through
-	ends   map[*yaml.Node]bool // what stands for an alias of what it stands in, as has been said
+	open   map[*yaml.Node]bool // nodes in progress
+	ends   map[*yaml.Node]bool // replacements of aliases within their own anchor, already reported
 }
 
 func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
@@ -79,8 +79,8 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 	return &clone
 }
 
-// merge puts the entries of mappings that << names into a mapping, but for keys that it
-// has: of several mappings the first goes before.
+// merge adds the entries of mappings that << names to a mapping, except for
+// keys that it has. The first of several mappings takes precedence.
 func (u *unaliaser) merge(n *yaml.Node) {
 	var own, merged []*yaml.Node
 	has := map[string]bool{}
@@ -115,11 +115,10 @@ func (u *unaliaser) merge(n *yaml.Node) {
 	n.Content = own
 }
 
-// field is one entry of a mapping.
 type field struct{ key, value *yaml.Node }
 
-// fields returns the entries of a mapping in order. What is not a mapping, and
-// keys that are not texts or come twice, are noted.
+// fields returns the entries of a mapping in order. It records an error if n is
+// not a mapping, and for keys that are duplicates or not strings.
 func (p *problems) fields(n *yaml.Node, what string) []field {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil
@@ -145,12 +144,11 @@ func (p *problems) fields(n *yaml.Node, what string) []field {
 	return out
 }
 
-// unknown notes a field whose name is not among the valid ones.
+// unknown records a field whose name is not among the valid ones.
 func (p *problems) unknown(key *yaml.Node, what string, valid []string) {
 	p.at(key, "%s has no field %q%s", what, key.Value, component.Suggest(key.Value, valid))
 }
 
-// kindName is what a node is called in errors.
 func kindName(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -173,8 +171,8 @@ func kindName(n *yaml.Node) string {
 	}
 }
 
-// scalarNames are what scalars are called that are no texts, by tag.
+// scalarNames are names for scalars other than strings, by tag.
 var scalarNames = map[string]string{"!!bool": "the truth value ", "!!int": "the number ", "!!float": "the number "}
 
-// ParseBytes reads a number of bytes such as 256MiB, 1GB or 1000.
+// ParseBytes parses a number of bytes such as 256MiB, 1GB or 1000.
 func ParseBytes(s string) (int64, error) { return size.Parse(s) }

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// An ahead bounds what a reader has ahead of its consumer: in batches, and in bytes of
-// those that are laid out. Batches are counted from 0, and get room in this order; the
-// one that comes next gets it however large it is.
+// An ahead bounds the batches that a reader prefetches: their number, and their
+// bytes once laid out. Batches are counted from 0, and get memory in this
+// order. The next batch for the consumer gets its memory whatever its size.
 type ahead struct {
 	batches int
-	bytes   func() int64 // at most, now
+	bytes   func() int64 // current bound
 
 	mu      sync.Mutex
-	changed *sync.Cond // something of what follows did, or the context has ended
+	changed *sync.Cond // a field below changed, or the context has ended
 	begun   int
-	laid    int           // those before have room, or failed
-	handed  int           // those before were handed out
-	room    map[int]int64 // of batches that were not handed out
+	laid    int           // batches before this one have memory, or failed
+	handed  int           // batches before this one were returned
+	room    map[int]int64 // of batches that were not returned yet
 	used    int64
-	last    int64 // bytes of the batch that was laid out last
+	last    int64 // size of the last batch that was laid out
 }
 
 func newAhead(ctx context.Context, batches int, bytes func() int64) *ahead {
@@ -33,8 +33,8 @@ func newAhead(ctx context.Context, batches int, bytes func() int64) *ahead {
 	return a
 }
 
-// begin waits until another batch may be read: until it is likely to find room, if it is
-// as large as the last one.
+// begin waits until another batch may be read: one of the size of the last
+// batch is expected to fit into the bounds.
 func (a *ahead) begin(ctx context.Context) error {
 	return a.wait(ctx, func() bool {
 		open := a.begun - a.handed
@@ -43,7 +43,8 @@ func (a *ahead) begin(ctx context.Context) error {
 	}, func() { a.begun++ })
 }
 
-// take waits until the k-th batch may be laid out, and calls get to have it done.
+// take waits until the k-th batch may be laid out, and calls get to allocate
+// its memory.
 func (a *ahead) take(ctx context.Context, k int, bytes int64, get func() error) error {
 	err := a.wait(ctx, func() bool {
 		return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes())
@@ -55,12 +56,12 @@ func (a *ahead) take(ctx context.Context, k int, bytes int64, get func() error) 
 	return err
 }
 
-// passed says that the k-th batch has its room, or needs none.
+// passed records that the k-th batch has its memory, or needs none.
 func (a *ahead) passed(ctx context.Context, k int) {
 	_ = a.wait(ctx, func() bool { return a.laid >= k }, func() { a.laid = max(a.laid, k+1) })
 }
 
-// hand says that the next batch is handed out.
+// hand records that the next batch was returned.
 func (a *ahead) hand() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,14 +71,15 @@ func (a *ahead) hand() {
 	a.changed.Broadcast()
 }
 
-// bytesAhead is how many bytes are laid out and were not handed out.
+// bytesAhead returns the bytes of batches that are laid out and not returned
+// yet.
 func (a *ahead) bytesAhead() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.used
 }
 
-// wait waits for something, or for the end of ctx, and then changes something.
+// wait waits until a condition holds, or ctx ends, and then makes a change.
 func (a *ahead) wait(ctx context.Context, until func() bool, change func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,21 +8,22 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A Batch is samples laid out in one piece of memory. It may be read by many goroutines
+// A Batch holds samples in one piece of memory. It may be read concurrently
 // until it is released.
 type Batch struct {
 	Epoch uint64
-	// From and To are where it begins and ends in the epoch's order, as in [State].
+	// From and To are the range of the batch in the epoch's order, as in
+	// [State].
 	From, To int
-	// Samples are those that it has, in their order: what is number k of a field is made
-	// of Samples[k].
+	// Samples are the samples of the batch in order: element k of a field comes
+	// from Samples[k].
 	Samples []Key
-	// Padding is how many of them, at the end, are there only to fill up: each of them
-	// is another one's, of this or of the last batch.
+	// Padding is the number of samples at the end that only fill up the batch.
+	// Each repeats a sample of this or of the last batch.
 	Padding int
-	// Skipped are those that it should have had, and that could not be read.
+	// Skipped are the samples that are missing because they could not be read.
 	Skipped []Skip
-	// Rows say where the samples lie in rows, if they are packed. Fields of form Packed
+	// Rows are the positions of packed samples in rows. Fields of form Packed
 	// have their pieces in this order.
 	Rows   []Row
 	Fields []Field
@@ -32,7 +33,7 @@ type Batch struct {
 	rooms Rooms
 }
 
-// A Skip is a sample that was passed over, as it could not be read.
+// A Skip is a sample that was skipped because it could not be read.
 type Skip struct {
 	Key
 	Part     string // name of the part
@@ -41,8 +42,8 @@ type Skip struct {
 	Err      error
 }
 
-// Release gives the memory of the batch back. Nothing of it may be looked at afterwards.
-// Not to call it is no error: memory from Go is then collected.
+// Release frees the memory of the batch, which must not be read afterwards.
+// Calling it is optional: otherwise the garbage collector frees memory of Go.
 func (b *Batch) Release() {
 	if b.rooms != nil && b.Data != nil {
 		b.rooms.Give(b.Data)
@@ -50,7 +51,7 @@ func (b *Batch) Release() {
 	b.Data, b.rooms = nil, nil
 }
 
-// Field returns the field of a name, or an error that lists the names there are.
+// Field returns the field with a name, or an error that lists the names.
 func (b *Batch) Field(name string) (*Field, error) {
 	names := make([]string, len(b.Fields))
 	for i := range b.Fields {
@@ -70,13 +71,14 @@ func (b *Batch) Array(name string) (*array.Array, error) {
 	return b.ArrayOf(&f.Block), nil
 }
 
-// ArrayOf returns the array of a block of the batch, whose memory it shares.
+// ArrayOf returns the array of a block of the batch. It shares the memory of
+// the batch.
 func (b *Batch) ArrayOf(block *Block) *array.Array {
 	return &array.Array{DType: block.DType, Shape: slices.Clone(block.Shape), Data: block.in(b.Data)}
 }
 
-// Pieces returns what each sample has of a field that has Offsets and is not Packed, as
-// bytes. They share the memory of the batch.
+// Pieces returns the bytes of each sample in a field that has Offsets and is
+// not Packed. They share the memory of the batch.
 func (b *Batch) Pieces(name string) ([][]byte, error) {
 	f, err := b.Field(name)
 	if err != nil {

@@ -6,31 +6,34 @@ import (
 	"slices"
 )
 
-// Batching says how samples, in the order in which they are drawn, are put into batches.
-// The zero Batching is refused: it has no bound.
+// Batching says how drawn samples are put into batches. The zero Batching is
+// refused, because it has no bound.
 type Batching struct {
-	// Size is how many samples a batch has at most, or how many rows.
+	// Size is the maximum number of samples in a batch, or of rows.
 	Size int
-	// Tokens bounds what the lengths of a batch's samples add up to, if it is more than
-	// 0; with CountPadding, what they take when all are as long as the longest.
+	// Tokens bounds the sum of the lengths of a batch's samples, if it is more
+	// than 0. With CountPadding it bounds the number of samples times the
+	// longest length.
 	Tokens       int
 	CountPadding bool
-	// Buckets are lengths, ascending: samples shorter than the first are put together,
-	// those shorter than the second, and so on, and those that are left. A batch comes
-	// where its bucket is full, those that are not full at the end of the epoch.
+	// Buckets are ascending upper bounds of lengths. Each bucket collects the
+	// samples below its bound and at or above the one before; a last bucket
+	// collects the rest. A full bucket becomes a batch, and at the end of the
+	// epoch so do the others.
 	Buckets []int
-	// Row packs samples into rows of so many tokens. Each sample goes into the first of
-	// the open rows that has room for it; if there is none it opens one, and where
-	// Window rows are open (0 stands for 32) the oldest is closed for it.
+	// Row packs samples into rows of this many tokens. Each sample goes into
+	// the first open row where it fits, or opens a new row. If Window rows are
+	// open (0 means 32), the oldest is closed first.
 	Row, Window int
-	// Split fills rows to the last token: all samples one after another, cut where a row
-	// ends. What does not fit goes on in the next row, which may be of the next batch.
+	// Split fills rows to the last token: samples follow each other, and are
+	// cut where a row ends. The remainder continues in the next row, which may
+	// be in the next batch.
 	Split bool
-	// Rest says what the last batches are; of rows, Fill adds empty ones.
+	// Rest says what the last batches are; for rows, Fill adds empty ones.
 	Rest Rest
 }
 
-// byNumber says that a batch is a number of samples that are drawn one after another.
+// byNumber reports whether a batch is a fixed number of consecutive draws.
 func (b Batching) byNumber() bool { return b.Tokens == 0 && len(b.Buckets) == 0 && b.Row == 0 }
 
 const defaultWindow = 32
@@ -67,7 +70,6 @@ func (p *Plan) checkBatches() error {
 	return p.checkLengths()
 }
 
-// checkLengths refuses samples that fit into no batch.
 func (p *Plan) checkLengths() error {
 	most, what := p.Batch.Tokens, "a batch"
 	if p.Batch.Row > 0 && !p.Batch.Split {
@@ -88,15 +90,14 @@ func (p *Plan) checkLengths() error {
 	return nil
 }
 
-// A table lists the batches of an epoch, where they depend on lengths.
+// A table lists the batches of an epoch that depend on lengths.
 type table struct {
-	emitted []int // positions drawn, in the order in which they are handed out; nil: as they are drawn
-	starts  []int // of each batch, a position handed out, and the end of the last
-	rows    []int // of each row, likewise
-	tokens  []int // of split rows: the end of each sample among all tokens
+	emitted []int // drawn positions in the order of output; nil means the order of draws
+	starts  []int // output position where each batch starts, and the end of the last
+	rows    []int // for each row, likewise
+	tokens  []int // for split rows: the end of each sample in the sequence of all tokens
 }
 
-// tabulate makes the table of n draws whose lengths are known.
 func (b Batching) tabulate(n int, length func(pos int) int) *table {
 	switch {
 	case b.Split:
@@ -107,13 +108,12 @@ func (b Batching) tabulate(n int, length func(pos int) int) *table {
 	return b.fill(n, length)
 }
 
-// A heap of samples that are to be one batch.
 type heap struct {
 	positions      []int
 	total, longest int
 }
 
-// fits reports whether a sample of that length may be added.
+// fits reports whether a sample of this length may be added.
 func (b Batching) fits(h *heap, length int) bool {
 	switch {
 	case b.Size > 0 && len(h.positions) == b.Size:

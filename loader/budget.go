@@ -2,20 +2,20 @@ package loader
 
 import "sync/atomic"
 
-// A Budget bounds the bytes that readers have ahead, all together: each of them has an equal
-// share, and may have one batch that is larger.
+// A Budget bounds the bytes that several readers prefetch together. Each has an
+// equal share, and may have one batch that is larger.
 type Budget struct {
 	bytes   int64
 	readers atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of this many bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{bytes: bytes} }
 
-// Bytes is how many bytes the readers may have together.
+// Bytes returns the bytes that the readers may have together.
 func (b *Budget) Bytes() int64 { return b.bytes }
 
-// Share is how many bytes one reader may have, and most at most.
+// Share returns the bytes that one reader may have, at most most.
 func (b *Budget) Share(most int64) int64 {
 	if b == nil {
 		return most

@@ -15,20 +15,19 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A cell is what one sample has for one field: elements of an array or of an image, or
-// text.
+// A cell is the value of one sample in one field: elements of an array or of an
+// image, or text.
 type cell struct {
-	natural Form // what it is by itself: Stack, Text, Bytes or JSON
+	natural Form // its own form: Stack, Text, Bytes or JSON
 	dtype   array.DType
 	shape   []int
-	data    []byte              // elements, or what Text, Bytes and JSON have
-	text    string              // of Text, in place of data
-	img     image.Image         // elements, in place of data
+	data    []byte              // elements, or the value of Text, Bytes and JSON
+	text    string              // of Text, instead of data
+	img     image.Image         // elements, instead of data
 	scalar  [8]byte             // data of a number
-	unread  dataset.ArrayOrigin // of elements that are yet to be read, in place of data
+	unread  dataset.ArrayOrigin // of elements that are not read yet, instead of data
 }
 
-// cellOf reads an item for a field.
 func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err error) {
 	if f.As == Bytes {
 		c.natural = Bytes
@@ -55,10 +54,10 @@ func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err
 	return c, c.set(f, v)
 }
 
-// keyBytes is how long keys of items are: a digest without its tag.
+// keyBytes is the length of item keys: a digest without its tag.
 const keyBytes = key.Size - 1
 
-// key makes what an item is known by, but for the declaration of fields.
+// key computes the identity of an item, without the declaration of fields.
 func (c *cell) key(ctx context.Context, it *dataset.Item) error {
 	ref, err := it.Ref(ctx)
 	if err != nil {
@@ -104,7 +103,6 @@ func (c *cell) set(f *FieldOptions, v any) (err error) {
 	return err
 }
 
-// read reads elements that have not been read yet.
 func (c *cell) read() error {
 	if c.unread == nil {
 		return nil
@@ -119,7 +117,7 @@ func (c *cell) read() error {
 	return err
 }
 
-// elements are the bytes of an array that is no image.
+// elements returns the bytes of an array other than an image.
 func (c *cell) elements() []byte {
 	if c.data == nil && c.shape == nil {
 		return c.scalar[:c.dtype.Size()]
@@ -127,12 +125,13 @@ func (c *cell) elements() []byte {
 	return c.data
 }
 
-// size is how many bytes Text, Bytes and JSON take.
+// size returns the number of bytes of Text, Bytes and JSON.
 func (c *cell) size() int { return len(c.data) + len(c.text) }
 
-// jsonCodec is looked up when it is needed: programs may change the registry until then.
+// jsonCodec is looked up on first use, because programs may change the registry
+// until then.
 var jsonCodec = sync.OnceValue(func() codec.Codec {
-	c, _ := codec.ByExtension("json") // which is always there
+	c, _ := codec.ByExtension("json") // which always exists
 	return c
 })
 
@@ -142,7 +141,7 @@ func (c *cell) json(v any) (err error) {
 	return err
 }
 
-// number is the type and the bits of a number, as they lie in an array.
+// number returns the type and the bits of a number, as in an array.
 func number(v any) (array.DType, uint64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -176,15 +175,16 @@ func number(v any) (array.DType, uint64, bool) {
 	return 0, 0, false
 }
 
-// list makes an array of lists of numbers, as documents have them: int64 of whole
-// numbers, float64 if some are not, bool. Lists of unequal lengths it leaves alone.
+// list converts nested lists of numbers, as documents have them, to an array:
+// int64 for integers, float64 if some are not, bool. It leaves lists of unequal
+// lengths alone.
 func (c *cell) list(v []any) bool {
 	l := numbers{}
 	if !l.measure(v, 0) {
 		return false
 	}
 	if l.dtype == 0 {
-		l.dtype = array.Int64 // an empty list is one of whole numbers, which go with all others
+		l.dtype = array.Int64 // an empty list counts as integers, which combine with all other types
 	}
 	l.data = make([]byte, 0, l.n*l.dtype.Size())
 	l.append(v)
@@ -192,7 +192,7 @@ func (c *cell) list(v []any) bool {
 	return true
 }
 
-// numbers are an array in the making.
+// numbers is an array under construction.
 type numbers struct {
 	dtype array.DType
 	shape []int
@@ -249,7 +249,6 @@ func (l *numbers) append(v []any) {
 	}
 }
 
-// formOf is how the cells of a column are laid out.
 func formOf(c *column) (Form, error) {
 	form := c.options.As
 	if form == Auto {
@@ -265,7 +264,7 @@ func formOf(c *column) (Form, error) {
 	return form, nil
 }
 
-// String says what a cell has, for an error message.
+// String describes the value of a cell for an error message.
 func (c *cell) String() string {
 	switch c.natural {
 	case Text:

@@ -8,25 +8,24 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A column writes one field of a batch. What has been laid out is written in parts,
-// which may be written at once, and each of which writes all of its bytes.
+// A column writes one field of a batch. After layout, its parts may be written
+// concurrently, and each writes all of its bytes.
 type column struct {
 	Field
 	options *FieldOptions
 	cells   []cell
-	of      func(i int) string // what a sample is called
+	of      func(i int) string // the name of a sample
 	rows    []Row              // if they are packed
-	row     int                // tokens of one
+	row     int                // tokens of a row
 
 	conversions map[array.DType]*conversion
-	slot        []int // shape of what a sample takes, as it comes out
+	slot        []int // output shape of a sample
 	padding     []byte
 	offsets     []int64
 	lengths     []int64
 	shapes      []int64
 }
 
-// layOut makes the blocks of a field.
 func (c *column) layOut(l *layout, form Form) (err error) {
 	c.Name, c.Form = c.options.name(), form
 	switch form {
@@ -47,7 +46,7 @@ func (c *column) layOut(l *layout, form Form) (err error) {
 	return nil
 }
 
-// convert finds the conversions of all cells, and the type that elements become.
+// convert finds the conversions of all cells, and the resulting element type.
 func (c *column) convert() (to array.DType, err error) {
 	c.conversions = map[array.DType]*conversion{}
 	o := *c.options
@@ -58,7 +57,7 @@ func (c *column) convert() (to array.DType, err error) {
 			if !numbersOf(in) || !numbersOf(first) {
 				return 0, fmt.Errorf("%s has %s and %s has %s; declare the type that it is to become", c.of(0), first, c.of(i), in)
 			}
-			o.DType = array.Float64 // whole numbers and others, of documents
+			o.DType = array.Float64 // mixed integers and floats, of documents
 		}
 	}
 	for i := range c.cells {
@@ -77,12 +76,11 @@ func (c *column) convert() (to array.DType, err error) {
 	return c.conversions[first.dtype].to, nil
 }
 
-// numbersOf reports whether a cell is of numbers such as documents have.
+// numbersOf reports whether a cell holds numbers of the types in documents.
 func numbersOf(c *cell) bool {
 	return c.img == nil && (c.dtype == array.Int64 || c.dtype == array.Float64)
 }
 
-// outer is a shape as it comes out.
 func (c *column) outer(shape []int) ([]int, error) {
 	if !c.options.Planar {
 		return slices.Clone(shape), nil
@@ -102,7 +100,7 @@ func (c *column) stack(l *layout) error {
 	return c.slots(l, c.cells[0].shape)
 }
 
-// slots lays out equal room for each sample.
+// slots allocates a slot of the same shape for each sample.
 func (c *column) slots(l *layout, shape []int) error {
 	to, err := c.convert()
 	if err != nil {
@@ -151,7 +149,6 @@ func (c *column) pad(l *layout) error {
 	return c.beside(l, &c.Lengths, shape...)
 }
 
-// padWith makes the bytes of an element of padding.
 func (c *column) padWith() error {
 	c.padding = make([]byte, c.DType.Size())
 	if c.options.With == 0 {
@@ -163,7 +160,7 @@ func (c *column) padWith() error {
 	return nil
 }
 
-// beside lays out numbers that say how to read the field.
+// beside allocates a block of numbers that describe the field.
 func (c *column) beside(l *layout, to **Block, shape ...int) error {
 	b, err := l.block(array.Int64, shape...)
 	*to = &b
@@ -215,7 +212,7 @@ func (c *column) text(l *layout) (err error) {
 	return c.beside(l, &c.Offsets, len(c.cells)+1)
 }
 
-// pack lays out rows of tokens.
+// pack allocates rows of tokens.
 func (c *column) pack(l *layout) error {
 	if c.rows == nil {
 		return fmt.Errorf("it is %v, and the batches have no rows", Packed)
@@ -254,7 +251,6 @@ func (c *column) pack(l *layout) error {
 	return c.beside(l, &c.Lengths, len(c.lengths))
 }
 
-// parts is how many parts there are to be written.
 func (c *column) parts() int {
 	if c.Form == Packed {
 		return len(c.rows)
@@ -262,7 +258,7 @@ func (c *column) parts() int {
 	return len(c.cells)
 }
 
-// finish writes what lies beside the parts.
+// finish writes the blocks outside of the parts.
 func (c *column) finish(data []byte) {
 	numbers := func(b *Block, list []int64) {
 		if b == nil {

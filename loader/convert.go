@@ -8,23 +8,23 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// converted reports whether elements of a type can be calculated with.
+// converted reports whether elements of a type can be converted.
 func converted(d array.DType) bool {
 	return d >= array.Bool && d <= array.Int64 || d == array.Float32 || d == array.Float64
 }
 
-// A conversion makes the elements of a field of those of its items.
+// A conversion computes the elements of a field from those of its items.
 type conversion struct {
 	from, to        array.DType
 	scale           float64
-	mean, deviation []float64 // by channel; one is for all
+	mean, deviation []float64 // by channel; a single one applies to all
 	computes        bool
-	channels        int // in which elements come, one after another
+	channels        int // number of interleaved channels
 	table           [][256]float32
 }
 
-// conversionOf is that of a field whose items have elements of a type, and so many
-// channels.
+// conversionOf returns the conversion of a field for an element type and a
+// number of channels.
 func conversionOf(f *FieldOptions, from array.DType, channels int) (*conversion, error) {
 	c := &conversion{from: from, to: from, scale: 1, mean: f.Mean, deviation: f.Deviation, computes: f.computes(), channels: max(1, channels)}
 	if !f.converts() {
@@ -53,8 +53,8 @@ func conversionOf(f *FieldOptions, from array.DType, channels int) (*conversion,
 	return c, nil
 }
 
-// tabulate notes what each byte becomes, unless that does not fit for some of them, which
-// may not come.
+// tabulate computes the result of each byte, unless some result does not fit,
+// because that byte may not occur.
 func (c *conversion) tabulate() {
 	c.table = make([][256]float32, c.channels)
 	for k := range c.table {
@@ -84,8 +84,8 @@ func (c *conversion) compute(x float64, channel int) float64 {
 	return x
 }
 
-// run converts all of dst: from src, every step-th element, the first of which is of a
-// channel, the next one of the channel turn further.
+// run converts all of dst from every step-th element of src. The first belongs
+// to the given channel, and each further one to the channel turn further.
 func (c *conversion) run(dst, src []byte, step, channel, turn int) error {
 	switch {
 	case c.same() && step == 1:
@@ -101,7 +101,6 @@ func (c *conversion) run(dst, src []byte, step, channel, turn int) error {
 	return c.runSlowly(dst, src, step, channel, turn)
 }
 
-// gather copies every step-th element.
 func gather(dst, src []byte, size, step int) {
 	if size == 1 {
 		for i, at := 0, 0; i < len(dst); i, at = i+1, at+step {
@@ -114,7 +113,6 @@ func gather(dst, src []byte, size, step int) {
 	}
 }
 
-// look converts bytes by the table.
 func (c *conversion) look(dst, src []byte, step, channel, turn int) {
 	if turn == 0 || c.channels == 1 {
 		t := &c.table[channel%c.channels]
@@ -132,8 +130,8 @@ func (c *conversion) look(dst, src []byte, step, channel, turn int) {
 	}
 }
 
-// runSlowly converts element by element: whole numbers to whole numbers by themselves,
-// all else as float64.
+// runSlowly converts element by element: integers to integers directly, all
+// others as float64.
 func (c *conversion) runSlowly(dst, src []byte, step, channel, turn int) error {
 	in, out := c.from.Size(), c.to.Size()
 	whole := !c.computes && c.from < array.Float16 && c.to < array.Float16
@@ -153,7 +151,7 @@ func (c *conversion) runSlowly(dst, src []byte, step, channel, turn int) error {
 	return nil
 }
 
-// A wholeNumber is one of 64 bits, with or without sign.
+// A wholeNumber is a 64-bit integer, signed or unsigned.
 type wholeNumber struct {
 	bits     uint64
 	negative bool
@@ -222,7 +220,7 @@ func load(b []byte, d array.DType) float64 {
 	}
 }
 
-// store writes a number as an element of a type, if it can be one.
+// store writes a number as an element of a type, if the type can represent it.
 func store(b []byte, d array.DType, v float64) bool {
 	switch d {
 	case array.Float32:

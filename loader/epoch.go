@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// An Epoch says which samples each batch of one epoch has. Batches are counted from a
-// position on, at which somebody begins. It may be used by many goroutines.
+// An Epoch says which samples each batch of one epoch has. Callers count
+// batches from any position where they start. It is safe for concurrent use.
 type Epoch struct {
 	plan   *Plan
 	number uint64
@@ -16,11 +16,12 @@ type Epoch struct {
 	table  *table // nil: batches by number
 }
 
-// keptTables is how many epochs' tables are held: ranks may be an epoch apart.
+// keptTables is the number of cached tables: ranks may be an epoch apart.
 const keptTables = 2
 
-// Epoch returns one of the plan's epochs. Where batches depend on lengths, that takes
-// time and memory for each sample, once for the last two epochs that were asked for.
+// Epoch returns one of the plan's epochs. Where batches depend on lengths, it
+// needs time and memory for each sample; the plan caches the two epochs
+// requested last.
 func (p *Plan) Epoch(number uint64) (*Epoch, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +48,7 @@ func (p *Plan) Epoch(number uint64) (*Epoch, error) {
 	return e, nil
 }
 
-// Batches is how many batches come from a position on.
+// Batches returns the number of batches from a position on.
 func (e *Epoch) Batches(from int) int {
 	b := e.plan.Batch
 	switch n := e.drawn.Len(); {
@@ -61,8 +62,8 @@ func (e *Epoch) Batches(from int) int {
 	}
 }
 
-// start is the position of the k-th batch from a position on; that of the batch after
-// the last is the end.
+// start returns the position of the k-th batch from a position on; that of the
+// batch after the last is the end.
 func (e *Epoch) start(from, k int) int {
 	if e.table != nil {
 		first, _ := slices.BinarySearch(e.table.starts, from)
@@ -71,7 +72,7 @@ func (e *Epoch) start(from, k int) int {
 	return min(from+k*e.plan.Batch.Size, e.drawn.Len())
 }
 
-// checkPosition refuses a state at whose position no batch begins.
+// checkPosition refuses a state with a position where no batch begins.
 func (p *Plan) checkPosition(s State) error {
 	if s.Position == 0 {
 		return nil
@@ -92,31 +93,33 @@ func (p *Plan) checkPosition(s State) error {
 	return nil
 }
 
-// A Content says what one batch has.
+// A Content is the content of one batch.
 type Content struct {
 	Epoch uint64
-	// From and To are where it begins and ends in the epoch's order, as in [State].
+	// From and To are the range of the batch in the epoch's order, as in
+	// [State].
 	From, To int
-	// Samples are the numbers of its samples, counted over all parts. They are those of
-	// the positions from From on; of rows that are split, those of which it has a token.
+	// Samples are the numbers of its samples, counted over all parts. They are
+	// those of the positions from From on; for split rows, those with a token
+	// in the batch.
 	Samples []int
-	// Padding is how many samples at the end are there only to fill it up.
+	// Padding is the number of samples at the end that only fill up the batch.
 	Padding int
-	// Rows say where the samples lie, if they are packed.
+	// Rows are the positions of packed samples.
 	Rows []Row
 }
 
-// A Row is what lies in one row of packed samples, from its first token on.
+// A Row lists the pieces in one row of packed samples, from its first token on.
 type Row []Piece
 
-// A Piece is the tokens of a sample from one up to another.
+// A Piece is the tokens of a sample in the range [From, To).
 type Piece struct {
-	Sample int `json:"sample"` // which of the batch's
+	Sample int `json:"sample"` // index in the batch
 	From   int `json:"from"`
 	To     int `json:"to"`
 }
 
-// Content returns the k-th batch, of those from a position on.
+// Content returns the k-th batch from a position on.
 func (e *Epoch) Content(from, k int) Content {
 	c := Content{Epoch: e.number, From: e.start(from, k)}
 	c.To = e.start(c.From, 1)
@@ -138,7 +141,7 @@ func (e *Epoch) Content(from, k int) Content {
 	return c
 }
 
-// fill adds so many of the samples themselves.
+// fill appends the first n samples again.
 func (c *Content) fill(n int) {
 	own := len(c.Samples) - c.Padding
 	for i := range n {
@@ -147,7 +150,7 @@ func (c *Content) fill(n int) {
 	c.Padding += n
 }
 
-// at is the number of the sample that is handed out at a position.
+// at returns the number of the sample at an output position.
 func (e *Epoch) at(pos int) int {
 	if e.table != nil && e.table.emitted != nil {
 		pos = e.table.emitted[pos]
@@ -155,7 +158,7 @@ func (e *Epoch) at(pos int) int {
 	return e.drawn.At(pos)
 }
 
-// rows lays the samples of a batch in their rows.
+// rows assigns the samples of a batch to rows.
 func (e *Epoch) rows(c *Content) {
 	first, _ := slices.BinarySearch(e.table.rows, c.From)
 	for r := first; r+1 < len(e.table.rows) && e.table.rows[r] < c.To; r++ {
@@ -201,9 +204,9 @@ func (c *Content) fillRows(b Batching) {
 	}
 }
 
-// Reads is the order in which the samples are read from a position on, by all ranks
-// together, as numbers over all parts: what caches can be told. Rows that are split it
-// has not.
+// Reads returns the order in which all ranks together read the samples from a
+// position on, as numbers over all parts, for use by caches. ok is false for
+// split rows.
 func (e *Epoch) Reads(from int) (o order.Order, ok bool) {
 	if e.plan.Batch.Split {
 		return nil, false
@@ -215,7 +218,7 @@ func (e *Epoch) Reads(from int) (o order.Order, ok bool) {
 		if t.emitted != nil {
 			emitted, err := order.Index(e.drawn.Len(), t.emitted[:n])
 			if err != nil {
-				return nil, false // cannot be: they are positions
+				return nil, false // impossible: they are positions
 			}
 			o = order.Then(emitted, o)
 		}
@@ -223,8 +226,8 @@ func (e *Epoch) Reads(from int) (o order.Order, ok bool) {
 	return order.Then(order.Affine{Start: from, Step: 1, N: max(0, n-from)}, o), true
 }
 
-// Reads is the order in which samples are read from a state on, in so many epochs, as
-// [Epoch.Reads] has it. An epoch that is further than what is known has no part in it.
+// Reads returns the order in which the samples of a number of epochs are read from
+// a state on, like [Epoch.Reads]. It returns false if the order of one is unknown.
 func (p *Plan) Reads(from State, epochs int) (order.Order, bool) {
 	var parts []order.Order
 	for k := range uint64(max(epochs, 0)) {
@@ -244,7 +247,7 @@ func (p *Plan) Reads(from State, epochs int) (order.Order, bool) {
 	return order.Concat(parts...), true
 }
 
-// passes is an order that has each sample once an epoch.
+// passes is an order that has each sample once per epoch.
 type passes struct{ order.Order }
 
 // OncePerPass implements [order.Passes].

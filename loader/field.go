@@ -7,38 +7,42 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A Form is how the items of a batch's samples become one field.
+// A Form says how the items of a batch's samples become one field.
 type Form int
 
 // The forms.
 const (
-	// Auto chooses by the value of the first sample: text is Text; bytes are Bytes;
-	// numbers, arrays, images and lists of numbers are Stack, and Packed where rows are
-	// packed and they are as long as the sample; all else is JSON.
+	// Auto chooses by the value of the first sample. Strings are Text, and
+	// bytes are Bytes. Numbers, arrays, images and lists of numbers are Stack,
+	// or Packed if rows are packed and they are as long as the sample. All else
+	// is JSON.
 	Auto Form = iota
-	// Stack puts arrays of equal shapes into one, of shape N x shape, in C order.
+	// Stack puts arrays of equal shapes into one, of shape N x shape, in C
+	// order.
 	Stack
-	// Pad is Stack of arrays that differ in their first dimensions: each takes as much
-	// as the longest, Lengths say what is its own.
+	// Pad is Stack for arrays that differ in their first dimensions. All are
+	// padded to the longest, and Lengths has their own lengths.
 	Pad
-	// List puts arrays of any lengths one after another into one of one dimension;
-	// Offsets say where each begins, Shapes what shape it has.
+	// List concatenates arrays of any lengths into one with a single dimension.
+	// Offsets has the start of each, Shapes its shape.
 	List
-	// Text is the UTF-8 of texts one after another, with Offsets.
+	// Text concatenates strings as UTF-8, with Offsets.
 	Text
-	// Bytes is bytes one after another, with Offsets: of the items as they are encoded,
-	// where it is declared, and else of values that are bytes.
+	// Bytes concatenates bytes, with Offsets: the encoded items where it is
+	// declared, otherwise values that are bytes.
 	Bytes
-	// JSON is values as JSON one after another, with Offsets.
+	// JSON concatenates values as JSON, with Offsets.
 	JSON
-	// Packed lays sequences in the rows that the batch has: of shape rows x tokens x
-	// what a token is. Offsets says where in the rows each piece begins, and Lengths how
-	// long it is.
+	// Packed puts sequences into the rows of the batch, with shape rows x
+	// tokens x shape of a token. Offsets has the start of each piece in the
+	// rows, and Lengths its length.
 	Packed
-	// ItemKey is what each sample's item is known by, in 32 bytes, as uint8 of shape N x 32: what
-	// it is made of, whatever reads it, and what all fields of the loader are declared to
-	// be. Two items of the same key are the same, in every field made of them; one item may
-	// have several keys, as where it was computed, and then lies in a file. It comes as Stack.
+	// ItemKey is the identity of each sample's item, in 32 bytes, as uint8 of
+	// shape N x 32. It covers what the item depends on, whatever reads it, and
+	// the declarations of all fields of the loader. Two items with the same key
+	// are the same in every field. One item may have several keys, for example
+	// first as computed and then as stored in a file. Its result has the form
+	// Stack.
 	ItemKey
 )
 
@@ -54,7 +58,7 @@ func (f Form) String() string {
 // MarshalText returns the name of the form.
 func (f Form) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads the name of a form.
+// UnmarshalText parses the name of a form.
 func (f *Form) UnmarshalText(text []byte) error {
 	k := slices.Index(forms, string(text))
 	if k < 0 {
@@ -67,30 +71,32 @@ func (f *Form) UnmarshalText(text []byte) error {
 // FieldOptions declare a field of the batches.
 type FieldOptions struct {
 	Item string // of the samples
-	Name string // of the field; "" is that of the item
+	Name string // of the field; "" means that of the item
 	As   Form
 
-	// DType is what elements become; 0 leaves them as they are, or makes them float32
-	// where numbers are calculated with. A number that does not fit is an error.
+	// DType is the element type of the field. 0 leaves the type unchanged, or
+	// means float32 for fields with a computation. A number that does not fit
+	// is an error.
 	DType array.DType
-	// Scale, Mean and Deviation make of each element (x*Scale - Mean) / Deviation. Mean
-	// and Deviation have a number for each channel, the last dimension, or one for all.
-	// 0 stands for a Scale of 1.
+	// Scale, Mean and Deviation convert each element to (x*Scale - Mean) /
+	// Deviation. Mean and Deviation have a number for each channel, the last
+	// dimension, or one for all. A Scale of 0 means 1.
 	Scale           float64
 	Mean, Deviation []float64
-	// Planar makes of images (height, width, channels) such of (channels, height, width).
+	// Planar transposes images from (height, width, channels) to (channels,
+	// height, width).
 	Planar bool
-	// Channels is how many an image is to have, as of [array.FromImage].
+	// Channels is the number of channels of an image, as in [array.FromImage].
 	Channels int
 
-	// Dims is how many of the first dimensions are padded, 0 stands for 1, or 2 of
-	// images. Multiple has them padded to a multiple of a number, and With is what
-	// elements of padding are.
+	// Dims is the number of leading dimensions to pad; 0 means 1, or 2 for
+	// images. Multiple pads them to a multiple of this number. With is the
+	// value of padding elements.
 	Dims, Multiple int
 	With           float64
 }
 
-// computes reports whether elements do not stay as they are.
+// computes reports whether elements change.
 func (f *FieldOptions) computes() bool {
 	return f.Scale != 0 && f.Scale != 1 || len(f.Mean) > 0 || len(f.Deviation) > 0
 }
@@ -104,7 +110,7 @@ func (f *FieldOptions) name() string {
 	return f.Item
 }
 
-// check refuses a declaration that cannot be.
+// check refuses an invalid declaration.
 func (f *FieldOptions) check() error {
 	arrays := f.As == Auto || f.As == Stack || f.As == Pad || f.As == List || f.As == Packed
 	wrong := func(format string, args ...any) error {
@@ -131,8 +137,8 @@ func (f *FieldOptions) check() error {
 	return nil
 }
 
-// A Block is an array in the memory of a batch: elements in C order, little-endian, from
-// a multiple of 64 bytes on.
+// A Block is an array in the memory of a batch: elements in C order,
+// little-endian, aligned to 64 bytes.
 type Block struct {
 	DType  array.DType `json:"dtype"`
 	Shape  []int       `json:"shape"`
@@ -140,31 +146,32 @@ type Block struct {
 	Bytes  int64       `json:"bytes"`
 }
 
-// A Field is one of a batch: where its array lies, and what says how to read it.
+// A Field is a field of a batch: the position of its array, and the blocks that
+// describe it.
 type Field struct {
 	Name string `json:"name"`
 	Form Form   `json:"form"` // never Auto
 	Block
-	// Lengths, int64, are what is not padding: of Pad of shape N, or N x dims; of Packed
-	// of shape pieces.
+	// Lengths, int64, excludes padding: for Pad with shape N, or N x dims; for
+	// Packed one per piece.
 	Lengths *Block `json:"lengths,omitempty"`
-	// Offsets, int64, are where each sample's part begins in the array, and where the
-	// last ends, in elements: N+1. Of Packed they are places of pieces, counted in
-	// tokens through all rows.
+	// Offsets, int64, has the start of each sample in the array and the end of
+	// the last, in elements: N+1. For Packed it has the starts of pieces,
+	// counted in tokens through all rows.
 	Offsets *Block `json:"offsets,omitempty"`
-	// Shapes, int64, are those of a List: N x dimensions.
+	// Shapes, int64, has the shapes of a List: N x dimensions.
 	Shapes *Block `json:"shapes,omitempty"`
 }
 
-// alignment is what the offsets of arrays are multiples of.
+// alignment is the alignment of array offsets.
 const alignment = 64
 
-// A layout gives out the memory of a batch before there is any.
+// A layout assigns positions in the memory of a batch before the memory exists.
 type layout struct {
 	bytes int64
 }
 
-// most is how many bytes a batch may have.
+// most bounds the size of a batch in bytes.
 const most = 1 << 40
 
 func (l *layout) block(dtype array.DType, shape ...int) (Block, error) {
@@ -180,5 +187,5 @@ func (l *layout) block(dtype array.DType, shape ...int) (Block, error) {
 	return b, nil
 }
 
-// in is the block's part of a batch's memory.
+// in returns the block's part of a batch's memory.
 func (b *Block) in(data []byte) []byte { return data[b.Offset:][:b.Bytes:b.Bytes] }

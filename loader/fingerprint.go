@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// fingerprint is made of the options, written out one after another.
+// fingerprint hashes the options in a fixed order.
 func (p *Plan) fingerprint() (f Fingerprint) {
 	var w printer
 	w.begin("samples")
@@ -37,7 +37,7 @@ func (p *Plan) fingerprint() (f Fingerprint) {
 	w.begin("batches")
 	b := p.Batch
 	if b.byNumber() {
-		b.Size, b.Rest = 0, Keep // a state may go on with batches of another size
+		b.Size, b.Rest = 0, Keep // a state may continue with batches of another size
 	}
 	for _, n := range []int{b.Size, b.Tokens, b.Row, b.Window, int(b.Rest)} {
 		w.number(uint64(n))
@@ -50,8 +50,7 @@ func (p *Plan) fingerprint() (f Fingerprint) {
 	return f
 }
 
-// A printer writes what a fingerprint is made of so that no two things are written in
-// one way.
+// A printer encodes the content of a fingerprint without ambiguity.
 type printer struct {
 	hash hash.Hash
 	b    []byte
@@ -85,7 +84,7 @@ func (w *printer) numbers(list []int) {
 	}
 }
 
-// indices writes those of an order, which may be nil.
+// indices writes the indices of an order, which may be nil.
 func (w *printer) indices(o order.Order) {
 	if o == nil {
 		w.text("all")

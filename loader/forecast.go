@@ -8,38 +8,38 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Hits say how often a cache had what was read of it in an epoch, by all readers
-// together, and how often that was to be expected when the epoch began.
+// Hits counts the hits of a cache in an epoch, by all readers together. It also
+// has the hit rate that was predicted when the epoch began.
 type Hits struct {
-	Cache int    `json:"cache"` // which of the loader's
+	Cache int    `json:"cache"` // index among the loader's caches
 	Node  string `json:"node"`
 	Epoch uint64 `json:"epoch"`
 	Reads int64  `json:"reads"` // so far
-	Hits  int64  `json:"hits"`  // of these
-	// Predicted is the part of the epoch's reads that were to hit, from 0 to 1; below 0
-	// where it could not be told.
+	Hits  int64  `json:"hits"`  // among these
+	// Predicted is the share of the epoch's reads expected to hit, from 0 to 1;
+	// below 0 if unknown.
 	Predicted float64 `json:"predicted"`
 }
 
-// forecasts are what is known of the caches in the last epochs.
+// forecasts has the forecasts of the last epochs.
 type forecasts struct {
 	mu   sync.Mutex
-	list []*forecast // by cache: of the epoch that was begun last
+	list []*forecast // by cache, for the epoch that began last
 	past []Hits      // of the epoch before
 }
 
-// A forecast is of a cache in an epoch.
+// A forecast is the prediction for a cache in an epoch.
 type forecast struct {
 	Hits
 	cache       *dataset.CachedDataset
-	reads, hits int64 // of the cache, before the epoch
+	reads, hits int64 // counters of the cache before the epoch
 }
 
-// mostForecast is how many reads are gone through for a forecast, at 0.4 us each.
+// mostForecast bounds the reads that a forecast simulates.
 const mostForecast = 1 << 20
 
-// Hits returns how the loader's caches fared in the epoch that was begun last, and in
-// the one before that.
+// Hits returns the hits of the loader's caches in the epoch that began last,
+// and in the one before.
 func (l *Loader) Hits() []Hits {
 	f := &l.forecasts
 	f.mu.Lock()
@@ -51,7 +51,7 @@ func (l *Loader) Hits() []Hits {
 	return all
 }
 
-// now is how it has gone so far.
+// now returns the current counters.
 func (c *forecast) now() Hits {
 	h := c.Hits
 	reads, hits := c.cache.Counts()
@@ -59,8 +59,9 @@ func (c *forecast) now() Hits {
 	return h
 }
 
-// begin notes that an epoch begins, of which caches will be read in known orders from a
-// position on, n times. Of others, and of those that are watched, no order is known.
+// begin starts an epoch. reads has the known orders in which caches will be
+// read, of which n reads from a position on are to come. For other caches, and
+// for those in watched, the order is unknown.
 func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, caches, watched []*dataset.CachedDataset) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

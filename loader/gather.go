@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Gather makes a batch of samples by their numbers, counted over all parts, as an epoch
-// has them, whatever the plan says. rooms may be nil, as in [ReadOptions].
+// Gather returns a batch of the samples with the given numbers, counted over
+// all parts, in the given epoch, independently of the plan. rooms may be nil,
+// as in [ReadOptions].
 func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, rooms Rooms) (*Batch, error) {
 	total := 0
 	for _, p := range l.plan.Parts {

@@ -18,19 +18,20 @@ import (
 
 // LengthOptions say how the lengths of samples are found.
 type LengthOptions struct {
-	// Item is what is measured: of an array or a list its first dimension, of text and
-	// bytes the number of bytes, of an image its pixels. A whole number is a length
-	// by itself.
+	// Item is the item to measure: the first dimension of an array or a list,
+	// the number of bytes of text and bytes, the pixels of an image. An integer
+	// is itself the length.
 	Item string
-	// Expression is the length in place of that, such as metadata.tokens or len(text).
+	// Expression computes the length instead, such as metadata.tokens or
+	// len(text).
 	Expression string
-	Larder     *larder.Larder // keeps the lengths for the next run; nil: nothing is kept
-	Pool       *pool.Pool     // bounds what is read at once
+	Larder     *larder.Larder // caches the lengths for the next run; nil caches nothing
+	Pool       *pool.Pool     // bounds the concurrency
 }
 
-// Lengths returns the lengths of all samples of a dataset, for [Part]. They are found in
-// one pass, which is kept as one record, so the next run over the same samples reads
-// none of them.
+// Lengths returns the lengths of all samples of a dataset, for [Part]. One pass
+// finds them and caches them as one record, so the next run over the same
+// samples reads none of them.
 func Lengths(ctx context.Context, ds Data, o LengthOptions) ([]int, error) {
 	scan := dataset.Scan[int64]{Pool: o.Pool, Larder: o.Larder}
 	if err := o.measure(ctx, &scan); err != nil {
@@ -47,7 +48,7 @@ func Lengths(ctx context.Context, ds Data, o LengthOptions) ([]int, error) {
 	return lengths, nil
 }
 
-// measure says what is looked at of each sample.
+// measure sets what the scan measures of each sample.
 func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (err error) {
 	if o.Item != "" == (o.Expression != "") {
 		return errors.New("name an item or an expression, and not both")
@@ -85,17 +86,17 @@ func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (
 	return err
 }
 
-// lengthVersion is raised where lengthOf comes to say something else.
+// lengthVersion must change when lengthOf returns other lengths.
 const lengthVersion = "1"
 
 var lengthCode = key.Version(lengthVersion)
 
-// lengthOf is the length of a value.
+// lengthOf returns the length of a value.
 func lengthOf(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return v, true
-	case int: // of an expression
+	case int: // from an expression
 		return int64(v), true
 	case float64:
 		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<53

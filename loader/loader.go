@@ -1,20 +1,22 @@
-// Package loader makes batches of the samples of datasets, in an exact order that can
-// be resumed.
+// Package loader provides batches of the samples of datasets, in an exact order
+// that can be resumed.
 //
-// A [Plan] says which samples each batch of each epoch has: a function of its options, a
-// seed and the number of the epoch. Batches are numbered over all ranks: rank r of R has
-// every R-th of them, from where it begins. So a [State] is one position for all ranks,
-// less than 64 bytes of text, and any number of ranks can go on from it: they have the
-// batches that an uninterrupted run would have had, each once.
+// A [Plan] says which samples each batch of each epoch has, as a function of
+// its options, a seed and the number of the epoch. Batches are numbered over
+// all ranks: rank r of R has every R-th of them, from its start. So a [State]
+// is one position for all ranks, shorter than 64 bytes as text. Any number of
+// ranks can continue from it, and together they get each batch of an
+// uninterrupted run once.
 //
-// A [Loader] reads the samples of a plan, and a [Reader] hands its batches out in their
-// order while the next ones are made, within a bound in bytes. A sample that several
-// readers are at is read and decoded once. What a batch has does not depend on how much
-// is done at once.
+// A [Loader] reads the samples of a plan. A [Reader] returns its batches in
+// order and prefetches the next ones, within a bound in bytes. A sample in use
+// by several readers is read and decoded once. The content of a batch does not
+// depend on the concurrency.
 //
-// A [Batch] is one piece of memory in which each item of the samples is a [Field]: arrays
-// of numbers and images, padded or not, text, bytes. Items are written straight into it,
-// and converted on the way. Where the memory comes from is up to [Rooms].
+// A [Batch] is one piece of memory in which each item of the samples is a
+// [Field]: arrays of numbers and images, padded or not, text, bytes. Items are
+// converted while they are written into it, without another copy. [Rooms]
+// allocates the memory.
 package loader
 
 import (
@@ -36,37 +38,41 @@ type Data = dataset.Dataset[dataset.Sample]
 type Options struct {
 	// Data are the datasets of the plan's parts, one for each.
 	Data []Data
-	// Epoch returns the datasets of an epoch in place of Data, each as long as its
-	// counterpart: where mappers draw anew in each epoch. It may be nil. It is called by
-	// each reader when it comes to an epoch.
+	// Epoch, if not nil, returns the datasets of an epoch in place of Data,
+	// each with the same length. It is for mappers with new random draws in
+	// each epoch. Each reader calls it when it reaches an epoch.
 	Epoch func(ctx context.Context, epoch uint64) ([]Data, error)
-	// Plan says which samples each batch has. The lengths of parts are those of Data and
-	// may be left out, and so may the only part.
+	// Plan says which samples each batch has. The lengths of parts default to
+	// those of Data, and a single part may be left out.
 	Plan PlanOptions
-	// Fields declare what batches have. None stands for all items of the first sample of
-	// a batch, in the form Auto.
+	// Fields declare the fields of batches. None means all items of the first
+	// sample of a batch, in the form Auto.
 	Fields []FieldOptions
-	// Pool bounds what is done at once, by all readers together; nil is one of its own.
+	// Pool bounds the concurrency of all readers together; nil means a new
+	// pool.
 	Pool *pool.Pool
-	// Skip is how many samples of an epoch a reader may pass over as they cannot be read;
-	// with none the first is an error. The batch of such a sample is smaller, or with
-	// the rest Fill filled up; the others stay as they are. A batch of which no sample
-	// can be read is an error in any case, and so is a file that changed meanwhile.
+	// Skip is the number of unreadable samples that a reader may skip in an
+	// epoch; with 0, the first is an error. The batch of a skipped sample is
+	// smaller, or is filled up if the rest is Fill. Other batches are
+	// unaffected. A batch without a readable sample is an error in any case,
+	// and so is a file that changed during the read.
 	Skip int
-	// OnSkip is told of each sample that is passed over, in the order of the batches,
-	// when its batch is handed out. It may be nil.
+	// OnSkip, if not nil, receives each skipped sample when its batch is
+	// returned, in the order of the batches.
 	OnSkip func(s Skip)
-	// Caches are told in which order the samples will be read ([dataset.CachedDataset]),
-	// by each reader of rank 0 as it comes to an epoch.
+	// Caches receive the order in which the samples will be read
+	// ([dataset.CachedDataset]), from each reader of rank 0 when it reaches an
+	// epoch.
 	Caches []*dataset.CachedDataset
-	// Watch are others, of which [Loader.Hits] tells as well, and which are told nothing.
+	// Watch are further caches for [Loader.Hits], which receive no order.
 	Watch []*dataset.CachedDataset
-	// MeasureAll has [Loader.Stages] know the stages of all batches, in place of some in
-	// a second, at the cost of some microseconds for each sample.
+	// MeasureAll makes [Loader.Stages] measure all batches rather than a few
+	// per second, which costs some microseconds per sample.
 	MeasureAll bool
 }
 
-// A Loader makes batches. It holds no goroutines, and may be used by many.
+// A Loader provides batches. It has no goroutines of its own, and is safe for
+// concurrent use.
 type Loader struct {
 	options Options
 	plan    *Plan
@@ -76,11 +82,12 @@ type Loader struct {
 
 	forecasts forecasts
 	stages    stages
-	batch     int                        // samples that are best made together
-	declared  func() (key.Digest, error) // what makes elements of items: see [ItemKey]
+	batch     int                        // preferred number of samples to compute together
+	declared  func() (key.Digest, error) // identity of the conversion from items to elements: see [ItemKey]
 }
 
-// New returns a loader, or what is wrong with the options. It reads nothing.
+// New returns a loader, or an error if the options are invalid. It reads
+// nothing.
 func New(o Options) (*Loader, error) {
 	if len(o.Plan.Parts) == 0 && len(o.Data) == 1 {
 		o.Plan.Parts = []Part{{}}
@@ -122,15 +129,15 @@ func New(o Options) (*Loader, error) {
 	return l, err
 }
 
-// declares stands for what makes elements of items: decoders, the program, and how all
-// fields are declared.
+// declares identifies the conversion from items to elements: decoders, the
+// program, and the declarations of all fields.
 func (l *Loader) declares() (key.Digest, error) {
 	build, err := key.Build()
 	text := fmt.Sprintf("%v %s\n%+v", build, dataset.Codecs(), l.options.Fields)
 	return key.DigestOf([]byte(text)), err
 }
 
-// keyed makes the key of a sample's item as the batches of this loader have it.
+// keyed returns the key of a sample's item for the batches of this loader.
 func (l *Loader) keyed(item []byte) ([]byte, error) {
 	own, err := l.declared()
 	sum := key.DigestOf(append(own[:], item...))
@@ -140,8 +147,8 @@ func (l *Loader) keyed(item []byte) ([]byte, error) {
 // Plan returns the loader's plan.
 func (l *Loader) Plan() *Plan { return l.plan }
 
-// An edition is the datasets of an epoch. If they are those of all epochs its number is
-// 0.
+// An edition is the datasets of an epoch. Its number is 0 if they are the same
+// for all epochs.
 type edition struct {
 	number uint64
 	data   []Data
@@ -166,7 +173,7 @@ func (l *Loader) edition(ctx context.Context, epoch uint64) (edition, error) {
 	return edition{epoch, data}, nil
 }
 
-// sample returns the sample of a number.
+// sample returns the sample with a number.
 func (l *Loader) sample(ctx context.Context, e edition, number int) (dataset.Sample, error) {
 	return l.shelf.take(ctx, place{e.number, number}, func() (dataset.Sample, error) {
 		k := l.plan.key(number)
@@ -174,8 +181,8 @@ func (l *Loader) sample(ctx context.Context, e edition, number int) (dataset.Sam
 	})
 }
 
-// foretell tells the caches what will be read from a state on, to the end of the epoch
-// after it.
+// foretell passes the reads from a state on, to the end of the following epoch,
+// to the caches.
 func (l *Loader) foretell(s State, e edition) {
 	if len(l.options.Caches)+len(l.options.Watch) == 0 {
 		return
@@ -202,11 +209,12 @@ func (l *Loader) foretell(s State, e edition) {
 	}
 }
 
-// mostBegun is how many reads may still be coming when an epoch begins.
+// mostBegun bounds the outstanding reads at the start of an epoch.
 const mostBegun = 4096
 
-// reads is what is read from a state on, to the end of the epoch after it; the first of
-// it, so many, have been begun: those before the state, of which some are still coming.
+// reads returns the order of reads to the end of the epoch after a state. The
+// first begun reads of it precede the state, and some of them may still be in
+// progress.
 func (l *Loader) reads(s State) (o order.Order, begun int, ok bool) {
 	if o, ok = l.plan.Reads(s, 2); !ok {
 		return nil, 0, false

@@ -12,24 +12,24 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A job is a batch in the making. Its methods are called one after another.
+// A job builds a batch. Its methods must not be called concurrently.
 type job struct {
 	loader  *Loader
 	edition edition
 	content Content
-	numbers []int // of the samples that are read
-	own     int   // how many they are; the others repeat them
+	numbers []int // of the samples to read
+	own     int   // their number; the other samples repeat them
 	again   bool
 	fields  []FieldOptions
-	items   []string // that the fields are made of
+	items   []string // items that the fields need
 
-	samples []dataset.Sample // of those that are read
-	taken   []bool           // of the shelf
+	samples []dataset.Sample // that were read
+	taken   []bool           // from the shelf
 	errs    []error
-	cells   [][]cell // by field, of each sample
+	cells   [][]cell // by field, for each sample
 	skipped []Skip
 	columns []column
-	bytes   int64 // that the batch takes
+	bytes   int64 // size of the batch
 }
 
 func (l *Loader) job(e edition, c Content) *job {
@@ -42,7 +42,7 @@ func (l *Loader) job(e edition, c Content) *job {
 	return j
 }
 
-// end lets go of the samples.
+// end releases the samples.
 func (j *job) end() {
 	for i, taken := range j.taken {
 		if taken {
@@ -70,8 +70,8 @@ func (j *job) read(ctx context.Context) error {
 	return j.layOut()
 }
 
-// declare finds the fields: those that are declared, or else the items of the first
-// sample that there is.
+// declare sets the fields: the declared ones, or the items of the first
+// readable sample.
 func (j *job) declare(ctx context.Context) error {
 	j.fields = j.loader.options.Fields
 	for i := 0; len(j.fields) == 0 && i < j.own; i++ {
@@ -93,7 +93,7 @@ func (j *job) declare(ctx context.Context) error {
 	return nil
 }
 
-// find gets a sample, whose items are not read yet.
+// find gets a sample without reading its items.
 func (j *job) find(ctx context.Context, i int) {
 	if !j.taken[i] {
 		j.taken[i] = true
@@ -103,7 +103,7 @@ func (j *job) find(ctx context.Context, i int) {
 	}
 }
 
-// load reads samples, as many as it comes to within some milliseconds.
+// load reads as many samples as possible within some milliseconds.
 func (j *job) load(ctx context.Context, from, to int) (int, error) {
 	ctx, leave := timing.Enter(ctx, timing.Collate, "")
 	defer leave()
@@ -120,7 +120,7 @@ func (j *job) load(ctx context.Context, from, to int) (int, error) {
 	return end - from, j.together(ctx, from, end)
 }
 
-// makes reports whether something of a sample may have to be computed.
+// makes reports whether an item of a sample may have to be computed.
 func (j *job) makes(i int) bool {
 	for f := range j.samples[i].Fields() {
 		if _, ok := dataset.MakingOf(f.Item); ok {
@@ -130,7 +130,7 @@ func (j *job) makes(i int) bool {
 	return false
 }
 
-// together reads those samples that are to be made, having had them made together.
+// together computes samples as a batch, and then reads them.
 func (j *job) together(ctx context.Context, from, to int) error {
 	var places []int
 	var samples []dataset.Sample
@@ -156,7 +156,6 @@ func (j *job) together(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// fill reads the items of a sample.
 func (j *job) fill(ctx context.Context, i int) {
 	for f := range j.fields {
 		if j.errs[i] != nil {
@@ -177,8 +176,8 @@ func (j *job) fill(ctx context.Context, i int) {
 	}
 }
 
-// sift takes out the samples that could not be read, or returns the first error that
-// is not passed over.
+// sift removes the samples that could not be read, or returns the first error
+// that must not be skipped.
 func (j *job) sift(ctx context.Context) error {
 	l, kept, places := j.loader, 0, make([]int, j.own)
 	for i, err := range j.errs {
@@ -209,7 +208,8 @@ func (j *job) sift(ctx context.Context) error {
 	return nil
 }
 
-// leaveOut goes on without samples: places says where the others are then.
+// leaveOut continues without the removed samples: places has the new indexes of
+// the others.
 func (j *job) leaveOut(places []int, kept int) {
 	c := &j.content
 	samples := make([]int, kept)
@@ -242,7 +242,6 @@ func (j *job) leaveOut(places []int, kept int) {
 	}
 }
 
-// layOut says where everything lies.
 func (j *job) layOut() error {
 	var l layout
 	j.columns = make([]column, len(j.fields))
@@ -270,7 +269,7 @@ func (j *job) layOut() error {
 	return nil
 }
 
-// lengths refuses samples that are to be packed and are not as long as the plan was told.
+// lengths refuses packed samples whose length differs from that in the plan.
 func (j *job) lengths(c *column) error {
 	for i := range c.cells {
 		shape, said := c.cells[i].shape, j.loader.plan.lengths
@@ -284,8 +283,8 @@ func (j *job) lengths(c *column) error {
 // describe names a sample of the batch for an error message.
 func (j *job) describe(i int) string { return j.loader.plan.describe(j.content.Samples[i]) }
 
-// form is how a field is laid out: of packed samples, sequences as long as these are
-// packed.
+// form returns the form of a field: for packed samples, Packed for sequences of
+// the sample's length.
 func (j *job) form(c *column) (Form, error) {
 	if c.options.As == Auto && len(c.rows) > 0 && j.sequences(c) {
 		return Packed, nil
@@ -306,10 +305,10 @@ func (j *job) sequences(c *column) bool {
 	return true
 }
 
-// smallBatch is up to how many bytes are written without help.
+// smallBatch is the largest batch that is written without concurrency.
 const smallBatch = 256 << 10
 
-// write writes the batch into memory of as many bytes as it takes.
+// write writes the batch into memory of its size.
 func (j *job) write(ctx context.Context, data []byte) (*Batch, error) {
 	parts := 0
 	for f := range j.columns {

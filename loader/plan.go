@@ -10,18 +10,21 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A Kind is the kind of order in which an epoch has its samples.
+// A Kind is the kind of order of the samples in an epoch.
 type Kind int
 
 // The kinds of orders. All are functions of seed, epoch and position.
 const (
-	// Sequential: as the samples lie, one part after another, the same in each epoch.
+	// Sequential is the order of the parts and their samples, the same in each
+	// epoch.
 	Sequential Kind = iota
-	// Shuffled: each sample once, in another random order in each epoch.
+	// Shuffled has each sample once, in a new random order in each epoch.
 	Shuffled
-	// Replaced: drawn with replacement, of the parts by weight, else of all samples.
+	// Replaced draws with replacement: from the parts by weight, or from all
+	// samples.
 	Replaced
-	// Mixed: the parts by weight, each of them in shuffled passes ([order.Blend]).
+	// Mixed draws from the parts by weight, each of them in shuffled passes
+	// ([order.Blend]).
 	Mixed
 )
 
@@ -34,20 +37,22 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// A Part is one of the datasets that samples are drawn of, as a plan sees it.
+// A Part is one of the datasets of a plan.
 type Part struct {
 	Name string // for errors and states
-	Len  int    // samples
-	// Identity names the samples, as the digest of [dataset.Fingerprint] does. A state is
-	// refused where it is another; empty says nothing.
+	Len  int    // number of samples
+	// Identity identifies the samples, like the digest of
+	// [dataset.Fingerprint]. A state with another identity is refused; an empty
+	// one is not checked.
 	Identity string
-	// Only says which samples there are, and in which sequential order; nil is all of
-	// them. Whole numbers below 0 and from Len on are refused.
+	// Only selects samples and their sequential order; nil means all of them.
+	// Integers below 0 and from Len on are refused.
 	Only order.Order
-	// Weight is the part's share of the draws, relative to those of the others. It is
-	// for Mixed, and for Replaced, where no part may have one.
+	// Weight is the part's share of the draws, relative to the others. It is for Mixed,
+	// and for Replaced, where all weights may be 0.
 	Weight float64
-	// Lengths are those of all samples, where batches depend on them ([Lengths]).
+	// Lengths are the lengths of all samples, for batches that depend on them
+	// ([Lengths]).
 	Lengths []int
 }
 
@@ -56,58 +61,59 @@ type PlanOptions struct {
 	Parts []Part
 	Order Kind
 	Seed  uint64
-	// Draws is how many samples an epoch has, of orders Replaced (0: as many as there
-	// are) and Mixed.
+	// Draws is the number of samples in an epoch of orders Replaced (0: the
+	// number of samples) and Mixed.
 	Draws int
 	// Stop says where an epoch of order Mixed ends.
 	Stop  order.Stop
 	Batch Batching
-	// Round says what the last round of an epoch is, if it has fewer batches than there
-	// are ranks.
+	// Round says what happens in the last round of an epoch if it has fewer
+	// batches than ranks.
 	Round Round
 }
 
-// A Rest is what becomes of samples that are too few for a batch.
+// A Rest says what happens to samples that are too few for a batch.
 type Rest int
 
-// What can become of a rest.
+// The values of Rest.
 const (
-	Keep Rest = iota // it is a smaller batch
-	Drop             // it is in none
-	Fill             // it is filled up with its own samples, from the first on, which count as padding
+	Keep Rest = iota // they form a smaller batch
+	Drop             // they are dropped
+	Fill             // the batch repeats its own samples, from the first on, as padding
 )
 
-// A Round is what becomes of the last batches of an epoch, where these are too few for
-// all ranks.
+// A Round says what happens to the last batches of an epoch if they are too few
+// for all ranks.
 type Round int
 
-// What can become of the last round.
+// The values of Round.
 const (
-	// PadRound: the ranks without a batch get the last one again, all of it padding. So
-	// all ranks have equally many batches, and no sample is lost.
+	// PadRound repeats the last batch, all of it as padding, for the ranks
+	// without a batch. So all ranks have the same number of batches, and no
+	// sample is lost.
 	PadRound Round = iota
-	// DropRound: nobody gets any of them.
+	// DropRound drops these batches for all ranks.
 	DropRound
-	// UnevenRound: the ranks without a batch have one less than the others.
+	// UnevenRound leaves the ranks without a batch one batch short.
 	UnevenRound
 )
 
-// A Plan says which samples each batch of each epoch has. It is a function of its
-// options and may be used by many goroutines.
+// A Plan says which samples each batch of each epoch has. It is a function of
+// its options and safe for concurrent use.
 type Plan struct {
 	PlanOptions
-	samples int         // that can be drawn
-	starts  []int       // of each part, the number of its first sample
+	samples int         // number that can be drawn
+	starts  []int       // the number of the first sample of each part
 	pick    order.Order // from positions among the samples that can be drawn to their numbers
-	lengths []int       // by number of the sample, if they are known
+	lengths []int       // by number of the sample, if known
 	pools   []order.Pool
 	print   Fingerprint
 
 	mu     sync.Mutex
-	recent []*Epoch // of which there are tables: the last few
+	recent []*Epoch // the last few epochs with tables
 }
 
-// NewPlan checks the options, and refuses what cannot be.
+// NewPlan checks the options, and returns an error if they are invalid.
 func NewPlan(o PlanOptions) (*Plan, error) {
 	p := &Plan{PlanOptions: o}
 	p.Parts = slices.Clone(o.Parts)
@@ -124,7 +130,6 @@ func NewPlan(o PlanOptions) (*Plan, error) {
 	return p, nil
 }
 
-// take numbers the samples of all parts.
 func (p *Plan) take() error {
 	if len(p.Parts) == 0 {
 		return errors.New("no parts; give it a dataset")
@@ -198,7 +203,6 @@ func (p *Plan) checkOrder() error {
 	return err
 }
 
-// noSamples is the error of parts that have no samples together.
 func (p *Plan) noSamples() error {
 	names := make([]string, len(p.Parts))
 	for k, part := range p.Parts {
@@ -207,7 +211,6 @@ func (p *Plan) noSamples() error {
 	return fmt.Errorf("node %s: no samples; give it a source that has some, or another subset", strings.Join(names, ", "))
 }
 
-// checkWeights refuses parts that cannot be drawn by their weights.
 func (p *Plan) checkWeights() error {
 	if p.Order != Mixed && p.Order != Replaced {
 		return nil
@@ -228,7 +231,8 @@ func (p *Plan) checkWeights() error {
 	return nil
 }
 
-// drawn is the order in which an epoch draws: from positions to numbers of samples.
+// drawn returns the order of an epoch's draws: from positions to numbers of
+// samples.
 func (p *Plan) drawn(epoch uint64) (o order.Order, err error) {
 	switch p.Order {
 	case Shuffled:
@@ -253,7 +257,7 @@ func (p *Plan) drawn(epoch uint64) (o order.Order, err error) {
 	return order.Then(o, p.pick), nil
 }
 
-// moved is an order of indices that are all larger by a number.
+// moved is an order with a number added to all indexes.
 type moved struct {
 	order.Order
 	by int
@@ -263,13 +267,13 @@ func (m moved) At(pos int) int { return m.Order.At(pos) + m.by }
 
 func (m moved) Next(index, after int) (int, bool) { return m.Order.Next(index-m.by, after) }
 
-// A Key names a sample.
+// A Key identifies a sample.
 type Key struct {
-	Part  int `json:"part"`  // number of the part
-	Index int `json:"index"` // of the sample in it
+	Part  int `json:"part"`  // index of the part
+	Index int `json:"index"` // index of the sample in the part
 }
 
-// key names the sample of a number.
+// key returns the key of the sample with a number.
 func (p *Plan) key(number int) Key {
 	k, exact := slices.BinarySearch(p.starts, number)
 	if !exact {
@@ -281,10 +285,10 @@ func (p *Plan) key(number int) Key {
 	return Key{k, number - p.starts[k]}
 }
 
-// Number is the number of a sample, counted over all parts.
+// Number returns the number of a sample, counted over all parts.
 func (p *Plan) Number(k Key) int { return p.starts[k.Part] + k.Index }
 
-// Describe names a sample for an error message.
+// describe names a sample for an error message.
 func (p *Plan) describe(number int) string {
 	k := p.key(number)
 	if name := p.Parts[k.Part].Name; name != "" {
@@ -293,8 +297,8 @@ func (p *Plan) describe(number int) string {
 	return fmt.Sprintf("sample %d", k.Index)
 }
 
-// Start is the state at which the first epoch begins.
+// Start returns the state at the start of the first epoch.
 func (p *Plan) Start() State { return State{Plan: p.print, Seed: p.Seed} }
 
-// StartOf is the state at which an epoch begins.
+// StartOf returns the state at the start of an epoch.
 func (p *Plan) StartOf(epoch uint64) State { return State{Plan: p.print, Seed: p.Seed, Epoch: epoch} }

@@ -6,14 +6,14 @@ type Turn struct {
 	After State
 }
 
-// turns yields the batches of a rank, from a state on to the end of its epoch. The k-th
-// is number k·ranks+rank of those that come from there on.
+// turns yields the batches of a rank, from a state on to the end of its epoch.
+// The k-th is number k·ranks+rank of the batches from there on.
 type turns struct {
 	epoch       *Epoch
 	from        State
 	rank, ranks int
-	batches     int // from there on, of all ranks
-	next        int // of this rank
+	batches     int // from there on, for all ranks
+	next        int // for this rank
 }
 
 func (p *Plan) turns(from State, rank, ranks int) (*turns, error) {
@@ -47,13 +47,14 @@ func (t *turns) take() (turn Turn, ok bool) {
 	return turn, true
 }
 
-// share is the next batch of those that one of several readers of the rank has.
+// share returns the next batch for one of several readers of the rank.
 func (t *turns) share(share, shares int) (turn Turn, ok bool) {
 	t.next += (share - t.next%shares + shares) % shares
 	return t.take()
 }
 
-// Batches is how many batches a rank has from a state on, to the end of its epoch.
+// Batches returns the number of batches of a rank from a state on, to the end
+// of its epoch.
 func (p *Plan) Batches(from State, rank, ranks int) (int, error) {
 	t, err := p.turns(from, rank, ranks)
 	if err != nil {
@@ -66,8 +67,8 @@ func (p *Plan) Batches(from State, rank, ranks int) (int, error) {
 	return n, nil
 }
 
-// after is the state at which so many batches have been had: the start of the next
-// epoch, if there is no round left.
+// after returns the state after a number of batches: the start of the next
+// epoch, if no round is left.
 func (t *turns) after(batches int) State {
 	s := t.from
 	left := t.batches - batches

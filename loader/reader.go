@@ -11,29 +11,30 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// ReadOptions say which batches a reader has.
+// ReadOptions say which batches a reader returns.
 type ReadOptions struct {
-	// Rank of Ranks: 0 of 1 where Ranks is 0.
+	// Rank and Ranks say that this is rank Rank of Ranks; Ranks of 0 means rank
+	// 0 of 1.
 	Rank, Ranks int
-	// Share of Shares: where several readers share the batches of a rank, this one has
-	// every one of number Share + k*Shares of them, from where it begins. It then reads
-	// one epoch. Shares of 0 stands for 1.
+	// Share and Shares divide the batches of a rank between several readers.
+	// This one has the batches Share + k*Shares, counted from its start, and
+	// reads one epoch. Shares of 0 means 1.
 	Share, Shares int
-	// From is where to begin; nil is the start of the first epoch.
+	// From is the start; nil means the start of the first epoch.
 	From *State
-	// Epochs is how many epochs to read, that of From one of them; 0 is one after another
-	// without end. Batches of the next epoch are made ahead as those of this one are.
+	// Epochs is the number of epochs to read, including that of From; 0 means
+	// without end. Prefetching continues into the next epoch.
 	Epochs int
-	// Ahead is how many batches are being made or ready at most, beside those that were
-	// handed out; 0 stands for 16.
+	// Ahead bounds the number of batches in preparation or ready, besides those
+	// that were returned; 0 means 16.
 	Ahead int
-	// AheadBytes bounds the memory of these; 0 stands for 256 MiB. The batch that comes
-	// next is made however large it is.
+	// AheadBytes bounds their memory; 0 means 256 MiB. The next batch is always
+	// prepared, whatever its size.
 	AheadBytes int64
-	// Budget bounds them together with those of other readers, until the reader is closed;
-	// nil does not.
+	// Budget, if not nil, bounds them together with those of other readers,
+	// until the reader is closed.
 	Budget *Budget
-	// Rooms is where the memory of batches comes from; nil is memory of Go.
+	// Rooms allocates the memory of batches; nil means memory of Go.
 	Rooms Rooms
 }
 
@@ -42,12 +43,12 @@ const (
 	defaultAheadBytes = 256 << 20
 )
 
-// ErrTooManySkipped is the error of a reader that had to pass over more samples of an
-// epoch than it may.
+// ErrTooManySkipped is the error of a reader that would skip more samples of an
+// epoch than allowed.
 var ErrTooManySkipped = errors.New("loader: too many samples were skipped")
 
-// A Reader hands out the batches of one rank, in their order. Its methods are called by
-// one goroutine at a time, but for Close, which any may call.
+// A Reader returns the batches of one rank in order. Its methods must not be
+// called concurrently, except Close.
 type Reader struct {
 	loader  *Loader
 	options ReadOptions
@@ -59,24 +60,24 @@ type Reader struct {
 	coming  chan *coming // in order
 
 	mu      sync.Mutex
-	pending *coming // taken of those that come, and not waited for to the end
+	pending *coming // received from coming, but not yet complete
 
 	state   State
-	skipped int // of this epoch
+	skipped int // in this epoch
 	err     error
 }
 
-// coming is a batch that is being made, or the end of an epoch.
+// coming is a batch in preparation, or the end of an epoch.
 type coming struct {
-	made  chan struct{} // closed when batch or err is there
+	made  chan struct{} // closed when batch or err is set
 	batch *Batch
 	err   error
 	after State
-	ends  bool // the epoch, with no batch
+	ends  bool // the epoch, without a batch
 }
 
-// Read returns a reader, which makes batches ahead until it is closed or ctx ends. A
-// state of another plan is a [StateError].
+// Read returns a reader, which prefetches batches until it is closed or ctx
+// ends. A state of another plan is a [StateError].
 func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 	if o.Ranks == 0 {
 		o.Ranks = 1
@@ -123,8 +124,8 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 // ErrClosed is the error of a reader that was closed.
 var ErrClosed = errors.New("loader: the reader is closed")
 
-// Close ends what is being made, and waits for that. Batches that were handed out stay
-// until they are released.
+// Close ends the batches in preparation, and waits for them. Batches that were
+// returned stay valid until they are released.
 func (r *Reader) Close() {
 	r.cancel(ErrClosed)
 	r.work.Wait()
@@ -146,7 +147,7 @@ func (c *coming) release() {
 	}
 }
 
-// begin begins one batch after another.
+// begin starts one batch after another.
 func (r *Reader) begin() {
 	defer close(r.coming)
 	send := func(c *coming) bool {
@@ -206,8 +207,8 @@ func (r *Reader) begin() {
 	}
 }
 
-// first waits for the first batch, which has samples for all workers: what was begun
-// beside it would take their time, and whoever reads waits for this one.
+// first waits for the first batch, which has samples for all workers. Other
+// batches would take their time, while the consumer waits for this one.
 func (r *Reader) first(c *coming) {
 	select {
 	case <-c.made:
@@ -221,7 +222,6 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// make makes a batch.
 func (r *Reader) make(c *coming, number int, e edition, content Content) {
 	defer close(c.made)
 	defer r.ahead.passed(r.ctx, number)
@@ -256,7 +256,7 @@ func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err er
 	return b, nil
 }
 
-// failed says where in the order something went wrong.
+// failed adds the position in the order to an error.
 func (r *Reader) failed(c Content, err error) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
@@ -264,9 +264,10 @@ func (r *Reader) failed(c Content, err error) error {
 	return fmt.Errorf("loader: epoch %d, batch from position %d: %w", c.Epoch, c.From, err)
 }
 
-// Next returns the next batch, or [io.EOF] at the end of an epoch, after which it goes on
-// with the next one; at the end of the last, again and again. Any other error is final:
-// what comes next is in [Reader.State], from where another reader may try again.
+// Next returns the next batch, or [io.EOF] at the end of an epoch. After that
+// it continues with the next epoch; after the last it returns [io.EOF] again.
+// Any other error is final: [Reader.State] is the position of the next batch,
+// where another reader may try again.
 func (r *Reader) Next(ctx context.Context) (*Batch, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -282,7 +283,7 @@ func (r *Reader) Next(ctx context.Context) (*Batch, error) {
 	return r.take(c)
 }
 
-// await waits for what comes next. Who leaves before finds it again.
+// await waits for what comes next. If ctx ends before, the next call continues.
 func (r *Reader) await(ctx context.Context) (*coming, error) {
 	r.mu.Lock()
 	c := r.pending
@@ -311,8 +312,8 @@ func (r *Reader) await(ctx context.Context) (*coming, error) {
 	return c, err
 }
 
-// keep notes what is pending. If the reader was closed meanwhile, nobody else gives
-// back what came.
+// keep records what is pending. If the reader was closed in between, keep
+// releases the batch.
 func (r *Reader) keep(pending, c *coming) (*coming, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -326,7 +327,7 @@ func (r *Reader) keep(pending, c *coming) (*coming, error) {
 	return c, nil
 }
 
-// ended is what comes after the last.
+// ended returns the error after the last batch.
 func (r *Reader) ended() error {
 	if r.err = context.Cause(r.ctx); r.err == nil {
 		r.err = io.EOF
@@ -351,7 +352,7 @@ func (r *Reader) take(c *coming) (*Batch, error) {
 	return c.batch, nil
 }
 
-// fail ends all that is being made.
+// fail ends all batches in preparation.
 func (r *Reader) fail(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = noEnd{err}
@@ -361,19 +362,19 @@ func (r *Reader) fail(err error) error {
 	return err
 }
 
-// noEnd is an error that came of the end of a file, which nobody is to take for the end of
-// an epoch.
+// noEnd wraps an error caused by the end of a file, so that it is not treated
+// as the end of an epoch.
 type noEnd struct{ err error }
 
 func (e noEnd) Error() string { return e.err.Error() }
 
-// Is reports whether it is another error than [io.EOF].
+// Is reports whether it matches an error other than [io.EOF].
 func (e noEnd) Is(target error) bool { return target != io.EOF && errors.Is(e.err, target) } //nolint:errorlint // the one error
 
-// As is errors.As of what it stands for.
+// As is errors.As of the wrapped error.
 func (e noEnd) As(target any) bool { return errors.As(e.err, target) }
 
-// report tells of the samples that a batch lacks.
+// report reports the skipped samples of a batch.
 func (r *Reader) report(b *Batch) error {
 	for _, s := range b.Skipped {
 		if r.skipped++; r.skipped > r.loader.options.Skip {
@@ -386,15 +387,15 @@ func (r *Reader) report(b *Batch) error {
 	return nil
 }
 
-// BytesAhead is how many bytes the batches take that were made, or are being made, and were not handed
-// out.
+// BytesAhead returns the bytes of batches that are ready or in preparation, and
+// not returned yet.
 func (r *Reader) BytesAhead() int64 { return r.ahead.bytesAhead() }
 
-// State returns where to go on after the last batch that was handed out, and its round.
+// State returns the state after the last returned batch and its round.
 func (r *Reader) State() State { return r.state }
 
-// Batches yields what is left of an epoch. Whoever leaves it goes on with what comes
-// next.
+// Batches yields the remaining batches of an epoch. A later call continues
+// where the loop ended.
 func (r *Reader) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		for {

@@ -7,23 +7,21 @@ import (
 	"unsafe"
 )
 
-// Rooms gives the memory that batches are written into. Its methods may be called by
-// many goroutines. One reader takes room for one batch at a time, in the order of its
-// batches.
+// Rooms allocates the memory of batches. It must be safe for concurrent use.
+// One reader allocates for one batch at a time, in the order of its batches.
 type Rooms interface {
-	// Take returns so many bytes, with whatever in them, that begin at a multiple of 64
-	// in memory. It may wait for some that is given back, but not beyond the end of ctx.
+	// Take returns this many bytes with arbitrary content, aligned to 64 in
+	// memory. It may wait until memory is freed, but not beyond the end of ctx.
 	Take(ctx context.Context, bytes int64) ([]byte, error)
-	// Give takes back what Take returned: of a batch that was released, or that could
-	// not be made.
+	// Give frees memory from Take, when a batch was released or could not be
+	// built.
 	Give(b []byte)
 }
 
-// Rooms returns the memory of Go that batches are written into where nothing else is
-// said.
+// Rooms returns the default allocator, which uses memory of Go.
 func (l *Loader) Rooms() Rooms { return &l.heap }
 
-// heapRooms is memory of Go, used again by its size.
+// heapRooms reuses memory of Go by its size.
 type heapRooms struct{ sizes [48]sync.Pool } // of *byte
 
 // Take implements Rooms.
@@ -47,7 +45,7 @@ func (h *heapRooms) Give(b []byte) {
 	}
 }
 
-// aligned is new memory that begins at a multiple of 64.
+// aligned allocates memory aligned to 64.
 func aligned(n int64) []byte {
 	b := make([]byte, n+alignment)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) % alignment

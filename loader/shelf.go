@@ -9,30 +9,30 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A shelf has the samples that are in use, so that readers who are at one sample at the
-// same time share it, and with it what is read and decoded of it.
+// A shelf holds the samples in use, so that concurrent readers of a sample
+// share it and its decoded items.
 type shelf struct {
 	mu sync.Mutex
 	of map[place]*held
 }
 
-// A place is the number of a sample, of the edition of an epoch.
+// A place identifies a sample by its number and the edition of an epoch.
 type place struct {
 	edition uint64
 	number  int
 }
 
-// held is a sample that somebody uses.
+// held is a sample in use.
 type held struct {
 	users int
-	found chan struct{} // closed when the rest is known; nil if nobody had to wait
+	found chan struct{} // closed when the result is set; nil if no goroutine waits
 	done  bool
 	value dataset.Sample
 	err   error
 }
 
-// take returns the sample of a place, found by find if nobody uses it. Whoever got it
-// gives it back, also with an error.
+// take returns the sample of a place. It calls find if the sample is not in
+// use. The caller must call give afterwards, also after an error.
 func (s *shelf) take(ctx context.Context, at place, find func() (dataset.Sample, error)) (dataset.Sample, error) {
 	s.mu.Lock()
 	h := s.of[at]
@@ -54,12 +54,12 @@ func (s *shelf) take(ctx context.Context, at place, find func() (dataset.Sample,
 		}
 	}
 	if h.err != nil && errors.Is(h.err, context.Canceled) && ctx.Err() == nil {
-		return find() // who was first has left
+		return find() // the first caller was cancelled
 	}
 	return h.value, h.err
 }
 
-// wait waits for another who reads a sample, and may wait for memory.
+// wait waits for another reader of a sample, which may itself wait for memory.
 func wait(ctx context.Context, found <-chan struct{}) error {
 	defer pool.Wait(ctx)()
 	select {
@@ -74,7 +74,7 @@ var errGone = errors.New("loader: whoever read the sample has ended")
 
 func (s *shelf) find(h *held, find func() (dataset.Sample, error)) (dataset.Sample, error) {
 	v, err := dataset.Sample{}, errGone
-	defer func() { // also after a panic, or others would wait for ever
+	defer func() { // also after a panic, or others would wait forever
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		h.value, h.err, h.done = v, err, true

@@ -8,32 +8,32 @@ import (
 	"github.com/larder-data/larder/internal/proc/timing"
 )
 
-// A Stage is a part of the work of making batches: "decode jpeg", "map resize".
+// A Stage is a part of the work on batches, such as "decode jpeg" or "map
+// resize".
 type Stage struct {
 	Name string `json:"stage"`
-	// Seconds is what it took, without the stages within it, of those batches that were
-	// measured; time for which it waited for the disk or another reader is in it.
+	// Seconds is its time in the measured batches, without nested stages, but
+	// with waits for the disk or another reader.
 	Seconds float64 `json:"seconds"`
-	// Share is its part of all stages, of 1.
+	// Share is its share of the time of all stages, from 0 to 1.
 	Share float64 `json:"share"`
-	// ASample is its seconds for each sample of the batches that were measured.
+	// ASample is its time per sample of the measured batches, in seconds.
 	ASample float64 `json:"seconds_a_sample"`
 }
 
-// stages are measured in some batches: what is measured costs some microseconds.
+// stages measures a few batches, because measuring costs some microseconds.
 type stages struct {
 	all     bool
 	meter   timing.Meter
-	samples atomic.Int64 // of the batches that are measured
-	next    atomic.Int64 // when the next is, in nanoseconds since began
+	samples atomic.Int64 // in measured batches
+	next    atomic.Int64 // time of the next measurement, in nanoseconds since began
 }
 
 var began = time.Now()
 
-// measureEvery is the time from one batch that is measured to the next.
 const measureEvery = 50 * time.Millisecond
 
-// measure returns the context of a batch of so many samples.
+// measure returns the context for a batch with this number of samples.
 func (s *stages) measure(ctx context.Context, samples int) context.Context {
 	now, next := int64(time.Since(began)), s.next.Load()
 	if !s.all && (now < next || !s.next.CompareAndSwap(next, now+int64(measureEvery))) {
@@ -43,7 +43,7 @@ func (s *stages) measure(ctx context.Context, samples int) context.Context {
 	return timing.With(ctx, &s.meter)
 }
 
-// Stages returns what the work on batches consisted of so far, by all readers, the
+// Stages returns the stages of the work on batches so far, by all readers, the
 // longest first. It may be called at any time.
 func (l *Loader) Stages() []Stage {
 	times := l.stages.meter.Times()

@@ -9,40 +9,41 @@ import (
 	"strings"
 )
 
-// A State says which batch comes next, to all ranks together: none of them is in it, so
-// it can be resumed with another number of them. As text it has at most 64 bytes.
+// A State says which batch comes next, for all ranks together. It does not
+// depend on the number of ranks, so another number can resume. As text it has
+// at most 64 bytes.
 //
-// The state after a batch is that after the whole round: one batch for each rank. Ranks
-// that have had equally many batches have equal states.
+// The state after a batch is that after the whole round: one batch for each
+// rank. Ranks that have had the same number of batches have equal states.
 type State struct {
-	// Plan says what the order depends on but for the seed.
+	// Plan identifies what the order depends on, except the seed.
 	Plan Fingerprint
 	Seed uint64
 	// Epoch counts from 0.
 	Epoch uint64
-	// Position is how many samples of the epoch's order come before; where sequences are
-	// cut it counts tokens.
+	// Position is the number of earlier samples in the epoch's order; for split
+	// rows it counts tokens.
 	Position int
 }
 
 // stateVersion is the first character of a state as text.
 const stateVersion = "1"
 
-// mostPosition is more than any position.
+// mostPosition exceeds all positions.
 const mostPosition = math.MaxInt >> 1
 
-// String is the state as text: version, plan, seed, epoch and position, with dots
-// between them, the numbers to the base 36.
+// String returns the state as text: version, plan, seed, epoch and position,
+// separated by dots, the numbers in base 36.
 func (s State) String() string {
 	return strings.Join([]string{
 		stateVersion, s.Plan.String(), strconv.FormatUint(s.Seed, 36), strconv.FormatUint(s.Epoch, 36), strconv.FormatUint(uint64(s.Position), 36),
 	}, ".")
 }
 
-// ErrState is the error of a text that is not the state of a loader.
+// ErrState is the error of text that is not the state of a loader.
 var ErrState = errors.New("is not the state of a loader")
 
-// ParseState reads what [State.String] wrote, and nothing else.
+// ParseState parses the exact output of [State.String].
 func ParseState(text string) (s State, err error) {
 	wrong := func(what string) (State, error) {
 		return State{}, fmt.Errorf("%.80q %w: %s", text, ErrState, what)
@@ -74,7 +75,7 @@ func ParseState(text string) (s State, err error) {
 	return s, nil
 }
 
-// MarshalText is [State.String], so that a state is a string of JSON.
+// MarshalText is [State.String], so that a state is a JSON string.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText is [ParseState].
@@ -83,17 +84,17 @@ func (s *State) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// A Fingerprint stands for what the order of a plan depends on but for the seed, in
-// three parts, so that it can be said which of them differs.
+// A Fingerprint identifies what the order of a plan depends on, except the
+// seed. It has three parts, so that an error can name the part that differs.
 type Fingerprint struct {
-	Data    [5]byte // the samples: names, numbers and identities of the parts, which of them, lengths
+	Data    [5]byte // the samples: names, numbers and identities of the parts, selection, lengths
 	Order   [5]byte // how they are drawn
-	Batches [5]byte // how they are put into batches; of batches by number not the number
+	Batches [5]byte // how they are put into batches, except the number in batches by number
 }
 
 var fingerprintText = base64.RawURLEncoding.Strict()
 
-// String is the fingerprint as 20 characters.
+// String returns the fingerprint as 20 characters.
 func (f Fingerprint) String() string {
 	return fingerprintText.EncodeToString(append(append(append(make([]byte, 0, 15), f.Data[:]...), f.Order[:]...), f.Batches[:]...))
 }
@@ -109,10 +110,11 @@ func parseFingerprint(text string) (f Fingerprint, err error) {
 	return f, nil
 }
 
-// A StateError says that a state is not one of a plan.
+// A StateError says that a state belongs to another plan.
 type StateError struct {
 	State State
-	// Differs names what differs: "samples", "order", "batches", "seed", "position".
+	// Differs lists the differences: "samples", "order", "batches", "seed",
+	// "position".
 	Differs []string
 	text    string
 }
@@ -121,7 +123,7 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the state %s cannot be resumed here: %s", e.State, e.text)
 }
 
-// Check refuses a state that is not one of the plan, with a [StateError].
+// Check returns a [StateError] if a state does not belong to the plan.
 func (p *Plan) Check(s State) error {
 	e := &StateError{State: s}
 	var why []string

@@ -44,7 +44,7 @@ func (c *column) writeCell(i int, block []byte) error {
 	return c.put(in, slot, c.slot)
 }
 
-// fills reports whether a cell is as large as the room for it.
+// fills reports whether a cell fills its slot.
 func (c *column) fills(in *cell) bool {
 	shape, err := c.outer(in.shape)
 	return err == nil && slices.Equal(shape, c.slot)
@@ -75,7 +75,6 @@ func (c *column) writeRow(r int, block []byte) error {
 	return nil
 }
 
-// pad fills memory with elements of padding.
 func pad(to, with []byte) {
 	if len(to) == 0 {
 		return
@@ -85,7 +84,7 @@ func pad(to, with []byte) {
 	}
 }
 
-// put writes a cell into a slot of the shape out.
+// put writes a cell into a slot with output shape out.
 func (c *column) put(in *cell, slot []byte, out []int) error {
 	w := slotWriter{conv: c.conversions[in.dtype], planar: c.options.Planar, out: out}
 	if in.unread != nil && w.conv.same() && !w.planar && slices.Equal(in.shape, out) {
@@ -104,20 +103,21 @@ func (c *column) put(in *cell, slot []byte, out []int) error {
 	return w.strips(slot, in, c.options.Channels)
 }
 
-// stripBytes is about how much of an image is converted at a time: little enough to stay
-// near the processor.
+// stripBytes is the approximate part of an image to convert at a time, small
+// enough to stay in the processor cache.
 const stripBytes = 32 << 10
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// A slotWriter writes arrays into memory of another shape, type or order of dimensions.
+// A slotWriter writes arrays into memory with another shape, type or order of
+// dimensions.
 type slotWriter struct {
 	conv   *conversion
 	planar bool
 	out    []int
 }
 
-// strips writes an image some rows at a time, so that there is no other copy of it.
+// strips writes an image a few rows at a time, without another copy of it.
 func (w *slotWriter) strips(slot []byte, in *cell, channels int) error {
 	b := in.img.Bounds()
 	sub, ok := in.img.(interface {
@@ -155,7 +155,7 @@ func (w *slotWriter) write(slot, src []byte, shape []int, y int) error {
 	return w.conv.spread(slot, src, shape, w.out, y)
 }
 
-// planes writes the channels of (height, width, channels) apart.
+// planes writes the channels of (height, width, channels) as separate planes.
 func (w *slotWriter) planes(slot, src []byte, shape []int, y int) error {
 	in, out := w.conv.from.Size(), w.conv.to.Size()
 	width, channels := shape[1], shape[2]
@@ -178,7 +178,7 @@ func (c *conversion) spread(slot, src []byte, shape, out []int, y int) error {
 	if len(shape) == 0 {
 		return c.run(slot, src, 1, 0, 1)
 	}
-	row := c.to.Size() // bytes of the slot
+	row := c.to.Size() // bytes per row of the slot
 	for _, n := range out[1:] {
 		row *= n
 	}

@@ -16,20 +16,18 @@ func init() {
 	registerImages[ColorJitter]("color-jitter", "Changes brightness, contrast, saturation and hue of images at random.")
 }
 
-// ColorJitter changes brightness, contrast, saturation and hue by factors drawn
-// evenly from ranges, in an order that is drawn too, as ColorJitter of
-// torchvision does:
+// ColorJitter changes brightness, contrast, saturation and hue by random factors in
+// random order, like ColorJitter of torchvision. Factors are uniform in their ranges:
 //
 //   - brightness multiplies all colours by the factor;
-//   - contrast moves colours away from the mean grey of the image, or to it;
-//   - saturation moves colours away from their own grey, or to it;
-//   - hue turns colours round the circle of hues by that share of it.
+//   - contrast moves colours away from the mean grey of the image, or towards it;
+//   - saturation moves colours away from their own grey, or towards it;
+//   - hue rotates hues by this fraction of the circle.
 //
-// A range is a list of two numbers, or one number x for [max(0, 1-x), 1+x]; for
-// hue x from 0 to 0.5 for [-x, x]. Without a range the quality is not changed.
-// Values are rounded once, in the end. Channels and depth stay, but for a palette
-// and for CMYK, which become RGB; saturation and hue do not change grey images,
-// and nothing changes alpha.
+// A range is a list of two numbers, or one number x for [max(0, 1-x), 1+x]; for hue, x
+// from 0 to 0.5 means [-x, x]. Without a range the property does not change. Values are
+// rounded once, at the end. Channels and depth stay, but palette and CMYK images become
+// RGB. Saturation and hue do not change grey images, and alpha never changes.
 type ColorJitter struct {
 	Items      []string `param:"items" doc:"the images, which are replaced; all are changed alike" default:"[image]"`
 	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
@@ -42,11 +40,10 @@ type ColorJitter struct {
 	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
 }
 
-// span is the range that a factor is drawn from.
 type span struct{ From, To float64 }
 
-// spans reads the ranges, in the order brightness, contrast, saturation, hue.
-// Those that change nothing are 1 to 1, and 0 to 0 for hue.
+// spans reads the ranges, in the order brightness, contrast, saturation, hue. Missing
+// ones are 1 to 1, and 0 to 0 for hue.
 func (m ColorJitter) spans() (s [4]span, err error) {
 	for i, q := range []struct {
 		name  string
@@ -64,7 +61,7 @@ func (m ColorJitter) spans() (s [4]span, err error) {
 	return s, nil
 }
 
-// readSpan reads a range round the factor that changes nothing.
+// readSpan reads a range around the neutral factor.
 func readSpan(v any, neutral, least, greatest float64) (span, error) {
 	if v == nil {
 		return span{neutral, neutral}, nil
@@ -107,7 +104,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// Check refuses what is no range.
+// Check refuses invalid ranges.
 func (m ColorJitter) Check() error {
 	_, err := m.spans()
 	return err
@@ -126,19 +123,19 @@ func (m ColorJitter) Maker() (dataset.Maker, error) {
 	}.maker()
 }
 
-// jittered returns the change that draws from spans.
+// jittered returns the function that draws from spans and changes images.
 func jittered(spans [4]span) func([]image.Image, *rand.Rand) ([]image.Image, error) {
 	return func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
 		order := random.Perm(len(spans))
 		var factors [4]float64
-		for i, s := range spans { // always all, so that one range does not change the draws of another
+		for i, s := range spans { // always all, so that one range does not affect the draws for another
 			factors[i] = s.From + random.Float64()*(s.To-s.From)
 		}
 		return each(func(img image.Image) image.Image { return jitter(img, order, factors) })(all, nil)
 	}
 }
 
-// The qualities, as indices.
+// The properties, as indexes.
 const (
 	brightness = iota
 	contrast
@@ -146,14 +143,13 @@ const (
 	hue
 )
 
-// rgb is a colour from 0 to 1 a channel.
+// rgb is a colour with channels from 0 to 1.
 type rgb [3]float64
 
-// grey is how bright a colour is, by the weights of ITU-R 601.
+// grey returns the luminance of a colour, by the weights of ITU-R 601.
 func (c rgb) grey() float64 { return (299*c[0] + 587*c[1] + 114*c[2]) / 1000 }
 
-// towards moves c so that it is at distance factor from grey, where c itself is
-// at 1.
+// towards interpolates between grey (factor 0) and c (factor 1), or extrapolates.
 func (c rgb) towards(grey, factor float64) rgb {
 	for i := range c {
 		c[i] = clamp(grey + (c[i]-grey)*factor)
@@ -163,7 +159,6 @@ func (c rgb) towards(grey, factor float64) rgb {
 
 func clamp(v float64) float64 { return min(1, max(0, v)) }
 
-// jitter changes the qualities in an order by factors.
 func jitter(img image.Image, order []int, factors [4]float64) image.Image {
 	p := pixelsOf(img)
 	for _, q := range order {
@@ -183,8 +178,8 @@ func jitter(img image.Image, order []int, factors [4]float64) image.Image {
 	return p.image()
 }
 
-// turn turns a colour round the circle of hues of the HSV model, by a share of
-// it. Its value and its saturation stay.
+// turn rotates a colour's hue by a fraction of the circle in the HSV model. Value and
+// saturation stay.
 func (c rgb) turn(share float64) rgb {
 	v, low := max(c[0], c[1], c[2]), min(c[0], c[1], c[2])
 	d := v - low
@@ -208,7 +203,7 @@ func (c rgb) turn(share float64) rgb {
 	return rgb{channel(5), channel(3), channel(1)}
 }
 
-// pixels is an image to compute with.
+// pixels is an image in floating point.
 type pixels struct {
 	rect   image.Rectangle
 	colors []rgb
@@ -220,7 +215,7 @@ type pixels struct {
 
 func pixelsOf(img image.Image) *pixels {
 	r := rasterOf(img)
-	if m, ok := r.Image.(*image.RGBA); ok && m.Opaque() { // then nothing is multiplied
+	if m, ok := r.Image.(*image.RGBA); ok && m.Opaque() { // then alpha changes no colour
 		r = rasterOf(&image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect})
 	}
 	n := r.width() * r.height()
@@ -232,8 +227,7 @@ func pixelsOf(img image.Image) *pixels {
 	return p
 }
 
-// read takes in an image. The types that decoders make most are not asked for
-// each pixel.
+// read reads an image. It has fast paths for the types that decoders return most.
 func (p *pixels) read(r raster) {
 	add := func(red, green, blue, alpha uint8) {
 		p.colors = append(p.colors, rgb{float64(red) / math.MaxUint8, float64(green) / math.MaxUint8, float64(blue) / math.MaxUint8})
@@ -266,7 +260,6 @@ func (p *pixels) change(f func(rgb) rgb) {
 	}
 }
 
-// mean is the mean grey.
 func (p *pixels) mean() float64 {
 	sum := 0.0
 	for _, c := range p.colors {

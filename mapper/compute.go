@@ -20,28 +20,27 @@ func init() {
 		func(_ *component.Env, p Compute) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// Compute sets items, and values inside of documents, to what expressions come out as.
-// All expressions are evaluated over the sample as it came, so none sees what another
-// sets; then the values are set in the order of their paths. It reads the items that
-// the expressions name and those that it changes inside, and no other.
+// Compute sets items, and values in documents, to the results of expressions. It
+// evaluates all expressions over the input sample, so none depends on another, and then
+// sets the values in the order of their paths. It reads only the items that the
+// expressions name and those that it changes inside.
 //
-// A document that is changed inside keeps its format, and all that is not set. What is
-// missing on the way is made: see [dataset.Sample.Set]. A value is what a document can
-// hold: a text, a number that is neither infinite nor NaN, true, false, null, or a list
-// or map of these.
+// A changed document keeps its format and all other values. Missing containers on a
+// path are created: see [dataset.Sample.Set]. A value must fit into a document: a
+// string, a finite number, true, false, null, or a list or map of these.
 type Compute struct {
 	Set    map[string]string `param:"set,required" doc:"expressions by what they set, an item or a path into one: {metadata.area: metadata.w * metadata.h}"`
 	Format string            `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
 }
 
-// A formula is an expression and what is set to its value.
+// A formula is an expression and the path that it sets.
 type formula struct {
 	path  dataset.Path
 	value *expr.Expression
 }
 
-// Check refuses paths and expressions that cannot be read, paths that lead into each
-// other, and a format that is not known.
+// Check refuses invalid paths and expressions, paths that contain each other, and
+// unknown formats.
 func (m Compute) Check() error {
 	if len(m.Set) == 0 {
 		return errors.New("set is empty and must name what to set, such as {area: w * h}")
@@ -60,7 +59,6 @@ func (m Compute) Check() error {
 	return dataset.CheckExt(cmp.Or(m.Format, "json"))
 }
 
-// formulasOf reads expressions by their paths.
 func formulasOf(set map[string]string) ([]formula, error) {
 	var all []formula
 	for _, text := range slices.Sorted(maps.Keys(set)) {
@@ -85,7 +83,7 @@ func (m Compute) Maker() (dataset.Maker, error) {
 	return computer(m.Set, cmp.Or(m.Format, "json"))
 }
 
-// settings lists what is set, by name.
+// settings lists the settings by name.
 func settings(set map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -94,8 +92,8 @@ func settings(set map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// computer returns the mapper. It reads the expressions, so that the code which does
-// counts.
+// computer returns the mapper. It parses the expressions here, so that the parser's
+// code is part of the identity.
 func computer(set map[string]string, format string) (dataset.Maker, error) {
 	formulas, err := formulasOf(set)
 	if err != nil {
@@ -103,8 +101,8 @@ func computer(set map[string]string, format string) (dataset.Maker, error) {
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "compute", Detail: settings(set), Formats: []string{format},
-		// Their texts are in Params; the evaluator, whose code counts by its version, does
-		// not change what it evaluates, and that cannot be followed there.
+		// Params contains the source of the expressions. The evaluator, whose code
+		// counts by its version, does not modify them; code analysis cannot prove this.
 		Pure:   []string{"github.com/larder-data/larder/mapper.formulas"},
 		Params: []key.Param{{Name: "set", Value: set}, {Name: "format", Value: format}},
 		Names:  func(have []string) (in, out []string) { return namesOf(formulas, have) },
@@ -125,7 +123,8 @@ func computer(set map[string]string, format string) (dataset.Maker, error) {
 	})
 }
 
-// namesOf returns what formulas read and make of a sample that has certain items.
+// namesOf returns the items that formulas read and set in a sample with the given
+// items.
 func namesOf(formulas []formula, have []string) (in, out []string) {
 	in = []string{}
 	note := func(list *[]string, name string) {

@@ -18,14 +18,14 @@ func init() {
 		func(_ *component.Env, p Convert) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// Convert encodes items in other formats. The bytes of an item that has the
-// extension already, or another extension of the same format, stay as they are.
+// Convert encodes items in other formats. Items that already have the extension, or
+// another extension of the same format, keep their bytes.
 type Convert struct {
 	To      map[string]string `param:"to,required" doc:"item to the extension that it gets, such as {image: png}"`
 	Missing string            `param:"missing" doc:"what to do about an item that is not there" default:"ignore" enum:"ignore|error"`
 }
 
-// Check refuses extensions that nothing can be encoded with.
+// Check refuses extensions without an encoder.
 func (m Convert) Check() error {
 	if len(m.To) == 0 {
 		return errors.New("to must name at least one item")
@@ -68,7 +68,7 @@ func (m Convert) Maker() (dataset.Maker, error) {
 	})
 }
 
-// present returns those of the items that are there, and not nil.
+// present returns those of the items that exist and are not nil.
 func present(items, have []string) []string {
 	there := []string{}
 	for _, k := range items {

@@ -29,32 +29,30 @@ func init() {
 		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Maker(env) })
 }
 
-// Exec runs a command once a sample, in an empty temporary folder, with
-// LARDER_IN and LARDER_OUT set to two folders inside it. Each item of Items is
-// there as <key>.<ext>, encoded as it is at rest; each file <key>.<ext> left
-// in LARDER_OUT becomes an item, and Into must name exactly those keys.
+// Exec runs a command for each sample, in an empty temporary directory. LARDER_IN and
+// LARDER_OUT name two directories inside it. LARDER_IN has each item of Items as
+// <key>.<ext>, encoded as stored. Each file <key>.<ext> that the command leaves in
+// LARDER_OUT becomes an item, and Into must name exactly those keys.
 //
-// With Batch it is run once for up to so many samples, with LARDER_BATCH set to a folder
-// in place of LARDER_IN and LARDER_OUT: this has a folder for each sample, 000, 001 and
-// so on, with folders in and out inside. A command that ends well says of a sample that
-// it could not be made by a file error in its folder, with the reason. What a command
-// left that did not end well counts for nothing: what it named so has failed, and the
-// others are made again, in halves of it if it named none. Which samples are in a batch is up
-// to what is kept and asked for: an output must depend on nothing but the items beside
-// it.
+// With Batch it runs once for up to that many samples, and LARDER_BATCH replaces
+// LARDER_IN and LARDER_OUT. It names a directory with a directory per sample, 000, 001
+// and so on, each with in and out inside. A command that succeeds reports a failed
+// sample by a file error in the sample's directory, with the reason. If a command
+// fails, its output is dropped. The samples that it reported have failed; the others
+// run again, in halves if it reported none. Batches depend on what is cached and
+// requested, so an output may depend only on the items of its sample.
 //
-// Its identity is the words of the command, the values of the variables in Env,
-// and the content of every file in Code and of every file below the flow's folder
-// that words and values name: see [Exec.Files]. Words that are such a name are
-// made absolute; names inside longer words and in values reach the command as
-// they are. Of the environment only Env, PATH, HOME and TMPDIR reach the command,
-// and what [larder.Environ] adds.
+// Its identity is the words of the command, the values of the variables in Env, and the
+// content of files. These are the files in Code and those below the flow's directory
+// that words and values name: see [Exec.Files]. Words that are such a name become
+// absolute paths; names inside longer words and in values stay unchanged. The command's
+// environment has only Env, PATH, HOME and TMPDIR, and what [larder.Environ] adds.
 //
-// Timeout and Bytes bound what the command may take for a sample. They and Batch are no
-// part of the identity, as they decide whether there is a result, and not which.
+// Timeout and Bytes bound what the command may use for a sample. They and Batch are not
+// part of the identity, because they decide whether there is a result, but not which.
 //
-// What the command starts ends with it, or with the run at the latest, and so does
-// the folder. Where the program was killed, [Sweep] ends both.
+// Processes that the command starts end with it, or at the latest with the run, and its
+// directory is removed. If the program was killed, [Sweep] does both.
 type Exec struct {
 	Command []string         `param:"command,required" doc:"the program and its arguments"`
 	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
@@ -66,13 +64,14 @@ type Exec struct {
 	Bytes   int              `param:"max-bytes,how" doc:"how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
-// maxLeft is how much a command may leave unless it is told.
+// maxLeft is the default bound of the output of a command.
 const maxLeft = 1 << 30
 
-// Placed says that words of the command and variables name files of the flow's folder.
+// Placed says that words of the command and variables name files of the flow's
+// directory.
 func (Exec) Placed() {}
 
-// Check refuses what cannot be run, whatever the samples are.
+// Check refuses parameters that cannot work for any sample.
 func (m Exec) Check() error {
 	if err := m.checkBounds(); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (m Exec) checkBounds() error {
 	return nil
 }
 
-// checkFiles refuses items that cannot be files of a directory, each of its own name.
+// checkFiles refuses items that cannot be distinct files of a directory.
 func checkFiles(what string, items []string) error {
 	for i, k := range items {
 		if !output.SafeName(k) || strings.Contains(k, ".") {
@@ -120,7 +119,7 @@ func checkFiles(what string, items []string) error {
 	return nil
 }
 
-// timeout is how long the command may take; 0 is as long as it takes.
+// timeout returns the time limit of the command; 0 means none.
 func (m Exec) timeout() (time.Duration, error) {
 	if m.Timeout == "" {
 		return 0, nil
@@ -132,8 +131,8 @@ func (m Exec) timeout() (time.Duration, error) {
 	return d, nil
 }
 
-// Maker returns the mapper. The code files are read now: their content is part
-// of the identity.
+// Maker returns the mapper. It reads the code files, because their content is part of
+// the identity.
 func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		remain := cleanup.Add(func() error { return clearRun(folder, names) })
 		env.Ending.Last(func() {
 			endUsers(usersOf(folder.dir))
-			_ = folder.remove() // the next program tries again
+			_ = folder.remove() // the next run of a program tries again
 			remain.Done()
 		})
 	}
@@ -173,19 +172,19 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "exec", Detail: strings.Join(m.Command, " "), Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
-		// Of the outside the command gets a folder, and what is in Params.
+		// From outside, the command gets only a directory and the values in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
-			// How long it may take, where its log is, and whether what it left can be read changes no result.
+			// The time limit, the location of the log, and errors in reading the output
+			// do not change a result.
 			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlacesOf", "github.com/larder-data/larder/dataset.CheckedBytes"},
 	})
 }
 
-// Variables lists the variables of the environment that the command sees, if
-// they are set.
+// Variables lists the environment variables that the command gets, if they are set.
 func (m Exec) Variables() []string { return slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, m.Env) }
 
-// identity lists what the result depends on beside the items. Files of the
-// command are named as the flow names them, so that a flow may be moved.
+// identity lists what the result depends on besides the items. It names files as the
+// flow does, so that a flow may be moved.
 func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param, error) {
 	params := []key.Param{{Name: "command", Value: e.Command}, {Name: "into", Value: e.Into}}
 	files := named.words
@@ -203,30 +202,31 @@ func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param,
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(e.Env))) {
 		value, set := os.LookupEnv(name)
-		// Only its digest: a variable may hold a secret, and explanations are kept.
+		// Only its digest, because a variable may hold a secret, and explanations are
+		// stored.
 		params = append(params, key.Param{Name: "env " + name, Value: []any{set, key.DigestOf([]byte(value)).String()}})
 	}
 	return params, nil
 }
 
-// execution is what one use of the mapper needs to run.
+// execution is the state of one use of the mapper.
 type execution struct {
 	Exec
-	limit time.Duration // 0: none
-	logs  logFolder     // takes what the command writes to stderr
+	limit time.Duration // 0 means none
+	logs  logFolder     // of the command's stderr
 	argv  []string
 	env   *component.Env
 	code  map[string]key.Digest // of the files in the identity, by path
 
-	folders string // how the names of the folders begin in which the command runs
+	folders string // prefix of the names of the directories in which the command runs
 }
 
-// all returns what is done with samples. It is known by this function.
+// all returns the function on samples. It is the code identity of the mapper.
 func (e *execution) all() func(context.Context, []dataset.Sample) ([]dataset.Sample, error) {
 	return func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return e.run(ctx, in) }
 }
 
-// run runs the command on samples: on one, unless it takes batches.
+// run runs the command on samples: on a single one, unless it takes batches.
 func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []dataset.Sample, err error) {
 	defer e.env.Ending.Begin()()
 	folder, err := makeFolder(e.folders)
@@ -256,8 +256,8 @@ func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []d
 	return e.collectAll(desks, ended)
 }
 
-// unchanged holds the code files to what they were when the identity was made:
-// the command may have read others.
+// unchanged checks that the code files have not changed since the identity was
+// computed, because the command may have read other content.
 func (e *execution) unchanged(ctx context.Context) error {
 	for path, was := range e.code {
 		now, _, err := key.DigestFile(ctx, path, e.env.Files)
@@ -271,7 +271,7 @@ func (e *execution) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// lay writes the items that the command reads.
+// lay writes the input items of the command.
 func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -288,7 +288,7 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 	return nil
 }
 
-// write makes a file of an item, which may be larger than memory.
+// write writes an item to a file. The item may be larger than memory.
 func write(ctx context.Context, path string, it *dataset.Item) error {
 	from, _, err := it.Open(ctx)
 	if err != nil {
@@ -303,7 +303,7 @@ func write(ctx context.Context, path string, it *dataset.Item) error {
 	return errors.Join(err, to.Close())
 }
 
-// start runs the command to its end, which is to be that of n samples.
+// start runs the command for n samples and waits for its end.
 func (e *execution) start(ctx context.Context, dir string, variables []string, n int) (err error) {
 	bounded, cancel := e.bounded(ctx, n)
 	defer cancel()
@@ -328,13 +328,13 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 		return fmt.Errorf("command %s: it took longer than the timeout of %s%s, and was ended%s", e.shown(), e.Timeout, ofEach(n), stderr.String())
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it ended well, and what it left is ended now
+		err = nil // it succeeded, and its remaining processes have ended now
 	}
 	if err == nil {
 		return nil
 	}
 	said := ""
-	if errors.As(err, new(*exec.ExitError)) { // else it was not run
+	if errors.As(err, new(*exec.ExitError)) { // otherwise it did not run
 		said = stderr.String()
 	}
 	return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), said)
@@ -347,10 +347,10 @@ func ofEach(n int) string {
 	return fmt.Sprintf(" for each of %d samples", n)
 }
 
-// bounded is ctx for as long as the command may take for n samples.
+// bounded returns ctx with the time limit for n samples.
 func (e *execution) bounded(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	limit := e.limit * time.Duration(n)
-	if limit/time.Duration(n) != e.limit { // longer than can be said
+	if limit/time.Duration(n) != e.limit { // overflow
 		limit = 0
 	}
 	if limit == 0 {
@@ -359,7 +359,8 @@ func (e *execution) bounded(ctx context.Context, n int) (context.Context, contex
 	return context.WithTimeout(ctx, limit)
 }
 
-// environ is the environment of the command, but for its folders.
+// environ returns the environment of the command, without the variables for its
+// directories.
 func (e *execution) environ() []string {
 	var env []string
 	for _, name := range e.Variables() {

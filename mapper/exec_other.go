@@ -7,11 +7,10 @@ import (
 	"os/exec"
 )
 
-// runGroup runs a command. A child of it may outlive it where there are no process
-// groups.
+// runGroup runs a command. Without process groups, a child of it may outlive it.
 func runGroup(cmd *exec.Cmd) error { return cmd.Run() }
 
-// lockFolder locks nothing where folders cannot be locked.
+// lockFolder does nothing where directories cannot be locked.
 func lockFolder(string) (*os.File, error) { return nil, nil } //nolint:nilnil // there is no lock
 
 func isGone(int) bool { return false } // there is no lock to wait for

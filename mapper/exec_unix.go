@@ -13,18 +13,18 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// pipeDelay is how long the end of stderr is waited for when a command and its group
-// have ended: a process that left the group may hold it open.
+// pipeDelay is how long to wait for the end of stderr after a command and its group
+// have ended. A process that left the group may hold it open.
 const pipeDelay = 100 * time.Millisecond
 
-// runGroup runs a command and its children in a group of their own, all of which
-// ends when the command ends, when its context does and, where the system can do
-// that, when this process does.
+// runGroup runs a command and its children in a process group. The group ends when the
+// command or its context ends and, where the system supports it, when this process
+// ends.
 func runGroup(cmd *exec.Cmd) error {
-	runtime.LockOSThread() // what ends with its parent ends with the thread that started it
+	runtime.LockOSThread() // the parent-death signal is bound to the thread that started it
 	defer runtime.UnlockOSThread()
 	var mu sync.Mutex
-	over := false // then the group's number may be another's soon
+	over := false // afterwards the group ID may be reused
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.SysProcAttr = process.Attributes()
 	cmd.WaitDelay = pipeDelay
@@ -42,18 +42,18 @@ func runGroup(cmd *exec.Cmd) error {
 	if process.AwaitExit(cmd.Process.Pid) {
 		mu.Lock()
 		over = true
-		_ = end() // the command has ended, but its number is kept until Wait
+		_ = end() // the command has ended, but its PID stays reserved until Wait
 		mu.Unlock()
 	}
 	return cmd.Wait()
 }
 
-// lockFolder locks a folder of the user's own until the file is closed, or the
-// process ends in whatever way.
+// lockFolder locks a directory of the user until the file is closed, or the process
+// ends in any way.
 func lockFolder(dir string) (*os.File, error) {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, errLocked // gone, or not ours
+		return nil, errLocked // removed, or another user's
 	}
 	f := os.NewFile(uintptr(fd), dir)
 	var st syscall.Stat_t
@@ -72,5 +72,5 @@ func lockFolder(dir string) (*os.File, error) {
 	return nil, err
 }
 
-// isGone reports whether a process has ended; of no process it is not known.
+// isGone reports whether a process has ended. It is false for unknown PIDs.
 func isGone(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH }

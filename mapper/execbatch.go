@@ -14,20 +14,21 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// A desk is where a command finds the items of a sample and leaves others.
+// A desk is the pair of directories for the input and output items of a sample.
 type desk struct {
 	in, out string
-	failed  string      // the file that says that the sample could not be made; "" if none does
-	folders []ownFolder // out, and those around it
+	failed  string      // the file that reports that the sample failed; "" without one
+	folders []ownFolder // out, and its parents
 }
 
-// An ownFolder is one that the command may put nothing else in the place of.
+// An ownFolder is a directory that the command must not replace.
 type ownFolder struct {
 	path   string
-	called string // in messages: what the command knows it by
+	called string // its name for the command, for messages
 }
 
-// desks returns n desks in a folder, and the variables that tell the command of them.
+// desks creates n desks in a directory, and returns them with the variables that pass
+// them to the command.
 func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	if e.Batch == 0 {
 		d := desk{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}
@@ -37,7 +38,7 @@ func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	batch := filepath.Join(dir, "batch")
 	all := make([]desk, n)
 	for i := range all {
-		name := fmt.Sprintf("%03d", i) // of up to dataset.MaxBatch: in order when sorted as text
+		name := fmt.Sprintf("%03d", i) // of up to dataset.MaxBatch: sorts in order as a string
 		own := filepath.Join(batch, name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			return nil, nil, err
@@ -51,8 +52,8 @@ func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	return all, []string{"LARDER_BATCH=" + batch}, nil
 }
 
-// collectAll reads what a command left that ended well, or with an error. Of one that
-// did not end well it may be half of an item, so only what it named as failed counts.
+// collectAll reads the output of a command that succeeded or failed. A failed command
+// may leave partial items, so only its reports of failed samples count.
 func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, error) {
 	outs, errs, named := make([]dataset.Sample, len(desks)), map[int]error{}, false
 	for i, d := range desks {
@@ -77,10 +78,10 @@ func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, err
 	return outs, nil
 }
 
-// maxReason is how many bytes of a reason count.
+// maxReason bounds the used part of a reason, in bytes.
 const maxReason = 2000
 
-// error returns what the command says of a sample that it could not make.
+// error returns the command's error for a sample that it could not compute.
 func (d desk) error() error {
 	if d.failed == "" || d.intact(len(d.folders)-1) != nil {
 		return nil

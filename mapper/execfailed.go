@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A commandError says in words why a command failed.
+// A commandError is a readable reason for the failure of a command.
 type commandError struct {
 	text string
 	err  error
@@ -19,10 +19,10 @@ type commandError struct {
 func (e *commandError) Error() string { return e.text }
 func (e *commandError) Unwrap() error { return e.err }
 
-// shown is the command in messages: what it is, if its words are many.
+// shown returns the command for messages, shortened if long.
 func (e *execution) shown() string { return display.Short(strings.Join(e.Command, " ")) }
 
-// whyFailed says why the command could not be run, or how it ended.
+// whyFailed returns why the command could not run, or how it ended.
 func (e *execution) whyFailed(err error) error {
 	name := display.Short(e.Command[0])
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ended says how a command ended that did not end well.
+// ended describes how a command failed.
 func ended(exit *exec.ExitError) string {
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -22,8 +22,8 @@ func ended(exit *exec.ExitError) string {
 	return text
 }
 
-// notRun says why the system did not run a command, where %q is its name; "" if that is
-// not known.
+// notRun returns why the system did not run a command, with %q for its name; "" if
+// unknown.
 func notRun(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):

@@ -15,28 +15,27 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// maxPieces is how many texts are tried as names of files at most: more than the
-// longest word that Linux gives to a program has of different ones, unless it
-// was made for that.
+// maxPieces bounds the strings that are tried as file names. It exceeds the number of
+// distinct ones in the longest argument of Linux, except for arguments built to exceed
+// it.
 const maxPieces = 1 << 16
 
-// cuts are what ends a name in a text, in scripts and lists of options. Each cuts
-// more finely than the one before; pieces of the coarser ones count as well, as
-// names may have blanks and signs in them.
+// cuts are the characters that end a name in a string, in scripts and lists of options.
+// Each set cuts more finely than the one before. Pieces of the coarser cuts count as
+// well, because names may contain blanks and punctuation.
 var cuts = []string{"\"'`\r\n", "=:;,|&<>()$", " \t\v\f", `@[]{}!#\`}
 
-// namedFiles are the files below the flow's folder that a command names.
+// namedFiles are the files below the flow's directory that a command names.
 type namedFiles struct {
 	words map[string]string // paths, by the words that are their names
-	parts map[string]string // paths of others, by what they are called from the folder
-	may   []string          // paths below the folder at which there is nothing
+	parts map[string]string // other paths, by their names relative to the directory
+	may   []string          // paths below the directory that do not exist
 }
 
-// Files lists the files whose content is part of the identity beside Code: those
-// below the flow's folder that the words of the command and the values of the
-// variables in Env name, as a whole or in a part. may are the paths below that
-// folder at which there is nothing: they would be among the files if they came
-// to be.
+// Files lists the files besides Code whose content is part of the identity. They are
+// files below the flow's directory named by words of the command or by values of the
+// variables in Env, as a whole or in a part. may lists the paths below that directory
+// that do not exist; if they existed, they would be among the files.
 func (m Exec) Files(env *component.Env) (files, may []string) {
 	named, _ := m.named(env)
 	files = slices.AppendSeq(slices.Collect(maps.Values(named.words)), maps.Values(named.parts))
@@ -44,8 +43,8 @@ func (m Exec) Files(env *component.Env) (files, may []string) {
 	return slices.Compact(files), named.may
 }
 
-// named finds the files that the command names. It fails if there is more to
-// try than can be.
+// named finds the files that the command names. It fails if there are too many
+// candidates.
 func (m Exec) named(env *component.Env) (named namedFiles, err error) {
 	named = namedFiles{words: map[string]string{}, parts: map[string]string{}}
 	known := map[string]bool{}
@@ -76,8 +75,8 @@ func (m Exec) named(env *component.Env) (named namedFiles, err error) {
 	return named, err
 }
 
-// below returns what a path is called from the flow's folder, whether that is
-// called by its own name or by the real one.
+// below returns a path relative to the flow's directory, given by its name or by its
+// resolved path.
 func below(env *component.Env, real, piece string) (name string, ok bool) {
 	path := env.Path(component.Path(piece))
 	for _, dir := range []string{env.Dir, real} {
@@ -88,9 +87,9 @@ func below(env *component.Env, real, piece string) (name string, ok bool) {
 	return "", false
 }
 
-// pieces lists what may be the name of a file in the words of the command and the
-// values of its variables, sorted: the whole of each, and what lies between the
-// signs that may end a name.
+// pieces lists the possible file names in the words of the command and the values of
+// its variables, sorted. These are the whole strings, and the parts between characters
+// that may end a name.
 func (m Exec) pieces() ([]string, error) {
 	all := map[string]bool{}
 	add := func(piece string) {
@@ -106,7 +105,7 @@ func (m Exec) pieces() ([]string, error) {
 			for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(ends, r) }) {
 				add(piece)
 				if len(piece) > 2 && piece[0] == '-' && piece[1] != '-' {
-					add(piece[2:]) // of an option of one letter
+					add(piece[2:]) // the value of a one-letter option
 				}
 			}
 		}
@@ -127,16 +126,16 @@ func (m Exec) texts() []string {
 	return texts
 }
 
-// Inputs lists what the command may read: its code, the files that its words and
-// variables name, as a whole or in a part, the program, and the folders that are
-// whole paths among them, alone or after a "=". Of folders only the names are
-// protected: those that are words by chance are many.
+// Inputs lists what the command may read: its code, the program, and the files that its
+// words and variables name, as a whole or in a part. It also lists directories that are
+// a whole path there, alone or after a "=". Only the names of directories are
+// protected, because many words match a directory accidentally.
 func (m Exec) Inputs(env *component.Env) (all []pathguard.Input) {
 	add := func(path string) { all = append(all, pathguard.Input{Path: path, Entry: true}) }
 	for _, p := range m.Code {
 		add(env.Path(p))
 	}
-	pieces, _ := m.pieces() // of too many a part: the mapper is refused
+	pieces, _ := m.pieces() // with too many, the mapper is refused
 	for _, piece := range pieces {
 		if path := env.Path(component.Path(piece)); isRegular(path) {
 			add(path)
@@ -155,8 +154,7 @@ func (m Exec) Inputs(env *component.Env) (all []pathguard.Input) {
 	return all
 }
 
-// wholePaths lists what in the words and variables of a command looks like a
-// path that starts at the root.
+// wholePaths lists the apparent absolute paths in the words and variables of a command.
 func (m Exec) wholePaths() (paths []string) {
 	texts := m.texts()
 	for _, word := range m.Command {

@@ -14,27 +14,28 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// folderPrefix begins the names of the folders in which commands run.
+// folderPrefix is the prefix of the directories in which commands run.
 const folderPrefix = "larder-exec-"
 
-// A workFolder is the folder in which a command runs once. It is locked as long as
-// the process that made it lives, so that others know which they may clear away.
+// A workFolder is the directory for one run of a command. The process that created it
+// holds a lock on it while it lives, so that other processes know which directories
+// they may remove.
 type workFolder struct {
 	dir  string
-	lock *os.File // nil where folders cannot be locked
+	lock *os.File // nil where directories cannot be locked
 }
 
-// newFolders is how the names of the folders of one run of a mapper begin. They say
-// whose they are.
+// newFolders returns the name prefix of the directories of one run of a mapper. It
+// contains the PID.
 func newFolders() string {
 	return fmt.Sprintf("%s%s-%d-", folderPrefix, rand.Text()[:nonceLen], os.Getpid())
 }
 
-// ofRun ends the name of the folder that stands for a run as long as that lasts: what is
-// left of executions that are over, and have no folder, is found by the names of all.
+// ofRun is the suffix of the directory that exists for the whole run. Its name leads to
+// the processes of executions that have ended and have no directory any longer.
 const ofRun = "run"
 
-// ownerOf is the number of the process that made a folder of that name, or 0.
+// ownerOf returns the PID in the name of a directory, or 0.
 func ownerOf(name string) int {
 	text, _, named := strings.Cut(name[len(folderPrefix)+nonceLen+1:], "-")
 	pid, err := strconv.Atoi(text)
@@ -46,8 +47,8 @@ func ownerOf(name string) int {
 
 const nonceLen = 10
 
-// makeRunFolder makes the folder of a new run, and says how the names of those of its
-// executions begin.
+// makeRunFolder creates the directory of a new run, and returns the name prefix for its
+// executions.
 func makeRunFolder() (workFolder, string, error) {
 	for {
 		names := newFolders()
@@ -55,14 +56,15 @@ func makeRunFolder() (workFolder, string, error) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return workFolder{}, "", fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
 		}
-		// Whoever clears away may have had it first, and ends all of that name.
+		// A process that cleans up may have locked it first, and ends all processes of
+		// that name.
 		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
 			return f, names, err
 		}
 	}
 }
 
-// makeFolder makes the folder of an execution, of a new name that begins so.
+// makeFolder creates the directory of an execution with this name prefix.
 func makeFolder(names string) (workFolder, error) {
 	for {
 		dir, err := os.MkdirTemp("", names)
@@ -75,8 +77,8 @@ func makeFolder(names string) (workFolder, error) {
 	}
 }
 
-// lockNew locks a folder that was just made; another may have done that, and clears it
-// away then.
+// lockNew locks a new directory. Another process that cleans up may have locked it, and
+// then removes it.
 func lockNew(dir string) (workFolder, error) {
 	lock, err := lockFolder(dir)
 	if err != nil && !errors.Is(err, errLocked) {
@@ -85,8 +87,9 @@ func lockNew(dir string) (workFolder, error) {
 	return workFolder{dir, lock}, err
 }
 
-// clearRun ends the processes of a run, and removes its folder and those of its executions,
-// of which the names begin so, for a program that ends before they do.
+// clearRun ends the processes of a run, and removes its directory and those of its
+// executions, which have the given prefix. A program that ends before its runs calls
+// it.
 func clearRun(folder workFolder, names string) error {
 	endUsers(usersOf(folder.dir))
 	all, err := filepath.Glob(filepath.Join(os.TempDir(), names+"*"))
@@ -98,7 +101,7 @@ func clearRun(folder workFolder, names string) error {
 	return err
 }
 
-// errLocked says that a folder is another's, or gone.
+// errLocked says that a directory belongs to another process, or was removed.
 var errLocked = errors.New("the folder is another's")
 
 func (f workFolder) remove() error {
@@ -109,7 +112,7 @@ func (f workFolder) remove() error {
 	return err
 }
 
-// removeAll removes a folder, also one in which the command took the right to do so away.
+// removeAll removes a directory, even if the command removed the permission to do so.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if errors.Is(err, fs.ErrPermission) {
@@ -119,7 +122,8 @@ func removeAll(dir string) error {
 	return err
 }
 
-// giveRights lets the owner remove all that is in a folder, as far as the owner may.
+// giveRights gives the owner permission to remove everything in a directory, as far as
+// possible.
 func giveRights(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if e != nil && e.IsDir() && err == nil { // before it is read
@@ -129,13 +133,13 @@ func giveRights(dir string) {
 	})
 }
 
-// Sweep clears away what commands left whose programs were killed: their folders
-// and, as far as the system tells whose they are, their processes. Only what is the
-// user's own is looked at, and nothing of a program that runs.
+// Sweep cleans up after commands whose programs were killed. It removes their
+// directories and, as far as the system can identify them, ends their processes. It
+// touches only what belongs to the user, and nothing of a running program.
 func Sweep() error {
 	entries, err := os.ReadDir(os.TempDir())
 	if err != nil {
-		return nil // then nothing can be there that is ours
+		return nil // then there is nothing to remove
 	}
 	var errs []error
 	end := time.Now().Add(mostPause)
@@ -158,14 +162,14 @@ func Sweep() error {
 	return errors.Join(errs...)
 }
 
-// endUsers ends the processes that were given a folder of which the path begins so, or
-// that work in one.
+// endUsers ends the processes that work in a directory whose path has the prefix, or
+// that have it in their environment.
 func endUsers(prefix string) { process.End(prefix, "LARDER_OUT="+prefix, "LARDER_BATCH="+prefix) }
 
-// usersOf is how the paths begin of which the users belong to a folder that nobody has:
-// those in it and, where it stands for a run, those of all executions of that. The folder
-// of one execution may be nobody's for a moment, while it is made, and others of its run
-// be at work.
+// usersOf returns the path prefix that identifies the processes of an abandoned
+// directory: those in it and, for the directory of a run, those of all its executions.
+// The directory of one execution may be unlocked for a moment while it is created. So
+// it says nothing about other executions of its run.
 func usersOf(dir string) string {
 	if names, found := strings.CutSuffix(dir, "-"+ofRun); found {
 		return names + "-"
@@ -173,12 +177,12 @@ func usersOf(dir string) string {
 	return dir + string(filepath.Separator)
 }
 
-// A program that is killed while it starts a command leaves a child that has all its
-// locks, until it has become the command, and ends then. That is waited for, but not
-// for whoever has a number of its own elsewhere.
+// A program that is killed while it starts a command leaves a child that holds all its
+// locks until it has become the command, and then ends. Sweep waits for such a child,
+// but not if the PID is in use.
 const mostPause = 500 * time.Millisecond
 
-var pause = func() { <-time.After(time.Millisecond) } // tests have another
+var pause = func() { <-time.After(time.Millisecond) } // tests replace it
 
 func isThere(dir string) bool {
 	_, err := os.Lstat(dir)

@@ -41,7 +41,7 @@ func (e *execution) collect(d desk) (dataset.Sample, error) {
 	return dataset.NewSample(fields...), nil
 }
 
-// itemOf returns the name of an item that the command left, beside others.
+// itemOf returns the name of an item that the command left, next to others.
 func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err error) {
 	shown := display.Name(f.Name())
 	name, ext, ok := strings.Cut(f.Name(), ".")
@@ -58,8 +58,8 @@ func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err err
 	return name, err
 }
 
-// take reads an item that the command left, if there is room for it and it can be read as
-// what its extension says.
+// take reads an item that the command left. It returns an error if the item exceeds the
+// remaining size limit, or cannot be read as its extension says.
 func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, error) {
 	shown := display.Name(f.Name())
 	info, err := f.Info()
@@ -85,8 +85,8 @@ func unreadable(shown string, err error) error {
 	return fmt.Errorf("the command left %s, which cannot be read: %w", shown, err)
 }
 
-// left lists what the command left, in the folder that it was given: not in one that a
-// link leads to.
+// left lists the files that the command left in its directory. It does not follow
+// links.
 func (d desk) left() ([]fs.DirEntry, error) {
 	if err := d.intact(len(d.folders)); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (d desk) left() ([]fs.DirEntry, error) {
 	return files, nil
 }
 
-// intact reports whether the command put something else in the place of one of the first n
-// folders, or removed it.
+// intact returns an error if the command replaced or removed one of the first n
+// directories.
 func (d desk) intact(n int) error {
 	for _, f := range d.folders[:n] {
 		info, err := os.Lstat(f.path)
@@ -117,8 +117,8 @@ func (d desk) intact(n int) error {
 	return nil
 }
 
-// reason is an error of a file without its path, which is that of a folder that is gone
-// when the error is read.
+// reason removes the path from a file error, because that directory is gone when the
+// error is read.
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
 		return &commandError{"its rights do not allow it", at}
@@ -129,7 +129,6 @@ func reason(err error) error {
 	return err
 }
 
-// missing are the names that are not there.
 func missing(names, there []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(there, name) })
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// mostLogged bounds what is kept of what one command writes to stderr.
+// mostLogged bounds the log of one command's stderr, in bytes.
 const mostLogged = 16 << 20
 
-// A sampleLog is the file of what a command writes to stderr about one sample, or about
-// those of a batch, of which each gives it a name. It takes its names when the command has
-// ended, in place of those of an earlier run.
+// A sampleLog is the file of a command's stderr for one sample, or for a batch, with a
+// name for each of its samples. It gets its names when the command has ended, and
+// replaces those of an earlier run.
 type sampleLog struct {
-	file  *os.File // nil where nothing is logged
+	file  *os.File // nil without a log
 	paths []string
 	left  int
 }
 
-// logFolder is where the logs of a node are.
+// logFolder is the directory of the logs of a node.
 type logFolder struct {
-	dir  string      // "" if nobody wants them
+	dir  string      // "" for no logs
 	mode os.FileMode // of files there
 }
 
-// logsOf returns where the logs of a node are: in a folder of its name in that of the run,
-// which is not one that the flow reads.
+// logsOf returns where the logs of a node are: in a directory of its name below that of
+// the run. It must not be an input of the flow.
 func logsOf(env *component.Env) (logFolder, error) {
 	if env.Logs == "" {
 		return logFolder{}, nil
@@ -47,7 +47,8 @@ func logsOf(env *component.Env) (logFolder, error) {
 	return logFolder{dir, 0o666 &^ regularfile.Mask()}, nil
 }
 
-// openLog makes the log of the samples that a command is run for, SAMPLE.log of each.
+// openLog creates the log of the samples that a command runs for, with the name
+// SAMPLE.log for each.
 func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 	at := dataset.PlacesOf(ctx)
 	if in.dir == "" || len(at) == 0 {
@@ -67,19 +68,20 @@ func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 	return &sampleLog{f, paths, mostLogged}, f.Chmod(in.mode)
 }
 
-// said takes what a command writes to stderr: its end for errors, and all for the log.
+// said receives a command's stderr. It keeps the end for errors, and all for the log.
 type said struct {
 	end *process.Tail
 	all *sampleLog
 }
 
-// Write names whom it calls, as what a maker is known by is all that an interface may be.
+// Write calls concrete types, because the code identity of a maker cannot follow an
+// interface.
 func (s *said) Write(b []byte) (int, error) {
 	_, _ = s.end.Write(b) // which cannot fail
 	return s.all.Write(b)
 }
 
-// Write takes all there is, and keeps the first part of it.
+// Write accepts all bytes, and stores the first part.
 func (l *sampleLog) Write(b []byte) (int, error) {
 	if l.file == nil || l.left == 0 {
 		return len(b), nil
@@ -93,7 +95,7 @@ func (l *sampleLog) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// close gives the log its names, or removes one of which nothing was written.
+// close gives the log its names, or removes it if nothing was written.
 func (l *sampleLog) close() error {
 	if l.file == nil {
 		return nil
@@ -113,8 +115,8 @@ func (l *sampleLog) close() error {
 	return errors.Join(err, os.Rename(l.file.Name(), l.paths[0]))
 }
 
-// also gives the log another name: to the same file, or where the file system has no
-// such names, to a copy of it.
+// also gives the log another name: a hard link, or a copy if the file system has no
+// hard links.
 func (l *sampleLog) also(path string) error {
 	unfinished := l.file.Name() + "-also"
 	if os.Link(l.file.Name(), unfinished) != nil {
@@ -130,7 +132,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(from) // mostLogged bytes and a line
+	b, err := os.ReadFile(from) // at most mostLogged bytes and a line
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,11 @@ func init() {
 		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// Hash makes an item with the digest, in hexadecimal digits, of the names and
-// values of other items, in the canonical encoding of package key. Neither the
-// order of items nor that of fields in a document matters; of an image it is
-// the pixels. The item is a JSON document, a text by itself, because that is
-// what other readers of a dataset know: Pipewine leaves out files of text.
+// Hash adds an item with the digest, in hexadecimal digits, of the names and values of
+// other items, in the canonical encoding of package key. Neither the order of items nor
+// that of fields in a document matters; of an image the pixels count. The item is a
+// JSON document with a single string, because other readers support that: Pipewine
+// leaves out text files.
 type Hash struct {
 	Items     []string `param:"items" doc:"items to take in; all if not given"`
 	Into      string   `param:"into" doc:"the item to make" default:"hash"`
@@ -35,7 +35,6 @@ type Hash struct {
 	Format    string   `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml|txt"`
 }
 
-// newHash returns the hash of that name, or nil.
 func newHash(algorithm string) hash.Hash {
 	switch algorithm {
 	case "md5":
@@ -87,7 +86,7 @@ func (m Hash) Maker() (dataset.Maker, error) {
 	})
 }
 
-// hashed returns the value of an item, or what it is read from if that is bytes.
+// hashed returns the value of an item, or the reader if the value is bytes.
 func hashed(ctx context.Context, s dataset.Sample, k string) (any, error) {
 	it, err := s.Item(k)
 	if err != nil {

@@ -14,10 +14,9 @@ func init() {
 	registerImages[RandomCrop]("random-crop", "Cuts a rectangle of a given size out of images, at a random place.")
 }
 
-// ImageCrop cuts a rectangle out of images. Pixels stay what they are: grey
-// stays grey, 16 bits stay 16, a palette stays. Colours of JPEG files become
-// RGB. A rectangle that is not wholly inside is an error: image-pad makes
-// images larger.
+// ImageCrop crops a rectangle from images. Pixels stay unchanged: grey stays grey, 16
+// bits stay 16, a palette stays. Colours of JPEG files become RGB. A rectangle that is
+// not wholly inside is an error; image-pad enlarges images.
 type ImageCrop struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
 	X      int      `param:"x" doc:"columns left out on the left"`
@@ -64,9 +63,9 @@ func (m ImageCrop) Maker() (dataset.Maker, error) {
 	}.maker()
 }
 
-// RandomCrop cuts a rectangle out of images, at the same random place of each.
-// They must be of one size, and no smaller than the rectangle. Pixels stay what
-// they are, as in [ImageCrop].
+// RandomCrop crops a rectangle from images, at the same random position in each. They
+// must have the same size, and be at least as large as the rectangle. Pixels stay
+// unchanged, as in [ImageCrop].
 type RandomCrop struct {
 	Items  []string `param:"items" doc:"the images, which are replaced; all are cut at the same place" default:"[image]"`
 	Width  int      `param:"width,required" doc:"columns of the result"`

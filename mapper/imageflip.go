@@ -13,9 +13,9 @@ func init() {
 	registerImages[ImageFlip]("image-flip", "Turns images round, left to right or top to bottom, with a given probability.")
 }
 
-// ImageFlip turns images round, all images of a sample alike. Pixels stay what
-// they are, as in [ImageCrop]. With probabilities of 0 and 1 alone it is not
-// random, and does not depend on seed, epoch and position.
+// ImageFlip flips images, all images of a sample alike. Pixels stay unchanged, as in
+// [ImageCrop]. With probabilities of 0 and 1 alone it is not random, and does not
+// depend on seed, epoch and position.
 type ImageFlip struct {
 	Items      []string `param:"items" doc:"the images, which are replaced; all are turned alike" default:"[image]"`
 	Horizontal float64  `param:"horizontal" doc:"probability from 0 to 1 of left and right being exchanged" default:"0.5"`
@@ -26,7 +26,7 @@ type ImageFlip struct {
 	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
 }
 
-// Check refuses numbers that are no probabilities.
+// Check refuses invalid probabilities.
 func (m ImageFlip) Check() error {
 	for name, p := range map[string]float64{"horizontal": m.Horizontal, "vertical": m.Vertical} {
 		if !(p >= 0 && p <= 1) {
@@ -50,7 +50,7 @@ func (m ImageFlip) Maker() (dataset.Maker, error) {
 		params: []key.Param{{Name: "horizontal", Value: m.Horizontal}, {Name: "vertical", Value: m.Vertical}},
 		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
 			columns, rows := m.Horizontal == 1, m.Vertical == 1
-			if random != nil { // always both, so that one probability does not change the draws of the other
+			if random != nil { // always both, so that one probability does not affect the draws of the other
 				columns, rows = random.Float64() < m.Horizontal, random.Float64() < m.Vertical
 			}
 			return each(func(img image.Image) image.Image { return rasterOf(img).flip(columns, rows) })(all, nil)

@@ -18,11 +18,11 @@ func init() {
 	registerImages[ImagePad]("image-pad", "Puts a border of one colour round images, or makes them at least so large.")
 }
 
-// ImagePad puts a border round images, of given widths or up to a size. Pixels
-// stay what they are, as in [ImageCrop]: a grey image stays grey, and the
-// border gets the grey of the colour. A palette gets the colour if it has room,
-// or else the image becomes RGBA; so does an opaque image of which the border
-// is not opaque, but for grey, where the border is made opaque.
+// ImagePad adds a border to images, of given widths or up to a size. Pixels stay
+// unchanged, as in [ImageCrop]: a grey image stays grey, and the border gets the grey
+// of the colour. A palette gets the colour if it has a free entry; otherwise the image
+// becomes RGBA. An opaque image with a border that is not opaque becomes RGBA, too,
+// except for grey images, whose border becomes opaque.
 type ImagePad struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
 	Left   int      `param:"left" doc:"columns put on the left"`
@@ -35,7 +35,7 @@ type ImagePad struct {
 	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// Check refuses sizes that are no sizes, and colours that are none.
+// Check refuses invalid sizes and colours.
 func (m ImagePad) Check() error {
 	for _, n := range []int{m.Left, m.Top, m.Right, m.Bottom, m.Width, m.Height} {
 		if n < 0 || n > maxSide {
@@ -88,7 +88,7 @@ func (m ImagePad) pad(img image.Image, fill color.NRGBA) image.Image {
 	return rasterOf(img).pad(left, top, right, bottom, fill)
 }
 
-// parseColor reads #rgb, #rrggbb or #rrggbbaa.
+// parseColor parses #rgb, #rrggbb or #rrggbbaa.
 func parseColor(s string) (color.NRGBA, error) {
 	digits := strings.TrimPrefix(s, "#")
 	if len(digits) == 3 {

@@ -21,12 +21,11 @@ func init() {
 		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Maker() }).Images = true
 }
 
-// ImageResize scales an image. Filters that blend take in every pixel of the
-// original, so that shrinking does not alias; their results have the channels
-// and the depth of the image, but for a palette and for CMYK, which become RGB,
-// or RGBA where the palette has alpha.
-// With the filter nearest pixels stay what they are, as in [ImageCrop]: that is
-// what masks need.
+// ImageResize scales an image. Filters that blend use every pixel of the original, so
+// that shrinking does not alias. Their results have the channels and the depth of the
+// image, except that palette and CMYK images become RGB, or RGBA for a palette with
+// alpha. The filter nearest leaves pixels unchanged, as in [ImageCrop], which masks
+// require.
 type ImageResize struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
 	Into   string `param:"into" doc:"the item to make; the image itself if not given"`
@@ -37,11 +36,10 @@ type ImageResize struct {
 	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// filterOf returns the filter of that name, one that blends.
 func filterOf(name string) *draw.Kernel {
 	switch name {
 	case "box":
-		return &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }} // it leaves out what is at the end of its support
+		return &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }} // the kernel excludes the end of its support
 	case "catmull-rom":
 		return draw.CatmullRom
 	case "lanczos":
@@ -57,7 +55,7 @@ func sinc(t float64) float64 {
 	return math.Sin(math.Pi*t) / (math.Pi * t)
 }
 
-// Check refuses sizes that are no sizes.
+// Check refuses invalid sizes.
 func (m ImageResize) Check() error {
 	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
 		return fmt.Errorf("width is %d and height %d, and both must be between 0 and %d", m.Width, m.Height, maxSide)
@@ -74,7 +72,7 @@ func (m ImageResize) Check() error {
 	return nil
 }
 
-// maxReduce bounds what may be left of an image, as many times the result.
+// maxReduce bounds the image after reduced decoding, as a multiple of the result.
 const maxReduce = 64
 
 // Maker returns the mapper.
@@ -99,7 +97,7 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 			if err != nil {
 				return dataset.Sample{}, err
 			}
-			defer done() // nothing of what is made is a part of it
+			defer done() // the result shares no memory with it
 			out, err := m.scale(img, whole)
 			if err != nil {
 				return dataset.Sample{}, err
@@ -109,8 +107,8 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 	})
 }
 
-// image lends the image, which may be less than the whole, and returns the size of the
-// whole.
+// image borrows the image, which may be decoded at reduced size, and returns the size
+// of the original.
 func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, image.Point, func(), error) {
 	it, err := s.Item(m.Item)
 	if err != nil {
@@ -128,7 +126,7 @@ func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, 
 	return img, whole, done, nil
 }
 
-// scale scales an image that is, or stands for, one of a size.
+// scale scales an image whose original has size whole.
 func (m ImageResize) scale(img image.Image, whole image.Point) (image.Image, error) {
 	b := img.Bounds()
 	if b.Empty() {
@@ -157,7 +155,7 @@ func (m ImageResize) scale(img image.Image, whole image.Point) (image.Image, err
 	return sealed(dst), nil
 }
 
-// canvas is the image that img is blended into, with the channels of img.
+// canvas returns the target image for blending img, with the channels of img.
 func canvas(img image.Image, r image.Rectangle) draw.Image {
 	if _, inks := img.(*image.CMYK); inks {
 		return image.NewRGBA(r)
@@ -181,8 +179,8 @@ func canvas(img image.Image, r image.Rectangle) draw.Image {
 	return image.NewNRGBA64(r)
 }
 
-// sealed makes colour without alpha opaque, which blending leaves a rounding
-// away from it.
+// sealed makes colour without alpha opaque, which blending may miss by a rounding
+// error.
 func sealed(img draw.Image) image.Image {
 	switch img := img.(type) {
 	case *image.RGBA:

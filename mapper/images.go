@@ -13,16 +13,16 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// images is what mappers that change images in place have in common: several
-// images of a sample, an image and its mask, are changed alike.
+// images is the common part of mappers that change images in place. Several images of a
+// sample, such as an image and its mask, change alike.
 type images struct {
 	name   string // of the mapper
 	items  []string
 	format string
 	params []key.Param
 	random *dataset.Random
-	// change is given the images in the order of items, none of them empty;
-	// random is nil if the mapper is not random.
+	// change receives the images in the order of items, none of them empty; random is
+	// nil if the mapper is not random.
 	change func(all []image.Image, random *rand.Rand) ([]image.Image, error)
 }
 
@@ -47,8 +47,8 @@ func (m images) maker() (dataset.Maker, error) {
 	})
 }
 
-// changing returns what a mapper does with each sample, by which it is known: it
-// changes images.
+// changing returns the function on each sample, which is the code identity of a mapper
+// that changes images.
 func changing(items []string, format string, random bool, change func([]image.Image, *rand.Rand) ([]image.Image, error)) func(context.Context, dataset.Sample) (dataset.Sample, error) {
 	return func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 		all := make([]image.Image, len(items))
@@ -77,7 +77,6 @@ func changing(items []string, format string, random bool, change func([]image.Im
 	}
 }
 
-// each is a change that is made to one image after another.
 func each(change func(image.Image) image.Image) func([]image.Image, *rand.Rand) ([]image.Image, error) {
 	return func(all []image.Image, _ *rand.Rand) ([]image.Image, error) {
 		out := make([]image.Image, len(all))
@@ -88,14 +87,14 @@ func each(change func(image.Image) image.Image) func([]image.Image, *rand.Rand) 
 	}
 }
 
-// The largest images that are made: larger ones are a mistake and would eat
+// Bounds of the size of created images. Larger ones are a mistake and would take all
 // memory.
 const (
 	maxSide   = 1 << 16
 	maxPixels = 1 << 28
 )
 
-// checkSize is an error if an image would be too large.
+// checkSize returns an error if an image would be too large.
 func checkSize(width, height int) error {
 	if width > maxSide || height > maxSide || width > maxPixels/max(height, 1) {
 		return fmt.Errorf("the result would have %d x %d pixels; at most %d a side and %d in all are made", width, height, maxSide, maxPixels)
@@ -103,7 +102,7 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// oneSize is an error unless all images have the same size.
+// oneSize returns an error unless all images have the same size.
 func oneSize(all []image.Image) error {
 	size := all[0].Bounds().Size()
 	for i, img := range all {

@@ -20,11 +20,11 @@ func init() {
 		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Maker() }).Images = true
 }
 
-// ImageStats measures an image. The item it makes is a document with width,
-// height, bits (8 or 16 a channel), channels, and the lists mean, std (of the
-// population), min and max with one number a channel. Channels are those that
-// the file has, whatever its pixels are: 1 of grey, 2 with alpha, 3 of colour or
-// of a palette, 4 with alpha (colours not premultiplied) or of CMYK.
+// ImageStats computes statistics of an image. Its item is a document with width,
+// height, bits (8 or 16 per channel) and channels. It also has the lists mean, std (of
+// the population), min and max with one number per channel. Channels are those of the
+// file: 1 for grey, 2 with alpha, 3 for colour or a palette, 4 with alpha (colours not
+// premultiplied) or for CMYK.
 type ImageStats struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
 	Into   string `param:"into" doc:"the item to make" default:"stats"`
@@ -69,7 +69,6 @@ func notImage(name string, v any) error {
 	return fmt.Errorf("item %s is %s, not an image", display.Name(name), display.Value(v))
 }
 
-// channel sums up the values of one channel.
 type channel struct {
 	n, sum, squares uint64
 	min, max        uint32
@@ -98,13 +97,12 @@ func (c *channel) std() float64 {
 	if c.n == 0 {
 		return 0
 	}
-	// n*squares and sum*sum are exact in 128 bits but not in a float64; the
-	// deviation from the mean is small only where both are small.
+	// n*squares and sum*sum are exact in 128 bits but not in a float64; the deviation
+	// from the mean is small only where both are small.
 	mean := c.mean()
 	return math.Sqrt(max(0, float64(c.squares)/float64(c.n)-mean*mean))
 }
 
-// measure returns the document described at ImageStats.
 func measure(img image.Image) (map[string]any, error) {
 	channels, bits, err := scan(img)
 	if err != nil {
@@ -126,7 +124,6 @@ func measure(img image.Image) (map[string]any, error) {
 	}, nil
 }
 
-// scan sums up each channel of an image.
 func scan(img image.Image) (channels []channel, bits int64, err error) {
 	a, err := array.FromImage(img, 0)
 	if err != nil {

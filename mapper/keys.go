@@ -25,8 +25,8 @@ func init() {
 		func(_ *component.Env, p Share) (dataset.Mapper, error) { return p, p.Check() })
 }
 
-// Rename gives items other names. It reads nothing. Two items that would end
-// up under one name are an error.
+// Rename renames items. It reads nothing. Two items with the same new name are an
+// error.
 type Rename struct {
 	Names   map[string]string `param:"names,required" doc:"old name to new name; names that are not there are ignored"`
 	Exclude bool              `param:"exclude" doc:"pass on only the items that are given a name here"`
@@ -40,8 +40,8 @@ func (m Rename) Map(_ context.Context, s dataset.Sample) (dataset.Sample, error)
 	return s.Rename(m.Names)
 }
 
-// FormatKeys gives items names made from those they have. It reads nothing. Two
-// items that would end up under one name are an error.
+// FormatKeys gives items names derived from their old ones. It reads nothing. Two items
+// with the same new name are an error.
 type FormatKeys struct {
 	Format string   `param:"format" doc:"the new name, with the old one for each *; without a * it is put behind the old name" default:"\"*\""`
 	Keys   []string `param:"keys" doc:"items to rename; all if not given; those that are not there are ignored"`
@@ -82,8 +82,8 @@ func (m DropKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, erro
 	return s.Without(m.Keys...), nil
 }
 
-// Duplicate gives an item a second name. It reads nothing: both names stand for
-// one item, shared or not as it was.
+// Duplicate gives an item a second name. It reads nothing: both names refer to one
+// item, which stays shared or unshared.
 type Duplicate struct {
 	Item string `param:"item,required" doc:"the item"`
 	Into string `param:"into,required" doc:"its second name; a name that is taken is an error"`
@@ -102,9 +102,9 @@ func (m Duplicate) Map(_ context.Context, s dataset.Sample) (dataset.Sample, err
 	return s.With(dataset.Field{Key: m.Into, Item: it, Shared: f.Shared}), nil
 }
 
-// Share says which items belong to the whole dataset and which to each sample.
-// It reads nothing, and so cannot see whether shared items are the same in
-// all samples: that is up to whoever writes them.
+// Share says which items belong to the whole dataset and which to each sample. It reads
+// nothing, so it cannot check that shared items are the same in all samples. The author
+// of the flow must ensure this.
 type Share struct {
 	Share   []string `param:"share" doc:"items to share; those that are not there are ignored"`
 	Unshare []string `param:"unshare" doc:"items that become each sample's own; those that are not there are ignored"`

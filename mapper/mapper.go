@@ -1,27 +1,23 @@
-// Package mapper holds the mappers that come with Larder: what makes one sample
-// from another.
+// Package mapper provides the mappers of Larder, which compute one sample from another.
 //
-// Each is a component (package component) of its name: image-resize in a flow
-// file, larder map image-resize on the command line, and in Go its parameter
-// struct, [ImageResize], which a flow.Builder takes. A text or a list that is
-// not given stands for its default; the builder gives numbers theirs, too.
+// Each is a component (package component): image-resize in a flow file, larder map
+// image-resize on the command line, and in Go its parameter struct, [ImageResize],
+// which a flow.Builder accepts. A missing string or list means its default; the builder
+// sets defaults of numbers, too.
 //
-// There are two sorts. A mapper that names, drops, shares or doubles items reads
-// nothing and is a [dataset.Mapper] by itself. One that
-// computes is a [dataset.Maker], as its method Maker returns it: it declares
-// which items it reads and makes, so its results depend on these alone, are kept
-// under a key that covers all its parameters, and are computed when an item is
-// asked for. One that draws random numbers has a seed, an epoch and the sample
-// in its key, and gives the same on every run. [Exec] runs a command, and its
-// key covers the words, code files and variables of that.
+// There are two kinds. A mapper that renames, drops, shares or duplicates items reads
+// nothing and is itself a [dataset.Mapper]. A mapper that computes has a method Maker,
+// which returns a [dataset.Maker]. It declares which items it reads and makes, so its
+// results depend on these alone. They are computed when an item is requested, and
+// cached under a key that covers all parameters. The key of a random mapper includes a
+// seed, an epoch and the sample, so it gives the same on every run. The key of [Exec]
+// covers the words, code files and variables of its command.
 //
-// Check, where there is one, refuses parameters that cannot be right before
-// anything is read. An error in a sample names the item; which sample it was is
-// said by package dataset. Mappers do not change and may be used by many
-// goroutines.
+// Check refuses invalid parameters before anything is read. An error names the item;
+// package dataset adds the sample. Mappers are immutable and safe for concurrent use.
 //
-// There is none that caches items: an item is read once as long as its sample
-// lives, in whatever way samples are made from each other.
+// No mapper caches items, because an item is read only once while its sample exists,
+// however samples are derived from each other.
 package mapper
 
 import (
@@ -53,7 +49,7 @@ func (m Compose) Mapper(env *component.Env) (dataset.Mapper, error) {
 	return dataset.Compose(steps...)
 }
 
-// oneItem is a sample with a single item, what most makers return.
+// oneItem returns a sample with a single item, the result of most makers.
 func oneItem(name, ext string, v any) dataset.Sample {
 	return dataset.NewSample(dataset.Field{Key: name, Item: dataset.NewItem(ext, v)})
 }

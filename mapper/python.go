@@ -28,16 +28,16 @@ func init() {
 		})
 }
 
-// Python calls a function of Python with items, in worker processes that are started once
-// and fed through shared memory. docs/guides/python-functions-in-flows.md says how items become values of
-// Python, and what is returned items.
+// Python calls a Python function with items, in persistent worker processes that
+// communicate through shared memory. docs/guides/python-functions-in-flows.md describes
+// how items become Python values, and which return values become items.
 //
-// Its identity is that of the code, as the workers tell it: all that the function and its
-// setup reach, of distributions their versions; and the arguments, files by their content.
-// Workers, Timeout, Bytes and how large a batch is are no part of it.
+// Its identity is that of the code, as the workers report it: all that the function and
+// its setup reach, with the versions of distributions. Arguments are part of it, files
+// by their content. Workers, Timeout, Bytes and the batch size are not.
 //
-// A worker that ends, or takes longer than Timeout, fails its sample, and another one takes
-// its place. Workers end with the run, or when they had nothing to do for a minute.
+// A worker that ends, or exceeds Timeout, fails its sample, and another one replaces
+// it. Workers end with the run, or after a minute without work.
 type Python struct {
 	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are looked for in the flow's folder first. Or \"file.py:name\""`
 	Items       []string                  `param:"items,required" doc:"items that the function is called with, in this order"`
@@ -56,10 +56,10 @@ type Python struct {
 	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
-// Placed says that modules and the interpreter are looked for in the flow's folder.
+// Placed says that modules and the interpreter are searched in the flow's directory.
 func (Python) Placed() {}
 
-// Check refuses parameters that cannot be right.
+// Check refuses invalid parameters.
 func (m Python) Check() error {
 	if err := m.named().Check(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (m Python) Check() error {
 	return Exec{Batch: m.Batch, Bytes: m.Bytes}.checkBounds()
 }
 
-// named is the function.
+// named returns the function.
 func (m Python) named() pyfunction.Function {
 	return pyfunction.Function{
 		Name: m.Function, Setup: m.Setup, Into: m.Into, Args: m.Args, Files: m.Files,
@@ -78,11 +78,11 @@ func (m Python) named() pyfunction.Function {
 	}
 }
 
-// Inputs lists what it reads: no flow may write there.
+// Inputs lists its inputs, which no flow may overwrite.
 func (m Python) Inputs(env *component.Env) []pathguard.Input { return m.named().Inputs(env) }
 
-// Maker returns the mapper. The function is imported now, as what it is known by is part of
-// the identity.
+// Maker returns the mapper. It imports the function now, because the identity includes
+// its code.
 func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -123,27 +123,28 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	c.files = files
 	params = append(params, key.Param{Name: "batch", Value: m.Batch > 0}, key.Param{Name: "as", Value: known.As})
 	batch, quick := m.Batch, false
-	if batch == 0 && limit == 0 && logs.dir == "" { // else each sample has its own time, and log
+	if batch == 0 && limit == 0 && logs.dir == "" { // otherwise each sample has its own time limit and log
 		batch, quick = fewSamples, true
 	}
 	c.alone = m.Batch == 0
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "python", Detail: m.Function, Params: params, Formats: []string{"npy", "png", "json", "txt", "bin"}, In: m.Items, Out: m.Into,
 		Batch: batch, Quick: quick, Together: c.all(),
-		// How workers are fed changes no result: what they do is in Params.
+		// The communication with workers does not change a result: the identity of
+		// their work is in Params.
 		Pure: []string{"github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
 			"os", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/dataset.PlacesOf", "github.com/larder-data/larder/dataset.CheckedBytes", "github.com/larder-data/larder/dataset.Item.Unread"},
 	})
 }
 
-// A worker is given up to fewSamples at once that take little, as far as they have no more
-// than fewBytes.
+// A message to a worker has up to fewSamples small samples, as long as they have at
+// most fewBytes together.
 const (
 	fewSamples = 8
 	fewBytes   = 1 << 20
 )
 
-// calls is what one use of the mapper needs to run.
+// calls is the state of one use of the mapper.
 type calls struct {
 	function    string
 	items, into []string
@@ -151,20 +152,20 @@ type calls struct {
 	limit       time.Duration
 	logs        logFolder
 	env         *component.Env
-	workers     *python.Pool // to have it
+	workers     *python.Pool // that run it
 	number      python.Number
-	files       pyfunction.Files // that it is given
-	as          []string         // how items are given
+	files       pyfunction.Files // arguments
+	as          []string         // how items are passed
 	most        int              // bytes that a sample may have
 	fail        pyfunction.Failing
 }
 
-// all returns what is done with samples. It is known by this function.
+// all returns the function on samples. It is the code identity of the mapper.
 func (c *calls) all() func(context.Context, []dataset.Sample) ([]dataset.Sample, error) {
 	return func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return c.run(ctx, in) }
 }
 
-// run has workers call the function with samples, in one message where they are not large.
+// run makes workers call the function with samples, in one message if they are small.
 func (c *calls) run(ctx context.Context, samples []dataset.Sample) (outs []dataset.Sample, err error) {
 	defer c.env.Ending.Begin()()
 	failed := map[int]error{}
@@ -188,7 +189,7 @@ func (c *calls) run(ctx context.Context, samples []dataset.Sample) (outs []datas
 	return outs, &dataset.PartialError{Errs: failed}
 }
 
-// ask has a worker call the function with the samples of a message.
+// ask makes a worker call the function with the samples of a message.
 func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, failed map[int]error, err error) {
 	log, err := openLog(ctx, c.logs)
 	if err != nil {
@@ -197,7 +198,7 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 	defer func() { err = errors.Join(err, log.close()) }()
 	n := m.samples
 	limit := c.limit * time.Duration(n)
-	if limit/time.Duration(n) != c.limit { // longer than can be said
+	if limit/time.Duration(n) != c.limit { // overflow
 		limit = 0
 	}
 	said := replies{n, pyfunction.Reply{Function: c.function, Into: slices.Clone(c.into), Most: c.most}}

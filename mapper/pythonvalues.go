@@ -13,27 +13,27 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A message is samples on their way to a worker.
+// A message holds samples for a worker.
 type message struct {
 	samples int
 	values  []*given
 	bytes   int64
 }
 
-// A given is the value of an item, of which the data may not have been read yet.
+// A given is the value of an item, whose data may not have been read yet.
 type given struct {
 	pyfunction.Value
 	item   string
 	size   int
-	unread dataset.ArrayOrigin // in place of data
-	img    image.Image         // in place of data
+	unread dataset.ArrayOrigin // instead of data
+	img    image.Image         // instead of data
 }
 
-// messageHead is the number of samples.
+// messageHead is the size of the number of samples.
 const messageHead = 8
 
-// message reads the items of samples: of all that are to be together, or of the first ones
-// if they are large.
+// message reads the items of samples: of all that form a batch, or of the first ones if
+// they are large.
 func (c *calls) message(ctx context.Context, samples []dataset.Sample) (*message, error) {
 	m := &message{bytes: messageHead}
 	for _, s := range samples {
@@ -58,7 +58,8 @@ func (c *calls) message(ctx context.Context, samples []dataset.Sample) (*message
 	return m, nil
 }
 
-// givenOf is an item as the function gets it: as its file has it, or by its value.
+// givenOf returns an item in the form for the function: the bytes of its file, or its
+// value.
 func givenOf(ctx context.Context, it *dataset.Item, encoded bool) (g *given, err error) {
 	g = &given{}
 	if encoded {
@@ -77,7 +78,7 @@ func givenOf(ctx context.Context, it *dataset.Item, encoded bool) (g *given, err
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(ext, "json") { // as it is: a document in Python has an order
+	if strings.EqualFold(ext, "json") { // unchanged: a document in Python has an order
 		g.Form = pyfunction.AsJSON
 		g.Data, err = it.Bytes(ctx)
 		g.size = len(g.Data)
@@ -122,7 +123,6 @@ func (g *given) set(ctx context.Context, v any) (err error) {
 	return err
 }
 
-// fill writes the message.
 func (m *message) fill(to []byte) error {
 	binary.LittleEndian.PutUint64(to, uint64(m.samples))
 	to = to[messageHead:]
@@ -145,13 +145,13 @@ func (m *message) fill(to []byte) error {
 	return nil
 }
 
-// replies are what a function is to make of some samples.
+// replies describes the expected results for some samples.
 type replies struct {
 	samples int
 	pyfunction.Reply
 }
 
-// read reads what it made of each sample, and of which it made nothing.
+// read reads the results of the samples, and the errors of those that failed.
 func (r replies) read(answer []byte) (outs []dataset.Sample, failed map[int]error, err error) {
 	outs, failed = make([]dataset.Sample, r.samples), map[int]error{}
 	for i := range outs {

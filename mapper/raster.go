@@ -9,18 +9,17 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// raster is an image of a type that holds its pixels one after another, so that
-// they can be moved as bytes and stay what they are.
+// raster is an image whose type holds pixels in sequence, so that they can be moved as
+// bytes without a change.
 type raster struct {
 	image.Image
 	pix    []uint8
 	stride int
-	bytes  int // a pixel
+	bytes  int // per pixel
 }
 
-// rasterOf returns img as a raster. Types that hold their pixels otherwise
-// become RGBA, or NRGBA if they may have alpha: YCbCr of JPEG files, and what
-// is not of package image.
+// rasterOf returns img as a raster. Other types become RGBA, or NRGBA if they may have
+// alpha: YCbCr of JPEG files, and types outside of package image.
 func rasterOf(img image.Image) raster {
 	switch m := img.(type) {
 	case *image.Gray:
@@ -55,7 +54,7 @@ func rasterOf(img image.Image) raster {
 	return rasterOf(straight(img))
 }
 
-// straight returns a copy of any image with 8 bits a channel, colours not
+// straight returns a copy of any image with 8 bits per channel, colours not
 // premultiplied by alpha.
 func straight(img image.Image) *image.NRGBA {
 	b := img.Bounds()
@@ -68,7 +67,7 @@ func straight(img image.Image) *image.NRGBA {
 	return out
 }
 
-// blank is a raster of the same type and another size, with its corner at the
+// blank returns a raster of the same type and another size, with its corner at the
 // origin.
 func (r raster) blank(width, height int) raster {
 	rect := image.Rect(0, 0, width, height)
@@ -107,7 +106,7 @@ func (r raster) row(y int) []uint8 {
 	return r.pix[y*r.stride:][:r.width()*r.bytes]
 }
 
-// crop copies a part, whose corner is counted from that of the image.
+// crop copies a part, with coordinates relative to the corner of the image.
 func (r raster) crop(x, y, width, height int) image.Image {
 	out := r.blank(width, height)
 	for row := range height {
@@ -116,7 +115,6 @@ func (r raster) crop(x, y, width, height int) image.Image {
 	return out.Image
 }
 
-// flip copies with columns, rows or both the other way round.
 func (r raster) flip(columns, rows bool) image.Image {
 	out := r.blank(r.width(), r.height())
 	for y := range r.height() {
@@ -132,8 +130,7 @@ func (r raster) flip(columns, rows bool) image.Image {
 	return out.Image
 }
 
-// reversePixels turns a row round, in place: all bytes, then those of each
-// pixel back.
+// reversePixels reverses a row in place: all bytes, then those of each pixel back.
 func reversePixels(row []uint8, bytes int) {
 	slices.Reverse(row)
 	for pixel := range slices.Chunk(row, bytes) {
@@ -141,7 +138,7 @@ func reversePixels(row []uint8, bytes int) {
 	}
 }
 
-// nearest scales by taking for each pixel the one that lies under its middle.
+// nearest scales by taking for each pixel the one under its centre.
 func (r raster) nearest(width, height int) image.Image {
 	out := r.blank(width, height)
 	for y := range height {
@@ -165,13 +162,12 @@ func (r raster) pad(left, top, right, bottom int, fill color.NRGBA) image.Image 
 	return out.Image
 }
 
-// fill sets all pixels to a colour.
 func (r raster) fill(c color.NRGBA) {
 	switch img := r.Image.(type) {
-	case *image.Gray, *image.Gray16: // of half a colour they would make a darker grey
+	case *image.Gray, *image.Gray16: // Set would darken the grey of a translucent colour
 		c.A = 255
 		img.(draw.Image).Set(0, 0, c)
-	case *image.NRGBA64: // Set would go through premultiplied values
+	case *image.NRGBA64: // Set would convert to premultiplied values
 		img.SetNRGBA64(0, 0, color.NRGBA64{R: uint16(c.R) * 257, G: uint16(c.G) * 257, B: uint16(c.B) * 257, A: uint16(c.A) * 257})
 	default:
 		img.(draw.Image).Set(0, 0, c)
@@ -185,9 +181,8 @@ func (r raster) fill(c color.NRGBA) {
 	}
 }
 
-// with returns the image as one that can hold a colour: a palette is extended,
-// or given up if it is full; what is opaque by its type or its pixels gets
-// alpha if the colour has it.
+// with returns the image in a type that can hold a colour. A palette is extended, or
+// replaced if it is full. An opaque image gets alpha if the colour has it.
 func (r raster) with(c color.NRGBA) raster {
 	if m, ok := r.Image.(*image.Paletted); ok {
 		return withPalette(m, c)
@@ -225,13 +220,12 @@ func withPalette(m *image.Paletted, c color.NRGBA) raster {
 	return rasterOf(&larger)
 }
 
-// opaque returns an image whose pixels are all opaque as one of a type that
-// stands for colour without alpha.
+// opaque converts an image of opaque pixels to the type for colour without alpha.
 func opaque(img *image.NRGBA) *image.RGBA {
 	return &image.RGBA{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect}
 }
 
-// straight64 is straight for 16 bits a channel.
+// straight64 is straight for 16 bits per channel.
 func straight64(img image.Image) *image.NRGBA64 {
 	b := img.Bounds()
 	out := image.NewNRGBA64(b)

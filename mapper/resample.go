@@ -11,9 +11,10 @@ import (
 	"github.com/larder-data/larder/mapper/internal/resample"
 )
 
-// resampled scales an image of 8 bits a channel. It does what draw.Kernel.Scale does,
-// with whole numbers, and rounds to the nearest level: colours count by their alpha.
-// ok is false for other images. Nothing of the image is a part of the other one.
+// resampled scales an image with 8 bits per channel. It does the same as
+// draw.Kernel.Scale with integers, rounds to the nearest level, and weights colours by
+// their alpha. ok is false for other images. The result shares no memory with the
+// image.
 func resampled(img image.Image, w, h int, k *draw.Kernel) (out image.Image, ok bool) {
 	bounds := image.Rect(0, 0, w, h)
 	switch m := img.(type) {
@@ -45,7 +46,7 @@ func bytesOf(pix []byte, stride int, r image.Rectangle) resample.Pixels {
 	return resample.Pixels{Pix: pix, Stride: stride, Size: r.Size()}
 }
 
-// coloured returns grey with alpha as colours.
+// coloured converts grey with alpha to colours.
 func coloured(m *array.GrayAlpha) *image.NRGBA {
 	out := image.NewNRGBA(image.Rectangle{Max: m.Rect.Size()})
 	for y := range out.Rect.Max.Y {
@@ -58,7 +59,7 @@ func coloured(m *array.GrayAlpha) *image.NRGBA {
 	return out
 }
 
-// uncoloured returns colours that are grey as such.
+// uncoloured converts grey colours back.
 func uncoloured(m *image.NRGBA) *array.GrayAlpha {
 	out := array.NewGrayAlpha(m.Rect)
 	for i := 0; i < len(m.Pix); i += 4 {

@@ -16,16 +16,16 @@ func init() {
 		func(_ *component.Env, p SetValue) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// SetValue sets an item, or a value inside of a document, to a fixed value. An
-// item that is changed inside keeps its format, and one that is shared stays
-// shared. What is missing on the way is made: see [dataset.Sample.Set].
+// SetValue sets an item, or a value in a document, to a fixed value. A changed document
+// keeps its format, and a shared item stays shared. Missing containers on the path are
+// created: see [dataset.Sample.Set].
 type SetValue struct {
 	Key    string `param:"key,required" doc:"an item, or a path into one: label, metadata.color, boxes[0].x, boxes.-1"`
 	Value  any    `param:"value,required" doc:"the value: text, number, true, false, null, list or map"`
 	Format string `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
 }
 
-// Check refuses a key that is no path, and a format that is not known.
+// Check refuses an invalid path and an unknown format.
 func (m SetValue) Check() error {
 	if _, err := dataset.ParsePath(m.Key); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 	return setter(path, m.Key, dataset.NewItem("json", document(m.Value)), format)
 }
 
-// setter returns the mapper that sets what lies at a path, whose text is given too,
-// to the value of an item.
+// setter returns the mapper that sets the value at a path, given also as a string, to
+// the value of an item.
 func setter(path dataset.Path, text string, of *dataset.Item, format string) (dataset.Maker, error) {
 	value, err := of.Value(context.Background())
 	if err != nil {
@@ -68,7 +68,7 @@ func setter(path dataset.Path, text string, of *dataset.Item, format string) (da
 	})
 }
 
-// document turns the value of a parameter into what documents decode to.
+// document converts the value of a parameter to the types that documents decode to.
 func document(v any) any {
 	switch v := v.(type) {
 	case []component.Entry:

@@ -24,7 +24,7 @@ type Enumerate struct {
 	Format string `param:"format" doc:"how the number is stored: in json and yaml it is a document of just that number, in txt its digits" enum:"json|yaml|txt" default:"json"`
 }
 
-// Check refuses another format.
+// Check refuses an unknown format.
 func (e Enumerate) Check() error { return oneOf("format", e.Format, "", "json", "yaml", "txt") }
 
 // Apply implements the operator.
@@ -35,7 +35,6 @@ func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Sam
 	})
 }
 
-// add adds the item to the sample at a position.
 func (e Enumerate) add(i int, s dataset.Sample) (dataset.Sample, error) {
 	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
 	if _, taken := s.Field(into); taken {

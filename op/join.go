@@ -33,12 +33,12 @@ func init() {
 // Cat joins datasets one after another.
 type Cat struct{}
 
-// Interleave joins datasets by turns.
+// Interleave joins datasets in turn.
 type Interleave struct {
 	Until string `param:"until" doc:"when to end: with the longest dataset, where one that is at its end is left out, or with the shortest, after its last full round" enum:"longest|shortest" default:"longest"`
 }
 
-// Check refuses another end.
+// Check refuses an unknown end.
 func (p Interleave) Check() error { return oneOf("until", p.Until, "", "longest", "shortest") }
 
 // Apply implements the operator.
@@ -56,7 +56,6 @@ func (p Interleave) Apply(in []component.Samples) component.Samples {
 	return dataset.Reorder(dataset.Cat(in...), order.Interleave(turns...))
 }
 
-// shortest is the length of the shortest dataset.
 func shortest(in []component.Samples) int {
 	n := in[0].Len()
 	for _, ds := range in {
@@ -105,7 +104,7 @@ type Zip struct {
 	Clash  string   `param:"clash" doc:"what becomes of an item that several datasets have: an error, or that of the first or of the last is passed on" enum:"error|first|last" default:"error"`
 }
 
-// Check refuses names without a place for the item's own.
+// Check refuses name formats without a place for the item's own name.
 func (z Zip) Check() error {
 	for _, format := range z.Keys {
 		if !strings.Contains(format, "*") {
@@ -145,7 +144,7 @@ func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Sample
 	return dataset.Zip(env.Node, parts...)
 }
 
-// renamed is ds with every key put in place of the * of a format.
+// renamed returns ds with every key put in place of the * of a format.
 func renamed(ds component.Samples, format string) component.Samples {
 	return dataset.Each(ds, func(_ context.Context, _ int, s dataset.Sample) (dataset.Sample, error) {
 		names := make(map[string]string, s.Len())

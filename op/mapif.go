@@ -20,8 +20,8 @@ func init() {
 		}).Maps = true
 }
 
-// MapIf applies a mapper to some samples. Whether to a sample is decided when
-// it is asked for.
+// MapIf applies a mapper to some samples. It evaluates the conditions when a sample is
+// requested.
 type MapIf struct {
 	Step        component.Step `param:"step,required" doc:"the mapper: {map: NAME, with: {...}}"`
 	Where       string         `param:"where" doc:"an expression over the items that is true of the samples to change"`
@@ -31,7 +31,7 @@ type MapIf struct {
 	Epoch       int            `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
 }
 
-// Check refuses conditions that are missing or make no sense.
+// Check refuses conditions that are missing or invalid.
 func (m MapIf) Check() error {
 	if m.Step.Component == nil {
 		return errors.New("step must name a mapper")
@@ -51,7 +51,7 @@ func (m MapIf) Check() error {
 	return err
 }
 
-// positions is the order of the positions to change among n.
+// positions returns the positions to change among n.
 func (m MapIf) positions(n int) (order.Order, error) {
 	if m.Range == "" {
 		return order.Identity(n), nil
@@ -113,8 +113,8 @@ type conditions struct {
 	where       *expr.Expression
 }
 
-// hold reports whether sample s at position i fulfils all conditions. Its items
-// are looked at last.
+// hold reports whether sample s at position i fulfils all conditions. It reads the
+// items last.
 func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, error) {
 	if _, ok := c.positions.Next(i, -1); !ok {
 		return false, nil
@@ -136,8 +136,8 @@ func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, e
 	return ok, nil
 }
 
-// given is a dataset of as many samples as another, of which one is at hand, and no
-// other is asked for: a sample is read once to look at it and to map it.
+// given has the length of another dataset but holds a single sample. So that sample is
+// read once, to evaluate the conditions and to map it.
 type given struct {
 	sample dataset.Sample
 	of     component.Samples

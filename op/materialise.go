@@ -24,9 +24,9 @@ type Materialise struct {
 	Key string `param:"key" doc:"says what is in a stream that cannot be read again, such as \"feed of 3 May\": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run"`
 }
 
-// Apply implements the operator. What is done to the stream by other nodes is in its key,
-// and so is the content of files that it is read from; a stream that cannot be read again
-// has a key of its own each time, unless one is given.
+// Apply implements the operator. Its key covers the work of other nodes on the stream
+// and the content of the files that it reads. A stream that cannot be read again gets a
+// new key each time, unless the user gives one.
 func (m Materialise) Apply(ctx context.Context, env *component.Env, in component.Stream, made func() ([]any, error)) (component.Samples, error) {
 	if env.Larder == nil {
 		return nil, errors.New("there is no cache to keep the samples in")

@@ -27,10 +27,10 @@ type Memorize struct {
 // Check refuses a negative number.
 func (m Memorize) Check() error { return notNegative("bytes", m.Bytes) }
 
-// leastSample is about how many bytes of memory a sample of no items takes.
+// leastSample is the approximate memory of a sample without items, in bytes.
 const leastSample = 24
 
-// Apply implements the operator. A dry run reads nothing but what is kept.
+// Apply implements the operator. A dry run reads cached results only.
 func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
 	most := int64(cmp.Or(m.Bytes, 1<<30))
 	if n := in.Len(); int64(n) > most/leastSample {
@@ -60,8 +60,8 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 	return dataset.List(samples...), nil
 }
 
-// readAll reads every item of a sample and returns about how much memory the
-// values take.
+// readAll reads every item of a sample and returns the approximate memory of the
+// values.
 func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 	for _, k := range s.Keys() {
 		it, err := s.Item(k)
@@ -78,8 +78,8 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// foresee asks for all that makes the samples, under a dry context, and goes
-// without what is not kept.
+// foresee requests all results for the samples under a dry context, and skips those
+// that are not cached.
 func foresee(ctx context.Context, in component.Samples) error {
 	for i := range dataset.Distinct(ctx, in) {
 		s, err := in.At(ctx, i)

@@ -23,10 +23,10 @@ func init() {
 	component.RegisterOrder("check-length", "Passes on the dataset as it is, if it has as many samples as it should; anything else is an error.", CheckLength.Order)
 }
 
-// Clone passes on a dataset as it is.
+// Clone passes on a dataset unchanged.
 type Clone struct{}
 
-// Order returns the order of n samples as they are.
+// Order returns the identity of n samples.
 func (Clone) Order(n int) (order.Order, error) { return order.Identity(n), nil }
 
 // Slice selects samples as Python's slices do.
@@ -47,7 +47,7 @@ func (s Slice) Check() error {
 // Order returns the slice of n samples.
 func (s Slice) Order(n int) (order.Order, error) { return order.Slice(n, s.Start, s.Stop, s.Step) }
 
-// Reverse turns a dataset round.
+// Reverse reverses a dataset.
 type Reverse struct{}
 
 // Order returns the reverse of n samples.
@@ -144,15 +144,15 @@ func (s Shuffle) Order(n int) (order.Order, error) {
 	return order.Shuffle(n, uint64(s.Seed), uint64(s.Epoch))
 }
 
-// Shard passes on one process' share of the samples. Together the processes
-// read each sample once, unless Rest says otherwise.
+// Shard passes on the share of one process. Together the processes read each sample
+// once, unless Rest says otherwise.
 type Shard struct {
 	Rank      int    `param:"rank,required" doc:"number of the process, from 0"`
 	WorldSize int    `param:"world-size,required" doc:"how many processes there are"`
 	Rest      string `param:"rest" doc:"what becomes of the last samples where the number does not divide: keep gives them to the first processes, drop leaves them out, repeat gives the others the first samples again; with the last two all read equally many" enum:"keep|drop|repeat" default:"keep"`
 }
 
-// Check refuses a process that there is not.
+// Check refuses a rank outside of the world size.
 func (s Shard) Check() error {
 	if s.WorldSize < 1 || s.Rank < 0 || s.Rank >= s.WorldSize {
 		return fmt.Errorf("there is no rank %d of %d: ranks go from 0 to world-size - 1", s.Rank, s.WorldSize)
@@ -201,16 +201,16 @@ func (s Sample) Order(n int) (order.Order, error) {
 	return order.Draw(n, s.N, seedOf(s.Seed, s.Epoch))
 }
 
-// seedOf is the seed of what is drawn in a pass.
+// seedOf returns the seed for the draws of a pass.
 func seedOf(seed, epoch int) uint64 { return order.EpochSeed(uint64(seed), uint64(epoch)) }
 
-// CheckLength passes on a dataset that has as many samples as it should.
+// CheckLength passes on a dataset that has the expected number of samples.
 type CheckLength struct {
 	Min *int `param:"min" doc:"as many samples, or more"`
 	Max *int `param:"max" doc:"as many samples, or fewer"`
 }
 
-// Check refuses bounds that leave no number.
+// Check refuses bounds that exclude every number.
 func (c CheckLength) Check() error {
 	switch {
 	case c.Min == nil && c.Max == nil:
@@ -221,7 +221,7 @@ func (c CheckLength) Check() error {
 	return nil
 }
 
-// Order returns n samples as they are, or an error.
+// Order returns the identity of n samples, or an error.
 func (c CheckLength) Order(n int) (order.Order, error) {
 	if c.Min != nil && n < *c.Min {
 		return nil, fmt.Errorf("the dataset has %d samples and should have at least %d", n, *c.Min)

@@ -39,7 +39,7 @@ func init() {
 		}).Scans = true
 }
 
-// scan evaluates an expression for every sample and turns the results into Ts.
+// scan evaluates an expression for every sample and converts the results to T.
 func scan[T any](ctx context.Context, env *component.Env, name, text string, in component.Samples, convert func(v any) (T, error)) ([]T, error) {
 	e, err := expr.Compile(text)
 	if err != nil {
@@ -50,7 +50,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 		return nil, err
 	}
 	env.Tally.Total.Store(int64(in.Len()))
-	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also where it was found
+	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also for cached results
 	return dataset.Scan[T]{
 		Node: env.Node, Op: op, Reads: e.Reads(), May: e.May(), Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
@@ -69,7 +69,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 }
 
 // identity returns the identity of an operator that evaluates an expression and passes
-// what comes of it to a function.
+// the result to a function.
 func identity(ctx context.Context, l *larder.Larder, name string, e *expr.Expression, convert any) (*key.Op, error) {
 	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{expr.Compile, (*expr.Expression).Eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
 	if err != nil {
@@ -90,7 +90,7 @@ type Filter struct {
 	KeepLength bool `param:"keep-length" doc:"pass on every sample, and of those that would be left out only the shared items"`
 }
 
-// Check refuses an expression that cannot be read.
+// Check refuses an invalid expression.
 func (f Filter) Check() error { return expr.Check(f.Where) }
 
 // Apply implements the operator.
@@ -116,7 +116,7 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 	return pick(in, indices)
 }
 
-// holds evaluates an expression that must be true or false for a sample.
+// holds evaluates a boolean expression for a sample.
 func holds(ctx context.Context, e *expr.Expression, s dataset.Sample) (bool, error) {
 	v, err := e.Eval(ctx, s)
 	if err != nil {
@@ -129,7 +129,7 @@ func holds(ctx context.Context, e *expr.Expression, s dataset.Sample) (bool, err
 	return b, err
 }
 
-// truth is a value that must be true or false.
+// truth returns a value that must be a boolean.
 func truth(v any) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
@@ -138,7 +138,7 @@ func truth(v any) (bool, error) {
 	return b, nil
 }
 
-// sharedOnly is a sample without the items that are its own.
+// sharedOnly returns a sample without its unshared items.
 func sharedOnly(s dataset.Sample) dataset.Sample {
 	var own []string
 	for f := range s.Fields() {
@@ -149,13 +149,14 @@ func sharedOnly(s dataset.Sample) dataset.Sample {
 	return s.Without(own...)
 }
 
-// Sort orders samples, numbers as < of expressions does. They come before texts.
+// Sort orders samples. It compares numbers like < in expressions, and puts them before
+// strings.
 type Sort struct {
 	By      string `param:"by,required" doc:"an expression over the items that gives a number or a text, or a list of these"`
 	Reverse bool   `param:"reverse" doc:"greatest first; samples that compare equal still keep their order"`
 }
 
-// Check refuses an expression that cannot be read.
+// Check refuses an invalid expression.
 func (s Sort) Check() error { return expr.Check(s.By) }
 
 // Apply implements the operator.
@@ -178,12 +179,11 @@ func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Sample
 	return pick(in, indices)
 }
 
-// A rank is one value that samples are sorted by: a whole number, a number or
-// a text.
+// A rank is one sort value: an integer, a number or a string.
 type rank struct {
 	Number float64
 	Whole  int64  // exact, if IsWhole
-	Wide   string // exact digits of a whole number beyond an int64
+	Wide   string // exact digits of an integer beyond an int64
 	Text   string
 
 	IsWhole, IsText bool
@@ -207,7 +207,7 @@ func compareRanks(a, b rank) int {
 	return expr.CompareNumbers(a.exact(), b.exact())
 }
 
-// exact is the number of a rank, as expressions have it.
+// exact returns the number of a rank, as expressions have it.
 func (r rank) exact() any {
 	switch {
 	case r.IsWhole:
@@ -261,7 +261,7 @@ func rankOf(v any) (rank, error) {
 	}
 }
 
-// WeightedSample draws samples with replacement, some more often than others.
+// WeightedSample draws samples with replacement and unequal probabilities.
 type WeightedSample struct {
 	N      int    `param:"n,required" doc:"how many samples to draw"`
 	Weight string `param:"weight,required" doc:"an expression over the items that gives a number: a sample with twice the number is drawn twice as often, one with 0 never"`
@@ -269,7 +269,7 @@ type WeightedSample struct {
 	Epoch  int    `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
 }
 
-// Check refuses a negative number, and an expression that cannot be read.
+// Check refuses a negative number, and an invalid expression.
 func (w WeightedSample) Check() error {
 	if err := notNegative("n", w.N); err != nil {
 		return err
@@ -294,7 +294,7 @@ func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in compon
 	return dataset.Reorder(in, o), nil
 }
 
-// weight is a value that must be a number that is not negative.
+// weight returns a value that must be a nonnegative number.
 func weight(v any) (float64, error) {
 	r, err := rankOf(v)
 	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
@@ -303,12 +303,12 @@ func weight(v any) (float64, error) {
 	return r.Number, nil
 }
 
-// GroupBy splits a dataset into one for each value.
+// GroupBy splits a dataset into one per value.
 type GroupBy struct {
 	By string `param:"by,required" doc:"an expression over the items that gives a text, a whole number or a truth value"`
 }
 
-// Check refuses an expression that cannot be read.
+// Check refuses an invalid expression.
 func (g GroupBy) Check() error { return expr.Check(g.By) }
 
 // Apply implements the operator.
@@ -338,7 +338,8 @@ func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Sam
 	return data, nil
 }
 
-// A group is what a value of group-by stands for. A text and a number of the same name are not equal.
+// A group is a value of group-by. A string and a number with the same name are
+// different.
 type group struct {
 	Name string
 	Text bool
@@ -350,7 +351,8 @@ func groupOf(v any) (group, error) {
 	return group{name, text}, err
 }
 
-// groupName returns the same name for values that are equal, and another one for others of their kind.
+// groupName returns the same name for equal values, and different names for different
+// values of one type.
 func groupName(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -368,7 +370,7 @@ func groupName(v any) (string, error) {
 	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expr.Shown(v))
 }
 
-// pick is the dataset of the samples of in at the given positions.
+// pick returns the dataset of the samples of in at the given positions.
 func pick(in component.Samples, indices []int) (component.Samples, error) {
 	o, err := order.Index(in.Len(), indices)
 	if err != nil {

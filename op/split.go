@@ -28,18 +28,18 @@ func init() {
 		})
 }
 
-// Split splits a dataset into parts: whole numbers are samples, fractions are
-// shares that add up to 1, and one part may be null for all the rest.
-// Fractions are rounded by the largest remainder, so no sample is lost. Samples keep
-// their order in each part.
+// Split splits a dataset into parts. Integers count samples, fractions are shares that
+// add up to 1, and one part may be null for the rest. Fractions are rounded by the
+// largest remainder, so no sample is lost. Samples keep their order in each part.
 //
-// By itself it cuts the dataset into parts that follow each other. With Stratify each
-// part has of each value its share, to less than one sample where there are two parts,
-// and a sample or two where there are more; the first samples of a value are in the
-// first part. With Hash a sample's part follows from a value of its own and the seed
-// alone, and so stays when others are added or taken away; then parts have about their
-// share. What is hashed is SHA-256 of the seed, a colon and the value as a text: its
-// first 53 bits are a number from 0 to 1, and the parts follow each other there.
+// By default the parts follow each other in the dataset. With Stratify each part gets
+// its share of each value, to less than one sample with two parts, and to a sample or
+// two with more. The first samples of a value are in the first part.
+//
+// With Hash the part of a sample depends only on a value of its own and the seed, so it
+// stays when other samples are added or removed. The parts then have approximately
+// their share. The hash is SHA-256 of the seed, a colon and the value as a string. Its
+// first 53 bits are a number from 0 to 1, and the parts divide this range in order.
 type Split struct {
 	Sizes    any    `param:"sizes,required" doc:"a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest"`
 	Stratify string `param:"stratify" doc:"an expression over the items that gives a text, a whole number or a truth value: each part has its share of each value"`
@@ -48,17 +48,16 @@ type Split struct {
 	Rest     string `param:"rest" doc:"what becomes of samples that the sizes leave over: an error, or they are in no part" default:"error" enum:"error|drop"`
 }
 
-// part is one part of a split before the number of samples is known.
+// part is one part of a split before its number of samples is known.
 type part struct {
 	name  string
 	size  float64
 	whole bool // size counts samples
 	rest  bool
 
-	dropped bool // it is not put out
+	dropped bool // it is not output
 }
 
-// parts reads the sizes.
 func (s Split) parts() ([]part, error) {
 	var parts []part
 	add := func(name string, v any) error {
@@ -106,7 +105,7 @@ func (s Split) parts() ([]part, error) {
 
 const dropRest = "drop"
 
-// checkBy refuses ways of splitting that do not go together.
+// checkBy refuses combinations of ways to split.
 func (s Split) checkBy(parts []part) error {
 	if s.Hash == "" && s.Seed != 0 {
 		return errors.New("seed is of use only with hash; to draw samples, shuffle them before")
@@ -152,7 +151,7 @@ func checkParts(parts []part, open bool) error {
 	return nil
 }
 
-// Check refuses sizes that can fit no dataset, and expressions that cannot be read.
+// Check refuses sizes that fit no dataset, and invalid expressions.
 func (s Split) Check() error {
 	if err := oneOf("rest", s.Rest, "", "error", dropRest); err != nil {
 		return err
@@ -206,7 +205,7 @@ func names(parts []part) []string {
 	return names
 }
 
-// partSizes gives each part its number of samples of n.
+// partSizes returns the number of samples of each part, for n samples.
 func partSizes(parts []part, n int) ([]int, error) {
 	spec := make([]order.Part, len(parts))
 	for i, p := range parts {
@@ -230,7 +229,6 @@ type Batch struct {
 // Check refuses sizes below one.
 func (b Batch) Check() error { return positive("size", b.Size) }
 
-// maxParts bounds how many outputs a node can have.
 const maxParts = 1 << 20
 
 // Apply implements the operator.
@@ -248,12 +246,12 @@ func (b Batch) Apply(in component.Samples) (component.Data, error) {
 	return consecutive(in, numbers(len(sizes)), sizes)
 }
 
-// Chunk splits a dataset into so many parts.
+// Chunk splits a dataset into a given number of parts.
 type Chunk struct {
 	N int `param:"n,required" doc:"how many parts"`
 }
 
-// Check refuses numbers below one, and more than a node can have outputs.
+// Check refuses numbers below one or above the maximum number of outputs.
 func (c Chunk) Check() error {
 	if c.N > maxParts {
 		return fmt.Errorf("n is %d and must be at most %d", c.N, maxParts)
@@ -276,7 +274,7 @@ func (c Chunk) Apply(in component.Samples) (component.Data, error) {
 	return consecutive(in, numbers(c.N), sizes)
 }
 
-// numbers are the names of n parts: 0 to n-1.
+// numbers returns the names of n parts: 0 to n-1.
 func numbers(n int) []string {
 	names := make([]string, n)
 	for i := range names {

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// byHash gives each sample the part in whose share the hash of its value lies.
+// byHash assigns each sample to the part whose share contains the hash of its value.
 func (s Split) byHash(ctx context.Context, env *component.Env, parts []part, in component.Samples) (component.Data, error) {
 	values, err := scan(ctx, env, "split", s.Hash, in, groupName)
 	if err != nil {
@@ -21,16 +21,16 @@ func (s Split) byHash(ctx context.Context, env *component.Env, parts []part, in 
 	return gather(in, parts, func(i int) int { return partAt(parts, hashed(s.Seed, values[i])) })
 }
 
-// hashed is a number from 0 to 1, without 1, that is a function of a seed and a text.
+// hashed returns a number in [0, 1) that is a function of a seed and a string.
 func hashed(seed int, text string) float64 {
 	sum := sha256.Sum256([]byte(strconv.Itoa(seed) + ":" + text))
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// partAt returns the part in whose share a number lies. The rest's comes after those of
-// all others, wherever it stands: so who gives some of the rest a part of its own, the
-// last before the rest, moves no other sample. Where fractions add up to less than 1 by
-// rounding alone the last one has what is left.
+// partAt returns the part whose share contains a number. The share of the rest comes
+// after all others, wherever the part is listed. So a new part that takes some of the
+// rest, listed last before it, moves no other sample. If fractions add up to less than
+// 1 by rounding, the last one gets the remainder.
 func partAt(parts []part, at float64) int {
 	end, after := 0.0, 0
 	rest := slices.IndexFunc(parts, func(p part) bool { return p.rest })
@@ -61,7 +61,7 @@ func (s Split) byValue(ctx context.Context, env *component.Env, parts []part, in
 		return component.Data{}, err
 	}
 	groups, of := numbered(values)
-	left := make([]int, groups) // samples of each value that have no part yet
+	left := make([]int, groups) // unassigned samples of each value
 	for _, g := range of {
 		left[g]++
 	}
@@ -83,7 +83,7 @@ func (s Split) byValue(ctx context.Context, env *component.Env, parts []part, in
 	})
 }
 
-// numbered numbers texts in the order in which they are first seen.
+// numbered numbers strings in the order of their first occurrence.
 func numbered(texts []string) (n int, of []int) {
 	number := map[string]int{}
 	of = make([]int, len(texts))
@@ -98,9 +98,9 @@ func numbered(texts []string) (n int, of []int) {
 	return len(number), of
 }
 
-// shares divides size among groups in proportion to their numbers: each gets its exact
-// share, rounded down or up, and together they get size. It rounds what the groups up to
-// each one get, so that what many small groups get is right together, too.
+// shares divides size among groups in proportion to their numbers. Each gets its exact
+// share, rounded down or up, and together they get size. It rounds cumulative sums, so
+// that the total of many small groups is right, too.
 func shares(groups []int, size int) []int {
 	total := 0
 	for _, n := range groups {
@@ -120,7 +120,7 @@ func shares(groups []int, size int) []int {
 	return given
 }
 
-// nearest is a * b / c, rounded to the nearest whole number, halves up.
+// nearest returns a * b / c, rounded to the nearest integer, halves up.
 func nearest(a, b, c int) int {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	q, r := bits.Div64(high, low, uint64(c)) // a is at most c, so q is at most b
@@ -130,7 +130,8 @@ func nearest(a, b, c int) int {
 	return int(q)
 }
 
-// gather is a dataset for each part, of the samples of in for which part returns it.
+// gather returns a dataset for each part, of the samples of in for which part returns
+// it.
 func gather(in component.Samples, parts []part, part func(i int) int) (component.Data, error) {
 	indices := make([][]int, len(parts))
 	for i := range in.Len() {

@@ -10,12 +10,12 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// What operators do on streams is what they do on datasets, as far as it can be done while
-// samples come by; what needs to know how many there are, or to go back, is refused.
+// Operators do the same on streams as on datasets, as far as a single pass allows. An
+// operator that needs the number of samples, or needs to go back, is refused.
 
 type indexed = stream.Indexed[dataset.Sample]
 
-// eachOf is a stream of what f makes of each sample and its position.
+// eachOf returns the stream of the results of f for each sample and its position.
 func eachOf(env *component.Env, in component.Stream, name string, f func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error)) component.Stream {
 	return stream.MapAs(stream.Enumerate(in, 0), name, func(ctx context.Context, at indexed) (dataset.Sample, error) {
 		s, err := f(ctx, at.Index, at.Value)
@@ -23,7 +23,7 @@ func eachOf(env *component.Env, in component.Stream, name string, f func(ctx con
 	})
 }
 
-// named is an error that says which sample of which node it is about.
+// named adds node and sample to an error.
 func named(env *component.Env, i int, err error) error {
 	if _, ok := errors.AsType[*dataset.SampleError](err); ok || err == nil {
 		return err

@@ -25,13 +25,13 @@ func init() {
 	component.OnStreams(unbatch, Unbatch.onStream)
 }
 
-// Unbatch makes as many samples of one as its items have elements.
+// Unbatch makes one sample per element of its items.
 type Unbatch struct {
 	Items []string `param:"items,required" doc:"items that are lists or arrays, in each sample as long as one another: a sample is made of each of their elements, or rows"`
 	Index string   `param:"index" doc:"item to add with the number of the element, from 0"`
 }
 
-// Check refuses items that are named twice, or none.
+// Check refuses an empty list of items, and items named twice.
 func (u Unbatch) Check() error {
 	if len(u.Items) == 0 {
 		return fmt.Errorf("items is empty; name the lists whose elements become samples")
@@ -74,7 +74,6 @@ func (u Unbatch) Apply(ctx context.Context, env *component.Env, in component.Sam
 	}), nil
 }
 
-// counts returns how many samples each sample becomes.
 func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Samples) ([]int, error) {
 	id, err := larder.CodeOf(ctx, env.Larder, larder.Component{
 		Functions: []any{elements}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
@@ -87,7 +86,7 @@ func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Sa
 		return nil, err
 	}
 	env.Tally.Total.Store(int64(in.Len()))
-	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also where it was found
+	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also for cached results
 	return dataset.Scan[int]{
 		Node: env.Node, Op: op, Reads: u.Items, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (int, error) {
@@ -96,7 +95,7 @@ func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Sa
 	}.Run(ctx, in)
 }
 
-// elements returns how many elements each of the items has.
+// elements returns the number of elements of each of the items.
 func elements(ctx context.Context, s dataset.Sample, items []string) (n int, err error) {
 	for i, name := range items {
 		v, err := s.Value(ctx, name)
@@ -160,16 +159,16 @@ func (u Unbatch) one(ctx context.Context, s dataset.Sample, e int) (dataset.Samp
 	return s.WithItem(u.Index, dataset.NewItem("json", int64(e))), nil
 }
 
-// recent has the samples that were taken apart last. Who reads elements one after another
-// finds their lists read, or computed, already. It may be used by many goroutines.
+// recent caches the samples that were split last, so that a reader of consecutive
+// elements finds their lists already read or computed. It is safe for concurrent use.
 type recent struct {
 	mu      sync.Mutex
-	at      [8]int // number of the sample and one, so that 0 is none
+	at      [8]int // number of the sample plus one, so that 0 means none
 	samples [8]dataset.Sample
 	next    int
 }
 
-// same returns the sample that was seen under a number, or this one.
+// same returns the cached sample with a number, or caches this one.
 func (r *recent) same(i int, s dataset.Sample) dataset.Sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +180,6 @@ func (r *recent) same(i int, s dataset.Sample) dataset.Sample {
 	return s
 }
 
-// row returns one row of an array, as a view.
 func row(a *array.Array, i int) (*array.Array, error) {
 	if len(a.Shape) == 0 || i >= a.Shape[0] {
 		return nil, dataset.ErrChanged

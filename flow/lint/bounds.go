@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// cacheTooSmall: what is read together does not fit into a cache, so that nothing is
-// left in it when that is read again.
+// cacheTooSmall: samples that are read together do not fit into a cache, so
+// they are evicted before they are read again.
 func cacheTooSmall(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		size := cacheSize(n)
@@ -26,23 +26,23 @@ func cacheTooSmall(g *graph) (all []Warning) {
 	return all
 }
 
-// cacheSize is how many samples a node's cache holds; 0 if it has none, or is bounded
-// otherwise.
+// cacheSize returns how many samples a node's cache holds; 0 if it has none, or
+// is bounded otherwise.
 func cacheSize(n *flow.Node) int {
 	k := n.Component.Kind
 	if n.Options.Cache == nil || n.Options.Cache.Policy == "memo" || k == component.Sink || k == component.Op && !n.Component.Maps {
-		return 0 // operators that change the order have no cache of their own
+		return 0 // operators that reorder have no cache of their own
 	}
 	return n.Options.Cache.Size
 }
 
-// holdsOn reports whether a policy keeps a part of what goes round in circles.
+// holdsOn reports whether a policy retains a part of a cyclic sequence.
 func holdsOn(policy string) bool {
 	return !slices.Contains([]string{"lru", "fifo", "cost", "sieve", "s3-fifo"}, policy)
 }
 
-// together returns the most samples of a node that something reads one after another,
-// and what that is, as far as it is known.
+// together returns the most samples of a node that one reader reads one after
+// another, and describes that reader, as far as known.
 func (g *graph) together(n *flow.Node) (most int, what string) {
 	of := g.count(n)
 	note := func(n int, by string) {
@@ -77,7 +77,7 @@ func (g *graph) together(n *flow.Node) (most int, what string) {
 	return most, what
 }
 
-// passesAll reports whether a node passes on each sample of the one that it reads, once.
+// passesAll reports whether a node passes on each sample of its input once.
 func passesAll(n *flow.Node) bool {
 	switch n.Params.(type) {
 	case op.Clone, op.Reverse, op.Shuffle, op.CheckLength, op.Enumerate:
@@ -86,7 +86,8 @@ func passesAll(n *flow.Node) bool {
 	return n.Component.Kind == component.Map
 }
 
-// batchOf is how many samples the mapper of a node takes at once; 0 if one.
+// batchOf returns how many samples the mapper of a node takes per call; 0 if
+// one.
 func batchOf(n *flow.Node) int {
 	switch p := n.Params.(type) {
 	case mapper.Exec:
@@ -97,7 +98,7 @@ func batchOf(n *flow.Node) int {
 	return 0
 }
 
-// bufferTooLarge: a bound that no data comes up to.
+// bufferTooLarge: a bound that no data reaches.
 func bufferTooLarge(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if c := g.count(n); cacheSize(n) > 0 && c.known && cacheSize(n) > c.most {
@@ -118,7 +119,7 @@ func bufferTooLarge(g *graph) (all []Warning) {
 	return all
 }
 
-// String is the number in words.
+// String returns the number in words.
 func (c count) String() string {
 	switch {
 	case !c.known:

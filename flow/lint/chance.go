@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// random reports whether what a node makes of a sample is drawn.
+// random reports whether a node computes its samples with random draws.
 func (g *graph) random(n *flow.Node) bool {
 	type random struct{ *flow.Node }
 	return once(g, random{n}, func() bool { return g.findRandom(n) })
@@ -31,8 +31,9 @@ func (g *graph) findRandom(n *flow.Node) bool {
 	return false
 }
 
-// randomBeforeKeep: what is drawn once is kept, and handed out in every epoch. That is
-// what is wanted of a dataset that is written, and of variants that repeat makes.
+// randomBeforeKeep: a random result is cached, and returned again in every
+// epoch. That is intended for a dataset that is written, and for variants made
+// by repeat.
 func randomBeforeKeep(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if !g.random(n) || g.drawsAnew(n) || g.writes(n) || g.variants(n) {
@@ -46,9 +47,9 @@ func randomBeforeKeep(g *graph) (all []Warning) {
 	return all
 }
 
-// fixedDraw: what a node draws is the same in every epoch, as its epoch is a number. Parts
-// that a dataset is divided into must be that, and so may be what is written or kept: of
-// what is kept [randomBeforeKeep] warns.
+// fixedDraw: the draws of a node are the same in every epoch, because its epoch
+// is a number. The parts of a split must be fixed, and so may be what is
+// written or cached. For cached draws, [randomBeforeKeep] warns.
 func fixedDraw(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if g.drawsAnew(n) || g.writes(n) || !g.random(n) && (!drawsSamples(n) || g.divided(n)) || g.random(n) && (g.variants(n) || g.keptBy(n) != nil) {
@@ -60,14 +61,14 @@ func fixedDraw(g *graph) (all []Warning) {
 	return all
 }
 
-// drawsSamples reports whether a node draws which samples it passes on, or their order.
+// drawsSamples reports whether a node draws which samples it passes on, or
+// their order.
 func drawsSamples(n *flow.Node) bool {
 	return n.Component.Kind == component.Op && !is[op.MapIf](n) &&
 		slices.ContainsFunc(n.Component.Params, func(p component.Param) bool { return p.Name == "epoch" })
 }
 
-// divided reports whether samples are taken out of what a node passes on, by their
-// positions.
+// divided reports whether a reader selects samples of a node by position.
 func (g *graph) divided(n *flow.Node) bool {
 	return once(g, "divided below", func() map[*flow.Node]bool {
 		return g.below(func(n *flow.Node) bool {
@@ -76,7 +77,7 @@ func (g *graph) divided(n *flow.Node) bool {
 	})[n]
 }
 
-// where says which node keeps something, if it is another one.
+// where names the node that caches, if it is another one.
 func where(n, by *flow.Node) string {
 	if n == by {
 		return ""
@@ -84,8 +85,8 @@ func where(n, by *flow.Node) string {
 	return " by " + name(by)
 }
 
-// drawsAnew reports whether the epoch is up to variables, that of the node or of one of
-// its mappers.
+// drawsAnew reports whether variables determine the epoch of the node or of one
+// of its mappers.
 func (g *graph) drawsAnew(n *flow.Node) bool {
 	if n.Varies("") {
 		return true
@@ -99,8 +100,8 @@ func (g *graph) drawsAnew(n *flow.Node) bool {
 	return false
 }
 
-// variants reports whether a node is given samples more than once, or drawn ones, so
-// that it makes several of each.
+// variants reports whether the input of a node has repeated or drawn samples,
+// so that it computes several results for each.
 func (g *graph) variants(n *flow.Node) bool {
 	return once(g, "variants above", func() map[*flow.Node]bool {
 		return g.above(func(m *flow.Node) bool {
@@ -109,7 +110,8 @@ func (g *graph) variants(n *flow.Node) bool {
 	})[n]
 }
 
-// keptBy returns the node that keeps what a node makes, or what is made of that; or nil.
+// keptBy returns the node that caches the results of a node or results computed
+// from them; or nil.
 func (g *graph) keptBy(n *flow.Node) *flow.Node {
 	if g.keeps(n) {
 		return n
@@ -117,8 +119,8 @@ func (g *graph) keptBy(n *flow.Node) *flow.Node {
 	return g.keptAfter(n, g.itemsOf(n).makes)
 }
 
-// keptAfter returns the node below that keeps what it makes of some items, or of what
-// others make of them; or nil.
+// keptAfter returns the node below that caches results computed from some
+// items, directly or indirectly; or nil.
 func (g *graph) keptAfter(n *flow.Node, items []string) *flow.Node {
 	type kept struct {
 		after *flow.Node

@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// costlyCheckpoint: a checkpoint that keeps nothing, or whose results take longer to
-// read than to compute.
+// costlyCheckpoint: a checkpoint that caches nothing, or whose results take
+// longer to read than to compute.
 func costlyCheckpoint(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if !n.Options.Checkpoint || n.Component.Kind == component.Sink {
@@ -25,12 +25,12 @@ func costlyCheckpoint(g *graph) (all []Warning) {
 	return all
 }
 
-// worthKeeping reports whether there may be results to keep at a node.
+// worthKeeping reports whether a node may have results to cache.
 func (g *graph) worthKeeping(n *flow.Node) bool {
 	return g.mayMake(n) || once(g, "made above", func() map[*flow.Node]bool { return g.above(g.mayMake) })[n]
 }
 
-// mayMake reports whether a node may make items, or results are kept for it to know
+// mayMake reports whether a node may compute items, or caches results to know
 // which samples to skip.
 func (g *graph) mayMake(n *flow.Node) bool {
 	switch {
@@ -47,11 +47,11 @@ func (g *graph) mayMake(n *flow.Node) bool {
 	return true
 }
 
-// measuredLeast is of how many results the cost must be known.
+// measuredLeast is the number of results whose cost must be known.
 const measuredLeast = 3
 
-// measured returns what results of a node cost on average, if they cost more to read
-// than to compute.
+// measured returns the mean costs of results of a node, if they cost more to
+// read than to compute.
 func (g *graph) measured(n *flow.Node) (compute, read time.Duration, ok bool) {
 	if g.Larder == nil {
 		return 0, 0, false

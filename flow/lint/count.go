@@ -14,17 +14,17 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A count is what is known of how many samples a node puts out.
+// A count is what is known about the number of samples of a node.
 type count struct {
 	known bool
-	most  int  // there are no more than these
-	exact bool // and no fewer
+	most  int  // upper bound
+	exact bool // also a lower bound
 }
 
-// patience is how long a source may take to be opened.
+// patience is how long opening a source may take.
 const patience = 2 * time.Second
 
-// count finds out, once, how many samples a node puts out: of several outputs each.
+// count finds out, once, how many samples each output of a node has.
 func (g *graph) count(n *flow.Node) count {
 	c, ok := g.counts[n]
 	if !ok {
@@ -68,7 +68,6 @@ func (g *graph) countOf(n *flow.Node) count {
 
 func exactly(n int) count { return count{known: true, most: n, exact: true} }
 
-// atMost is a count that is also bounded by n.
 func atMost(n int, c count) count {
 	if c.known {
 		n = min(n, c.most)
@@ -76,14 +75,14 @@ func atMost(n int, c count) count {
 	return count{known: true, most: n}
 }
 
-// less is the count of a node that may skip samples of its input.
+// less returns the count of a node that may skip samples of its input.
 func (g *graph) less(n *flow.Node, c count) count {
 	c.exact = c.exact && n.Options.OnError == nil
 	return c
 }
 
-// countOrdered is how many samples an operator that changes the order passes on. Where
-// it does not depend on how many there are, that need not be known.
+// countOrdered returns how many samples a reordering operator passes on. The
+// count of the input need not be known if the result does not depend on it.
 func countOrdered(n *flow.Node, in count) count {
 	if in.known {
 		o, ok := n.Component.Order(n.Params, in.most)
@@ -101,7 +100,6 @@ func countOrdered(n *flow.Node, in count) count {
 	return count{known: true, most: a.Len()}
 }
 
-// countJoined is how many samples a join passes on.
 func countJoined(n *flow.Node, in []count) count {
 	sum, least := exactly(0), count{}
 	for _, c := range in {
@@ -124,14 +122,14 @@ func countJoined(n *flow.Node, in []count) count {
 	return count{}
 }
 
-// countSource opens a source, if that is allowed, and reads nothing of its samples.
+// countSource opens a source, if that is allowed, without reading its samples.
 func (g *graph) countSource(n *flow.Node) count {
 	if !g.Sources {
 		return count{}
 	}
 	ctx, cancel := context.WithTimeout(larder.Dry(g.ctx), patience)
 	defer cancel()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // who runs the flow is warned
+	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // a run of the flow logs the warnings
 	env := &component.Env{Node: n.Name, Dir: g.Dir, Pool: pool.New(0), Tally: new(dataset.Tally), Log: log}
 	if n.Dir != "" {
 		env.Dir = n.Dir

@@ -10,27 +10,27 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// A decoding is a node that decodes images.
 type decoding struct {
 	by *flow.Node
 	origin
 }
 
-// An origin is what puts out images.
+// An origin is the item of a node that outputs images.
 type origin struct {
 	from *flow.Node
 	item string
 }
 
-// repeatedDecode: nodes of two branches decode the same images, each for itself, as
-// nothing between keeps them.
+// repeatedDecode: nodes of two branches decode the same images separately,
+// because no node between caches them.
 func repeatedDecode(g *graph) (all []Warning) {
 	found := map[origin][]*flow.Node{}
 	lines := g.lines()
 	for _, n := range g.Nodes {
 		for _, d := range g.decodings(n) {
 			same := found[d.origin]
-			// Of two nodes on one way the second finds what the first has decoded.
+			// Of two nodes on one path the second finds what the first has
+			// decoded.
 			if i := slices.IndexFunc(same, func(m *flow.Node) bool { return !lines.joins(m, n) }); i >= 0 {
 				all = append(all, at(n, fmt.Sprintf("cache: {policy: auto} at %s, or keep what the two make", name(d.from)),
 					"it decodes item %s of %s, which %s decodes as well in a branch of its own: each sample twice in a run", d.item, name(d.from), same[i].Name))
@@ -41,8 +41,8 @@ func repeatedDecode(g *graph) (all []Warning) {
 	return all
 }
 
-// lines number nodes so that those that a line leads to from a node follow it: up to the
-// last of them.
+// lines numbers nodes so that the nodes on lines from a node follow it, up to
+// the last of them.
 type lines struct{ first, last map[*flow.Node]int }
 
 func (g *graph) lines() lines {
@@ -72,7 +72,8 @@ func (l lines) joins(a, b *flow.Node) bool {
 	return leads(a, b) || leads(b, a)
 }
 
-// decodings are the items that a node decodes in each run in which a sink is written.
+// decodings returns the items that a node decodes in each run that writes a
+// sink.
 func (g *graph) decodings(n *flow.Node) (all []decoding) {
 	if !n.Component.Images || !g.writes(n) || g.keptBelow(n) {
 		return nil
@@ -85,14 +86,15 @@ func (g *graph) decodings(n *flow.Node) (all []decoding) {
 	return all
 }
 
-// keptBelow reports whether results of a node, or of one below, are kept across runs, so
-// that it may not be asked again.
+// keptBelow reports whether results of a node, or of one below, are cached
+// across runs, so that later runs may not read the node.
 func (g *graph) keptBelow(n *flow.Node) bool {
 	return g.keeps(n) || once(g, "kept below", func() map[*flow.Node]bool { return g.below(g.keeps) })[n]
 }
 
-// origin goes up to what puts out an item that a node reads, as long as each sample is
-// passed on and nothing keeps it in memory. It is nil if that ends elsewhere.
+// origin goes up to the node that outputs an item, as long as each sample is
+// passed on and no node caches it in memory. It returns nil if the path ends
+// elsewhere.
 func (g *graph) origin(by *flow.Node, item string) *flow.Node {
 	type way struct {
 		by   *flow.Node

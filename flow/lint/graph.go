@@ -8,14 +8,14 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// graph is a flow as the rules look at it.
+// graph is a flow, prepared for the rules.
 type graph struct {
 	*flow.Flow
 	Options
 	ctx     context.Context
 	byName  map[string]*flow.Node
 	readers map[*flow.Node][]*flow.Node
-	order   []*flow.Node // every node after those that it reads
+	order   []*flow.Node // every node after its inputs
 	counts  map[*flow.Node]count
 	items   map[*flow.Node]items
 	memo    map[any]any // of [once]
@@ -39,7 +39,6 @@ func newGraph(ctx context.Context, f *flow.Flow, o Options) *graph {
 	return g
 }
 
-// sort puts every node after those that it reads.
 func (g *graph) sort() {
 	left := map[*flow.Node]int{}
 	for _, n := range g.Nodes {
@@ -56,9 +55,9 @@ func (g *graph) sort() {
 	}
 }
 
-// nearest finds for each node, of those that it is led up to in a line, the nearest for
-// which something holds. A line goes through what reads one dataset, and ends at a join:
-// what others bring in is not known to be the same samples.
+// nearest finds for each node the nearest one above it in its line for which
+// holds is true. A line follows the readers of one dataset and ends at a join,
+// because other inputs may have other samples.
 func (g *graph) nearest(holds func(n *flow.Node) bool) map[*flow.Node]*flow.Node {
 	found := map[*flow.Node]*flow.Node{}
 	for _, n := range g.order {
@@ -73,7 +72,7 @@ func (g *graph) nearest(holds func(n *flow.Node) bool) map[*flow.Node]*flow.Node
 	return found
 }
 
-// above reports for each node whether something holds of one that it is made of.
+// above reports for each node whether holds is true for any node above it.
 func (g *graph) above(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	above := map[*flow.Node]bool{}
 	for _, n := range g.order {
@@ -85,7 +84,7 @@ func (g *graph) above(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	return above
 }
 
-// below reports for each node whether something holds of one that is made of it.
+// below reports for each node whether holds is true for any node below it.
 func (g *graph) below(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	below := map[*flow.Node]bool{}
 	for _, n := range slices.Backward(g.order) {
@@ -94,7 +93,7 @@ func (g *graph) below(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	return below
 }
 
-// once returns what find returns for an id, which is found out the first time.
+// once returns the result of find for an id. It calls find the first time only.
 func once[T any](g *graph, id any, find func() T) T {
 	if found, ok := g.memo[id]; ok {
 		return found.(T)
@@ -104,23 +103,22 @@ func once[T any](g *graph, id any, find func() T) T {
 	return found
 }
 
-// writes reports whether a sink writes what a node is part of.
 func (g *graph) writes(n *flow.Node) bool {
 	return once(g, "writes", func() map[*flow.Node]bool {
 		return g.below(func(n *flow.Node) bool { return n.Component.Kind == component.Sink })
 	})[n]
 }
 
-// keeps reports whether results of a node are kept across runs.
+// keeps reports whether results of a node are cached across runs.
 func (g *graph) keeps(n *flow.Node) bool { return n.Options.Keep || g.Pins(n.Name) }
 
-// as returns the parameters of a node if they are those of one component.
+// as returns the parameters of a node if they have type P.
 func as[P any](n *flow.Node) (P, bool) {
 	p, ok := n.Params.(P)
 	return p, ok
 }
 
-// is reports whether a node is of one component.
+// is reports whether the parameters of a node have type P.
 func is[P any](n *flow.Node) bool {
 	_, ok := as[P](n)
 	return ok

@@ -11,15 +11,15 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// items is what a node does with the items of samples.
+// items is what a node reads and computes of the items of samples.
 type items struct {
-	reads []string // nil with any
+	reads []string // nil if any
 	makes []string
 	any   bool // it may read any item
-	open  bool // it may make any item
+	open  bool // it may compute any item
 }
 
-// itemsOf finds out, once, what the mappers of a node read and make.
+// itemsOf finds out, once, what the mappers of a node read and compute.
 func (g *graph) itemsOf(n *flow.Node) items {
 	it, ok := g.items[n]
 	if !ok {
@@ -53,8 +53,9 @@ func (g *graph) itemsOfMappers(n *flow.Node) (it items) {
 	return it
 }
 
-// wholeItems is what a node does that sets items as a whole, whatever the sample has. ok is false
-// of others: what is set inside of an item depends on whether that is there.
+// wholeItems describes a node that sets whole items, whatever the sample has.
+// ok is false for other nodes: setting a part of an item depends on whether the
+// item exists.
 func wholeItems(n *flow.Node) (it items, ok bool) {
 	var paths []string
 	if p, ok := as[mapper.SetValue](n); ok {
@@ -80,8 +81,8 @@ func wholeItems(n *flow.Node) (it items, ok bool) {
 	return it, len(paths) > 0
 }
 
-// expressions are the formulas by which an operator looks at samples. ok is false if
-// it may look at them in another way.
+// expressions returns the formulas by which an operator reads samples. ok is
+// false if it may read them in another way.
 func expressions(n *flow.Node) (all []string, ok bool) {
 	switch p := n.Params.(type) {
 	case op.Filter:
@@ -100,12 +101,11 @@ func expressions(n *flow.Node) (all []string, ok bool) {
 		op.CheckLength, op.Cat, op.Interleave, op.Mix, op.Batch, op.Chunk, op.Enumerate:
 		return nil, true
 	case op.Zip:
-		return nil, p.Keys == nil // else it gives items other names
+		return nil, p.Keys == nil // else it renames items
 	}
 	return nil, false
 }
 
-// namesIn reports whether a formula names an item.
 func namesIn(text, item string) bool {
 	if text == "" {
 		return false
@@ -114,7 +114,7 @@ func namesIn(text, item string) bool {
 	return err != nil || slices.Contains(e.Reads(), item) || slices.Contains(e.May(), item)
 }
 
-// movesNames reports whether a node only gives items other names, or drops some.
+// movesNames reports whether a node only renames or drops items.
 func movesNames(n *flow.Node) bool {
 	switch n.Params.(type) {
 	case mapper.DropKeys, mapper.KeepKeys, mapper.Rename, mapper.FormatKeys, mapper.Duplicate, mapper.Share:

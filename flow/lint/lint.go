@@ -1,11 +1,11 @@
-// Package lint finds what is right in a flow and yet likely to be a mistake, or to
-// cost more than it has to: samples shuffled where that does little, results that
-// nobody reads, caches that can hold nothing for long enough.
+// Package lint provides rules that find likely mistakes and unnecessary costs
+// in valid flows. Examples are shuffles with little effect, results without a
+// reader, and caches that are too small.
 //
-// A [Rule] has a name and looks at the graph, and not at the text of a file. What it
-// finds is a [Warning], with the place, the reason and the cure. docs/reference/lint-rules.md has a
-// section for each rule. Rules would rather miss something than be wrong: where it
-// cannot be known that there is something the matter, they say nothing.
+// A [Rule] has a name and examines the graph, not the text of a file. It
+// reports a [Warning] with the place, the reason and the fix.
+// docs/reference/lint-rules.md has a section for each rule. Rules prefer
+// missing a mistake to a false warning: in doubt, they report nothing.
 package lint
 
 import (
@@ -19,24 +19,24 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// A Warning is one thing that is likely to be a mistake.
+// A Warning is a likely mistake.
 type Warning struct {
 	Rule string
-	Node string // as the file calls it
+	Node string // its name in the file
 	At   flow.Position
-	What string // what is the matter, and why that is bad
-	Cure string // what to do
+	What string // the mistake, and why it is bad
+	Cure string // the fix
 }
 
-// Page is where documentation says more about the rule of the warning.
+// Page returns the section of the documentation about the rule.
 func (w Warning) Page() string { return "docs/reference/lint-rules.md#" + w.Rule }
 
-// String says what is the matter, what to do, and where to read on.
+// String returns the mistake, the fix, and the page to read.
 func (w Warning) String() string {
 	return fmt.Sprintf("node %s: %s; cure: %s (%s)", w.Node, w.What, w.Cure, w.Page())
 }
 
-// A Rule looks for one kind of mistake.
+// A Rule finds one kind of mistake.
 type Rule struct {
 	Name  string
 	check func(g *graph) []Warning
@@ -59,16 +59,17 @@ func Rules() []Rule {
 	}
 }
 
-// Options say what rules may look at beside the graph.
+// Options say what rules may use besides the graph.
 type Options struct {
-	// Sources has sources opened where it matters how many samples they have. What
-	// takes longer than two seconds, or is not there, is not known then.
+	// Sources lets rules open sources to count their samples. The count is
+	// unknown if that takes longer than two seconds, or if the data does not
+	// exist.
 	Sources bool
-	// Larder, if not nil, has the results that nodes kept, and what they cost.
+	// Larder, if not nil, has the cached results of nodes and their costs.
 	Larder *larder.Larder
 }
 
-// Check returns what all rules find in a flow, in the order of its file.
+// Check returns the findings of all rules for a flow, in the order of its file.
 func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	g := newGraph(ctx, f, o)
 	var all []Warning
@@ -87,10 +88,8 @@ func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	return all
 }
 
-// at is a warning about a node.
 func at(n *flow.Node, cure, format string, args ...any) Warning {
 	return Warning{Node: name(n), At: n.Position(), What: fmt.Sprintf(format, args...), Cure: cure}
 }
 
-// name is what the file calls a node.
 func name(n *flow.Node) string { return cmp.Or(n.Base, n.Name) }

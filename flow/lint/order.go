@@ -8,13 +8,15 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// shards reports whether a node passes on the share of one of several processes.
+// shards reports whether a node passes on the share of one of several
+// processes.
 func shards(n *flow.Node) bool {
 	s, ok := as[op.Shard](n)
 	return ok && s.WorldSize > 1
 }
 
-// shardBeforeShuffle: a share is shuffled, of samples that nobody shuffled before.
+// shardBeforeShuffle: a share is shuffled, and its samples were not shuffled
+// before.
 func shardBeforeShuffle(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		shard := g.shardAbove(n)
@@ -27,7 +29,6 @@ func shardBeforeShuffle(g *graph) (all []Warning) {
 	return all
 }
 
-// shardAbove returns the nearest node above that shards, or nil.
 func (g *graph) shardAbove(n *flow.Node) *flow.Node {
 	return once(g, "shard above", func() map[*flow.Node]*flow.Node { return g.nearest(shards) })[n]
 }
@@ -36,7 +37,7 @@ func (g *graph) shuffledAbove(n *flow.Node) bool {
 	return once(g, "shuffle above", func() map[*flow.Node]*flow.Node { return g.nearest(is[op.Shuffle]) })[n] != nil
 }
 
-// shuffleAfterBatch: batches are shuffled each by itself.
+// shuffleAfterBatch: whole batches are shuffled, not samples.
 func shuffleAfterBatch(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if b := g.batchAbove(n); is[op.Shuffle](n) && b != nil {
@@ -64,8 +65,8 @@ func (g *graph) batchAbove(n *flow.Node) *flow.Node {
 	})[n]
 }
 
-// repeatBeforeShuffle: passes over the data are mixed with one another, and nothing
-// makes the copies differ.
+// repeatBeforeShuffle: passes over the data are mixed with one another, and
+// nothing makes the copies differ.
 func repeatBeforeShuffle(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if !is[op.Shuffle](n) {
@@ -75,7 +76,7 @@ func repeatBeforeShuffle(g *graph) (all []Warning) {
 			return g.nearest(func(n *flow.Node) bool { return g.random(n) || g.repeats(n) })
 		})
 		m := above[n]
-		if m == nil || g.random(m) { // then the copies are samples of their own
+		if m == nil || g.random(m) { // otherwise each copy is another sample
 			continue
 		}
 		all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch anew", name(m)),
@@ -111,9 +112,9 @@ func doubleShard(g *graph) (all []Warning) {
 	return all
 }
 
-// ShardOf returns the node that passes on the share of one process, where what a node
-// puts out, or what it is made of, is that; or nil. Who reads it by ranks takes a
-// share of the share.
+// ShardOf returns the node that passes on the share of one process, if the
+// output of the given node is computed from it; or nil. A caller that reads
+// this output by ranks takes a share of the share.
 func ShardOf(f *flow.Flow, node string) *flow.Node {
 	n, err := f.Node(node)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// unusedResult: whatever a mapper makes is dropped, or made again by another, before
-// anybody reads it.
+// unusedResult: all results of a mapper are dropped or replaced before any node
+// reads them.
 func unusedResult(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		it := g.itemsOf(n)
@@ -29,8 +29,8 @@ func unusedResult(g *graph) (all []Warning) {
 	return all
 }
 
-// used reports whether something reads an item that a node puts out. What nobody reads
-// in the flow may be opened by anybody.
+// used reports whether a node reads an item of the output of n. Callers may
+// open an output that has no reader in the flow.
 func (g *graph) used(n *flow.Node, item string) bool {
 	type used struct {
 		*flow.Node
@@ -44,8 +44,8 @@ func (g *graph) used(n *flow.Node, item string) bool {
 	})
 }
 
-// passes reports whether a node may read an item, and if not, as what it passes it on;
-// "" if it does not.
+// passes reports whether a node may read an item. If not, it returns the name
+// under which the node passes it on, or "".
 func (g *graph) passes(n *flow.Node, item string) (as string, read bool) {
 	switch p := n.Params.(type) {
 	case mapper.DropKeys:
@@ -70,7 +70,7 @@ func (g *graph) passes(n *flow.Node, item string) (as string, read bool) {
 	return "", true
 }
 
-// unless is an item that is passed on, unless it is gone.
+// unless returns item, or "" if it is gone.
 func unless(gone bool, item string) string {
 	if gone {
 		return ""
@@ -78,7 +78,6 @@ func unless(gone bool, item string) string {
 	return item
 }
 
-// opReads reports whether an operator may read an item.
 func (g *graph) opReads(n *flow.Node, item string) bool {
 	texts, ok := expressions(n)
 	if !ok || slices.ContainsFunc(texts, func(text string) bool { return namesIn(text, item) }) {

@@ -1,8 +1,8 @@
-// Package rewrite has edits of flows that are wanted often: shuffling and sharding, seeds
-// and epochs, workers and bounds of time, a run on a few samples for trial.
+// Package rewrite provides common edits of flows: shuffling and sharding, seeds
+// and epochs, workers and time limits, and trial runs on a few samples.
 //
-// Each takes a [flow.Editor], of which the other flow comes in the end, with whatever was
-// wrong:
+// Each function takes a [flow.Editor], which returns the new flow and all
+// errors at the end:
 //
 //	e := f.Edit()
 //	rewrite.Reseed(e, 7)
@@ -23,7 +23,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// NoShuffle has all operators shuffle pass on samples in their order.
+// NoShuffle makes all shuffle operators pass on samples in their order.
 func NoShuffle(e *flow.Editor) {
 	for _, n := range e.Nodes {
 		if _, ok := n.Params.(op.Shuffle); ok {
@@ -32,24 +32,25 @@ func NoShuffle(e *flow.Editor) {
 	}
 }
 
-// Shuffle shuffles what a node puts out for all who read it, by a node NODE-shuffled, or
-// NODE-shuffled-2 if there is one.
+// Shuffle shuffles the output of a node for all its readers. It inserts a node
+// NODE-shuffled, or NODE-shuffled-2 if there is one.
 func Shuffle(e *flow.Editor, node string, seed int) {
 	e.After(node, fresh(e, node, "-shuffled"), op.Shuffle{Seed: seed})
 }
 
-// Shard gives all who read a node the share of one process, by a node NODE-share, or
-// NODE-share-2 if there is one. Who shuffles should do so before.
+// Shard gives all readers of a node the share of one process. It inserts a node
+// NODE-share, or NODE-share-2 if there is one. A caller that also shuffles
+// should do so before.
 func Shard(e *flow.Editor, node string, rank, ranks int) {
 	e.After(node, fresh(e, node, "-share"), op.Shard{Rank: rank, WorldSize: ranks})
 }
 
-// fresh is the name of a node beside another one, with a number behind it if there is a
-// node of that name.
+// fresh returns the name of a new node next to another one, with a number if
+// the name is taken.
 func fresh(e *flow.Editor, node, ending string) string {
 	for _, n := range e.Nodes {
 		if n.Name == node && n.Base != "" {
-			node = n.Base // of a sweep: what stands beside it gets its values
+			node = n.Base // of a sweep: the new node gets its values
 		}
 	}
 	base := node + ending
@@ -60,32 +61,35 @@ func fresh(e *flow.Editor, node, ending string) string {
 	}
 }
 
-// Reseed adds to every seed, so that all is drawn anew, and what was drawn with different
-// seeds is so again. Where a seed is of no use, as in a split by sizes, it stays.
+// Reseed adds a number to every seed. All random draws change, and draws with
+// different seeds stay different. A seed without effect, as in a split by
+// sizes, stays.
 func Reseed(e *flow.Editor, by int) {
 	each(e, "seed", func(v reflect.Value) { v.SetInt(v.Int() + int64(by)) })
 }
 
-// Epoch sets every epoch that is of use.
+// Epoch sets every epoch that has an effect.
 func Epoch(e *flow.Editor, epoch int) {
 	each(e, "epoch", func(v reflect.Value) { v.SetInt(int64(epoch)) })
 }
 
-// each changes all parameters of a name that are numbers, where they may be changed.
+// each changes all numeric parameters with a name, where they may be changed.
 func each(e *flow.Editor, name string, to func(v reflect.Value)) {
 	for _, n := range e.Nodes {
 		n.Params, _ = setting{name, reflect.Int, to, true}.change(n.Component, n.Params)
 	}
 }
 
-// Workers bounds how many samples are made at once at a node; 0 leaves it to the run.
+// Workers bounds how many samples a node computes concurrently; 0 leaves it to
+// the run.
 func Workers(e *flow.Editor, node string, workers int) {
 	for _, n := range e.Called(node) {
 		n.Options.Workers = workers
 	}
 }
 
-// TimeLimit bounds how long the command or the function of a node may take for a sample.
+// TimeLimit bounds how long the command or the function of a node may take for
+// a sample.
 func TimeLimit(e *flow.Editor, node string, limit time.Duration) {
 	for _, n := range e.Called(node) {
 		var found bool
@@ -97,9 +101,9 @@ func TimeLimit(e *flow.Editor, node string, limit time.Duration) {
 	}
 }
 
-// Trial has each source pass on its first samples alone, at most so many, and each sink
-// write into a folder of its name in dir, where it touches nothing that another run wrote.
-// A relative dir starts at the flow's folder.
+// Trial limits each source to its first samples, and makes each sink write into
+// a directory of its name in dir. The sinks do not touch the output of other
+// runs. A relative dir starts at the flow's directory.
 func Trial(e *flow.Editor, samples int, dir string) {
 	e.Name += "-trial"
 	first := map[string]string{} // names, one for all variants of a node
@@ -119,7 +123,7 @@ func Trial(e *flow.Editor, samples int, dir string) {
 	}
 }
 
-// moved are the parameters of a sink that writes into another folder.
+// moved returns the parameters of a sink that writes into another directory.
 func moved(n *flow.Node, dir string) any {
 	v := reflect.New(n.Component.Type).Elem()
 	v.Set(reflect.ValueOf(n.Params))

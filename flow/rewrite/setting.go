@@ -11,13 +11,13 @@ type setting struct {
 	name string
 	kind reflect.Kind
 	to   func(v reflect.Value)
-	// fits has those stay that cannot be changed beside what else the component is
-	// given.
+	// fits leaves a parameter unchanged if the new value would make the
+	// parameters invalid.
 	fits bool
 }
 
-// change returns parameters that are changed, in the mappers among them, too; found says
-// whether there are any.
+// change returns changed parameters, including those of nested mappers. found
+// reports whether there are any.
 func (s setting) change(c *component.Component, params any) (changed any, found bool) {
 	v := reflect.New(c.Type).Elem()
 	v.Set(reflect.ValueOf(params))
@@ -38,7 +38,6 @@ func (s setting) change(c *component.Component, params any) (changed any, found 
 	return v.Interface(), found
 }
 
-// set changes a field of parameters.
 func (s setting) set(c *component.Component, params, field reflect.Value) {
 	was := reflect.New(field.Type()).Elem()
 	was.Set(field)

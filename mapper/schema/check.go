@@ -19,10 +19,10 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Violation is one thing that is not as a schema says.
+// A Violation is one difference between a sample and a schema.
 type Violation struct {
 	Sample  int    `json:"sample"`
-	Item    string `json:"item,omitempty"` // "" is the sample itself
+	Item    string `json:"item,omitempty"` // "" means the sample itself
 	Path    string `json:"path,omitempty"` // in a document, as a JSON pointer
 	Message string `json:"message"`
 }
@@ -39,9 +39,8 @@ func (v Violation) String() string {
 	return b.String() + v.Message
 }
 
-// Check returns what is not as the schema says in the sample at a position, by
-// item. What cannot be read or decoded is a violation; the error is that of
-// ctx alone.
+// Check returns the violations of the sample at a position, by item. Items that cannot
+// be read or decoded are violations; the error is only that of ctx.
 func (s *Schema) Check(ctx context.Context, index int, sample dataset.Sample) ([]Violation, error) {
 	var all []Violation
 	for _, k := range slices.Sorted(maps.Keys(s.Items)) {
@@ -65,8 +64,7 @@ func (s *Schema) Check(ctx context.Context, index int, sample dataset.Sample) ([
 	return all, nil
 }
 
-// compare orders violations by sample, then item; those of one item are in
-// order.
+// compare orders violations by sample, then item, and keeps the order within an item.
 func compare(a, b Violation) int {
 	if a.Sample != b.Sample {
 		return a.Sample - b.Sample
@@ -74,7 +72,6 @@ func compare(a, b Violation) int {
 	return strings.Compare(a.Item, b.Item)
 }
 
-// checker looks at one item of one sample.
 type checker struct {
 	item  string
 	index int
@@ -123,7 +120,7 @@ func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
 	}
 }
 
-// kindOf returns the kind of a value that was read under an extension.
+// kindOf returns the kind of a value decoded by an extension.
 func kindOf(ext string, v any) Kind {
 	format := dataset.FormatOf(ext)
 	switch v.(type) {
@@ -172,7 +169,8 @@ func (c *checker) array(want *Item, a *array.Array) {
 	}
 }
 
-// plain is a document as JSON has it: bytes, which YAML knows, are a text.
+// plain returns a document with JSON types: bytes, which YAML supports, become a
+// string.
 func plain(v any) any {
 	switch v := v.(type) {
 	case *big.Int:
@@ -195,10 +193,9 @@ func plain(v any) any {
 	return v
 }
 
-// maxOfDocument bounds what is said of one document.
+// maxOfDocument bounds the violations reported for one document.
 const maxOfDocument = 20
 
-// document notes what a JSON Schema found.
 func (c *checker) document(err error) {
 	if err == nil {
 		return
@@ -228,7 +225,6 @@ func (c *checker) causes(e *jsonschema.ValidationError) {
 	c.add(path.String(), "%s", e.BasicOutput().Error)
 }
 
-// anyOf lists what is allowed.
 func anyOf[T any](list []T) string {
 	texts := make([]string, len(list))
 	for i, e := range list {

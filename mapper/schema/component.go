@@ -29,9 +29,9 @@ type Guard struct {
 	Schema component.Path `param:"schema,required" doc:"a YAML file, as larder validate --infer writes it"`
 }
 
-// newGuard returns a mapper that passes on samples that are as the schema in
-// the content of a YAML file says. Where results are kept, so is that a sample
-// was found to be right.
+// newGuard returns a mapper that passes on samples that fulfil the schema in the
+// content of a YAML file. Where results are cached, the fact that a sample is valid is
+// cached, too.
 func newGuard(file string, content []byte) (dataset.Maker, error) {
 	s, err := Parse(file, content)
 	if err != nil {
@@ -50,8 +50,7 @@ func newGuard(file string, content []byte) (dataset.Maker, error) {
 	})
 }
 
-// describe says what is wrong with one sample; which one that is its error
-// says.
+// describe describes the violations of one sample, without its name.
 func describe(found []Violation) error {
 	const few = 5
 	texts := make([]string, 0, few+1)

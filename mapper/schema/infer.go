@@ -15,10 +15,9 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// Infer returns the narrowest schema of this package that all samples fulfil:
-// an item is optional if one lacks it, ranges reach from the least to the
-// greatest, and documents have the types that were seen, united. An item that
-// cannot be read is an error.
+// Infer returns the narrowest schema that all samples fulfil. An item is optional if a
+// sample lacks it, ranges cover all values, and documents have the union of the types
+// seen. An item that cannot be read is an error.
 func Infer(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (*Schema, error) {
 	seen := map[string]*sight{}
 	var mu sync.Mutex
@@ -55,7 +54,7 @@ func Infer(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (
 	return s, s.compile()
 }
 
-// sight is what was seen of an item.
+// sight collects the values of an item.
 type sight struct {
 	samples, shared int
 	kinds           set[Kind]
@@ -94,7 +93,7 @@ func (s *sight) add(ext string, shared bool, v any) {
 	}
 }
 
-// with is r widened to hold n.
+// with returns r widened to contain n.
 func (r *Range) with(n int) *Range {
 	if r == nil {
 		return &Range{n, n}
@@ -119,7 +118,7 @@ func (s *sight) array(a *array.Array) {
 	}
 }
 
-// item is the schema of what was seen in so many samples.
+// item returns the schema of the values seen in a number of samples.
 func (s *sight) item(samples int) *Item {
 	it := &Item{Optional: s.samples < samples, Ext: slices.Sorted(maps.Keys(s.exts))}
 	if s.shared == 0 || s.shared == s.samples {
@@ -145,7 +144,7 @@ func (s *sight) item(samples int) *Item {
 	return it
 }
 
-// form is what was seen of a value in documents.
+// form collects the values at one place in documents.
 type form struct {
 	n, objects int
 	types      set[string]
@@ -155,8 +154,7 @@ type form struct {
 
 func newForm() *form { return &form{types: set[string]{}, fields: map[string]*form{}} }
 
-// maxFields is how many names of fields are told apart: more are taken for data
-// rather than names.
+// maxFields bounds the distinct names of fields. More names are treated as data.
 const maxFields = 200
 
 func (f *form) add(v any) {
@@ -180,7 +178,7 @@ func (f *form) add(v any) {
 		}
 	case map[string]any:
 		f.object(v)
-	default: // a text, or bytes, which are written as one
+	default: // a string, or bytes, which are written as one
 		f.types["string"] = true
 	}
 }
@@ -202,7 +200,7 @@ func (f *form) object(v map[string]any) {
 	}
 }
 
-// schema returns the JSON Schema of what was seen.
+// schema returns the JSON Schema of the values seen.
 func (f *form) schema() map[string]any {
 	types := slices.Sorted(maps.Keys(f.types))
 	if f.types["integer"] && f.types["number"] {

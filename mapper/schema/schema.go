@@ -1,5 +1,5 @@
-// Package schema says what samples must look like: which items they have, of
-// which kind, size and form. A schema is a YAML file:
+// Package schema provides schemas for samples: which items they have, and their kind,
+// size and structure. A schema is a YAML file:
 //
 //	version: 1
 //	closed: true                      # items that are not named are violations
@@ -20,8 +20,8 @@
 //	    shared: false
 //	    schema: {type: object, required: [color]}   # JSON Schema
 //
-// Whatever is left out is not asked for, and an item is read only as far as its
-// schema asks.
+// Missing fields impose no condition, and an item is read only as far as its schema
+// requires.
 package schema
 
 import (
@@ -42,19 +42,19 @@ import (
 	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
-// A Schema says what each sample must look like. It is made by [Parse] or
-// [Infer] and may be used by many goroutines.
+// A Schema describes the samples of a dataset. [Parse] and [Infer] return schemas. It
+// is safe for concurrent use.
 type Schema struct {
 	Version int              `yaml:"version"`          // 1
 	Closed  bool             `yaml:"closed,omitempty"` // items that are not named are violations
 	Items   map[string]*Item `yaml:"items"`
 }
 
-// An Item says what one item of each sample must look like.
+// An Item describes one item of each sample.
 type Item struct {
 	Kind     Kind     `yaml:"kind,omitempty"`
 	Optional bool     `yaml:"optional,omitempty"` // samples may lack it
-	Shared   *bool    `yaml:"shared,omitempty"`   // nil: either
+	Shared   *bool    `yaml:"shared,omitempty"`   // nil allows both
 	Ext      []string `yaml:"ext,omitempty,flow"` // any of these, in any case
 	Width    *Range   `yaml:"width,omitempty,flow"`
 	Height   *Range   `yaml:"height,omitempty,flow"`
@@ -66,7 +66,7 @@ type Item struct {
 	compiled *jsonschema.Schema
 }
 
-// A Kind is what the value of an item is.
+// A Kind is the kind of an item's value.
 type Kind string
 
 // The kinds. The zero value is any.
@@ -75,11 +75,11 @@ const (
 	Array    Kind = "array"
 	Document Kind = "document" // JSON or YAML
 	Text     Kind = "text"
-	Bytes    Kind = "bytes" // of a format that is not known
+	Bytes    Kind = "bytes" // of an unknown format
 	Other    Kind = "other" // of any other format
 )
 
-// A Range is from Min to Max, both included; a Max of 0 is no bound.
+// A Range is from Min to Max, inclusive; a Max of 0 means no bound.
 type Range struct {
 	Min int `yaml:"min,omitempty"`
 	Max int `yaml:"max,omitempty"`
@@ -123,7 +123,7 @@ func (d *Dim) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML is the reverse of UnmarshalYAML.
+// MarshalYAML is the inverse of UnmarshalYAML.
 func (d Dim) MarshalYAML() (any, error) {
 	if d == Any {
 		return anyWord, nil
@@ -131,11 +131,10 @@ func (d Dim) MarshalYAML() (any, error) {
 	return int(d), nil
 }
 
-// fields is a schema without its methods, none of which is called when it is read.
+// fields is a schema without methods, so that decoding calls none.
 type fields Schema
 
-// Parse reads a schema from the content of a YAML file, whose name is for
-// errors.
+// Parse parses a schema from the content of a YAML file, whose name appears in errors.
 func Parse(file string, content []byte) (*Schema, error) {
 	s := &Schema{}
 	if err := yaml.Load(content, (*fields)(s), yaml.WithKnownFields()); err != nil {
@@ -147,10 +146,9 @@ func Parse(file string, content []byte) (*Schema, error) {
 	return s, nil
 }
 
-// YAML returns the schema as the content of a file that [Parse] reads.
+// YAML returns the schema as the content of a file for [Parse].
 func (s *Schema) YAML() ([]byte, error) { return yaml.Dump(s) }
 
-// compile checks a schema and gets its JSON Schemas ready.
 func (s *Schema) compile() error {
 	if s.Version != 1 {
 		return fmt.Errorf("version is %d; this program reads schemas that begin with version: 1", s.Version)
@@ -200,7 +198,6 @@ func (it *Item) compile() (err error) {
 	return err
 }
 
-// compileJSON gets a JSON Schema, given as plain values, ready.
 func compileJSON(schema any) (*jsonschema.Schema, error) {
 	b, err := json.Marshal(schema)
 	if err != nil {
@@ -223,7 +220,7 @@ func compileJSON(schema any) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// whyNoSchema says in one line what of a JSON Schema is wrong, and where in it.
+// whyNoSchema describes the error in a JSON Schema and its position in one line.
 func whyNoSchema(err error) string {
 	var found []string
 	for line := range strings.Lines(strings.ReplaceAll(err.Error(), here, "")) {
@@ -241,7 +238,7 @@ func whyNoSchema(err error) string {
 	return err.Error()
 }
 
-// here is the name of a schema in itself.
+// here is the URL of a schema within itself.
 const here = "larder:///schema"
 
 var (
@@ -249,7 +246,7 @@ var (
 	pointsNowhere = regexp.MustCompile(`json-pointer in ".*?(#.*)" not found`)
 )
 
-// nothingOutside keeps a schema from having files and networks read.
+// nothingOutside prevents a schema from reading files and networks.
 type nothingOutside struct{}
 
 func (nothingOutside) Load(url string) (any, error) {

@@ -9,11 +9,11 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Options say how much of a dataset is gone through. The zero value is all of
-// it, with as many workers as there are processors.
+// Options configure a validation. The zero value checks the whole dataset, with as many
+// workers as there are processors.
 type Options struct {
-	Pool  *pool.Pool // bounds the samples checked at once
-	First int        // only so many samples; 0 is all
+	Pool  *pool.Pool // bounds the concurrency
+	First int        // samples to check; 0 is all
 	Limit int        // violations listed; 0 is 100
 }
 
@@ -24,8 +24,8 @@ func (o Options) samples(ds dataset.Dataset[dataset.Sample]) int {
 	return ds.Len()
 }
 
-// each calls do for each sample, or with the error of it: of those that are made in
-// batches when they have been made.
+// each calls do for each sample, or with its error. For samples computed in batches, it
+// calls do after the batch.
 func (o Options) each(ctx context.Context, ds dataset.Dataset[dataset.Sample], do func(ctx context.Context, i int, s dataset.Sample, err error) error) error {
 	n, batch := o.samples(ds), dataset.BatchOf(ds)
 	if batch <= 1 {
@@ -49,16 +49,16 @@ func (o Options) each(ctx context.Context, ds dataset.Dataset[dataset.Sample], d
 	})
 }
 
-// A Report says what was found in a dataset.
+// A Report is the result of a validation.
 type Report struct {
-	Samples    int         `json:"samples"`    // that were checked
-	Bad        int         `json:"bad"`        // that have violations
-	Violations int         `json:"violations"` // in all
+	Samples    int         `json:"samples"`    // number checked
+	Bad        int         `json:"bad"`        // number with violations
+	Violations int         `json:"violations"` // total number
 	List       []Violation `json:"list"`       // the first ones, by sample, then item
 }
 
-// Validate checks the samples of a dataset. A sample that cannot be made is a
-// violation; the error is that of ctx alone.
+// Validate checks the samples of a dataset. A sample that cannot be computed is a
+// violation; the error is only that of ctx.
 func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (*Report, error) {
 	if o.Limit <= 0 {
 		o.Limit = 100
@@ -84,7 +84,6 @@ func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample
 	return r, err
 }
 
-// cut leaves the first ones.
 func (r *Report) cut(limit int) {
 	slices.SortStableFunc(r.List, compare)
 	r.List = r.List[:min(limit, len(r.List))]

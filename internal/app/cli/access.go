@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// accessFlags are the flags of servers about who may come in.
+// accessFlags are the flags of servers for access control.
 type accessFlags struct {
 	tokenFile string
 	cert, key string
 	clientCA  string
 }
 
-// flags adds them, with when they count in front of what they do.
+// flags adds the flags. Their descriptions start with when, which says when
+// they apply.
 func (f *accessFlags) flags(c *cobra.Command, when string) {
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", when+"a `file` with the token that others send, that only you can read")
 	c.Flags().StringVar(&f.cert, "tls-cert", "", when+"the server's certificate, a `file` (PEM)")
@@ -36,7 +37,6 @@ func (f *accessFlags) check() error {
 	return nil
 }
 
-// token reads the file of the token.
 func (f *accessFlags) token() (string, error) {
 	if f.tokenFile == "" {
 		return "", nil
@@ -48,7 +48,7 @@ func (f *accessFlags) token() (string, error) {
 	return token, err
 }
 
-// secret reads a file that nobody else may read, which a flag names.
+// secret reads a file that only its owner may read; flag is for errors.
 func secret(flag, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

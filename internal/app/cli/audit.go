@@ -59,10 +59,10 @@ identity, and nothing else.`,
 	return c
 }
 
-// An audit is what a flow would touch.
+// An audit lists what a flow would touch.
 type audit struct {
 	Flow      string          `json:"flow"`
-	Files     []string        `json:"files"` // the flow file, and those that it includes
+	Files     []string        `json:"files"` // the flow file and its includes
 	Variables []auditVariable `json:"variables"`
 	Reads     []auditRead     `json:"reads"`
 	Writes    []auditWrite    `json:"writes"`
@@ -70,16 +70,16 @@ type audit struct {
 	Functions []auditFunction `json:"functions"`
 	Random    []auditRandom   `json:"random"`
 	Keeps     []auditKeep     `json:"keeps"`
-	Cache     string          `json:"cache"` // the cache folder
+	Cache     string          `json:"cache"` // the cache directory
 }
 
-// auditPath is a file or folder that a node names.
+// auditPath is a file or directory that a node names.
 type auditPath struct {
 	Node    string `json:"node"`
 	Path    string `json:"path"`
-	Real    string `json:"real,omitempty"` // where links lead, if that is elsewhere
+	Real    string `json:"real,omitempty"` // where links lead, if different
 	What    string `json:"what"`           // file, folder, other, missing or url
-	Outside bool   `json:"outside"`        // of the flow's folder
+	Outside bool   `json:"outside"`        // of the flow's directory
 }
 
 type auditRead struct{ auditPath }
@@ -87,28 +87,28 @@ type auditRead struct{ auditPath }
 type auditWrite struct {
 	auditPath
 	Overwrite string `json:"overwrite,omitempty"`
-	Copy      string `json:"copy,omitempty"` // how items that lie in files are written
+	Copy      string `json:"copy,omitempty"` // how items in files are written
 }
 
 type auditCommand struct {
 	Node    string     `json:"node"`
 	Command []string   `json:"command"`
-	Program string     `json:"program"` // "" if there is none of that name
-	Code    []string   `json:"code"`    // files whose content is part of the results' identity
+	Program string     `json:"program"` // "" if there is no program of that name
+	Code    []string   `json:"code"`    // files whose content is part of the identity of results
 	Env     []auditEnv `json:"env"`
 }
 
-// auditFunction is a function of Python, which may do all that a command may.
+// auditFunction is a Python function, which may do anything that a command may.
 type auditFunction struct {
 	Node        string   `json:"node"`
 	Function    string   `json:"function"`
 	Setup       string   `json:"setup,omitempty"`
-	Interpreter string   `json:"interpreter,omitempty"` // "" for the one that is found
-	Files       []string `json:"files"`                 // its module, if that is beside the flow, and what it is given
+	Interpreter string   `json:"interpreter,omitempty"` // "" for the default
+	Files       []string `json:"files"`                 // its module, if next to the flow, and its arguments
 }
 
-// auditEnv is a variable of the environment that a command is given. Its value
-// may be a secret.
+// auditEnv is an environment variable that a command gets. Its value may be a
+// secret.
 type auditEnv struct {
 	Name string `json:"name"`
 	Set  bool   `json:"set"`
@@ -192,7 +192,7 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 	return p
 }
 
-// functionOf returns the function of Python that parameters name, if they do.
+// functionOf returns the Python function that parameters name, if any.
 func functionOf(params any) (f auditFunction, ok bool) {
 	switch p := params.(type) {
 	case mapper.Python:
@@ -223,14 +223,14 @@ func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
 	return c
 }
 
-// randomOf reports whether a component draws random numbers. Mappers say so;
-// another one does if it has a seed, unless what it would draw for is not
-// asked for.
+// randomOf reports whether a component draws random numbers. Mappers report it
+// themselves. Any other component does if it has a seed, unless it has a
+// probability that is not set.
 func randomOf(env *component.Env, c *component.Component, params any) (r auditRandom, ok bool) {
 	r.Component = c.Name
 	if c.Kind == component.Map {
 		if len(component.Steps(params)) > 0 {
-			return r, false // it is asked itself
+			return r, false // it is queried itself
 		}
 		m, err := c.Mapper(env, params)
 		maker, is := m.(dataset.Maker)
@@ -249,7 +249,8 @@ func randomOf(env *component.Env, c *component.Component, params any) (r auditRa
 	return r, ok
 }
 
-// param returns the parameter of a component that has a name, if it is a T.
+// param returns the parameter with a name, if the component has it and it is a
+// T.
 func param[T any](c *component.Component, params any, name string) (v T, ok bool) {
 	for _, p := range c.Params {
 		if p.Name == name {
@@ -259,7 +260,6 @@ func param[T any](c *component.Component, params any, name string) (v T, ok bool
 	return v, ok
 }
 
-// textParam returns a parameter that is a text of any type, or "".
 func textParam(n *flow.Node, name string) string {
 	for _, p := range n.Component.Params {
 		if v := reflect.ValueOf(n.Params).Field(p.Field); p.Name == name && v.Kind() == reflect.String {
@@ -340,7 +340,7 @@ func writeAudit(w io.Writer, au *audit) error {
 	return written(err)
 }
 
-// section writes a title and a line for each of a list.
+// section writes a title and a line for each element of a list.
 func section[T any](w io.Writer, title string, list []T, line func(T) string) {
 	if len(list) == 0 {
 		fmt.Fprintf(w, "%s: none\n", title)
@@ -354,7 +354,7 @@ func section[T any](w io.Writer, title string, list []T, line func(T) string) {
 	t.Flush()
 }
 
-// text says where the path is, and what.
+// text describes the path and its location.
 func (p auditPath) text(what string) string {
 	text := plain(p.Path)
 	if p.Real != "" {
@@ -407,8 +407,8 @@ func (f auditFunction) text() string {
 	return fmt.Sprintf("%s\t%s\n  \tfiles: %s", plain(f.Node), text, files)
 }
 
-// plain shows a text as it is, or quoted if it could pass for something else: a
-// flow from a stranger must not be able to write over what is said of it.
+// plain returns a string unchanged, or quoted if it could be mistaken for other
+// output: an untrusted flow must not be able to overwrite the report about it.
 func plain(text string) string {
 	if text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text
@@ -416,7 +416,7 @@ func plain(text string) string {
 	return strconv.Quote(text)
 }
 
-// plainWord is plain for words that are shown side by side.
+// plainWord is plain for words on one line.
 func plainWord(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`\\", r) }) {
 		return strconv.Quote(word)

@@ -13,11 +13,10 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// auditVariable is a variable of a flow.
 type auditVariable struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"` // several for a sweep
-	Given  bool     `json:"given"`  // on the command line, not by the flow
+	Given  bool     `json:"given"`  // on the command line, not in the flow
 	Used   []string `json:"used"`   // as in nodes.many.with.times (flow.yaml:15:18)
 	secret bool
 }
@@ -29,8 +28,8 @@ func (v auditVariable) plainValues() (texts []string) {
 	return texts
 }
 
-// findVariables lists the variables of flow files, which are right, with the
-// values that they have. Where several files have one the first file's counts.
+// findVariables lists the variables of valid flow files, with their values. If
+// several files define one, the first file counts.
 func findVariables(files []string, set variables) ([]auditVariable, error) {
 	s := &variableSearch{all: []auditVariable{}}
 	var roots []*yaml.Node
@@ -60,14 +59,14 @@ func findVariables(files []string, set variables) ([]auditVariable, error) {
 	return s.all, nil
 }
 
-// hide makes stars of what lets somebody in: values of variables whose names say so, or that are
-// used where URLs have a user or a query, and those parts of URLs.
+// hide masks credentials. These are values of variables with a suggestive name,
+// or used as user or query of URLs, and those parts of URLs.
 func (v *auditVariable) hide() {
 	for i, value := range v.Values {
 		switch {
 		case value == "":
 		case v.secret || urlpath.Admits(v.Name):
-			v.Values[i] = "*****" // and not as many as it has characters
+			v.Values[i] = "*****" // without revealing the length
 		default:
 			v.Values[i] = urlpath.Hide(value)
 		}
@@ -101,7 +100,7 @@ func (s *variableSearch) declared(root *yaml.Node, set variables) {
 	}
 }
 
-// scalarText is the text of a value that is given in YAML, as --vars does.
+// scalarText returns the string for a value given in YAML, as by --vars.
 func scalarText(given string) string {
 	var n yaml.Node
 	if err := yaml.Load([]byte(given), &n); err != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.ScalarNode {
@@ -110,7 +109,7 @@ func scalarText(given string) string {
 	return n.Content[0].Value
 }
 
-// entries goes through the names and values of a mapping.
+// entries yields the names and values of a mapping.
 func entries(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
@@ -124,7 +123,7 @@ func entries(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// uses notes where variables are used in n, which is at a path in a file.
+// uses records the uses of variables in n, which is at a path in a file.
 func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
 	if n.Kind == yaml.MappingNode {
 		for name, value := range entries(n) {

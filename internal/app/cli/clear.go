@@ -70,7 +70,7 @@ func (a *app) clear(ctx context.Context, names []string) error {
 	})
 }
 
-// clearable finds out what all names mean before anything is removed.
+// clearable resolves all names before anything is removed.
 func clearable(ctx context.Context, s store.Store, names []string) (nodes inventory.Selection, manifests []string, err error) {
 	var operations []string
 	for _, name := range names {

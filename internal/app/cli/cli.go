@@ -1,25 +1,25 @@
-// Package cli is the command line: flags, terminals and exit statuses. What the
-// commands do is done by other packages.
+// Package cli implements the command line: flags, terminals and exit statuses.
+// Other packages do the work of the commands.
 //
-// A command is about a flow file (package flow), a dataset ([FORMAT:]PATH) or the
-// cache folder. What it was asked for, such as a list, a value or JSON, goes to
-// stdout; how a run gets on, its closing table, warnings and errors are for
-// people and go to stderr.
+// A command takes a flow file (package flow), a dataset ([FORMAT:]PATH) or the
+// cache directory. Requested output, such as a list, a value or JSON, goes to
+// stdout. Progress, the closing table of a run, warnings and errors are
+// human-readable and go to stderr.
 //
-// The exit status is 0 if all is well, 1 if the work failed, 2 if the request
-// was wrong, and 130 if the program was told to stop by Ctrl-C, SIGTERM or, if that
-// is not ignored as under nohup, SIGHUP (the terminal was closed):
-// samples under way are given up, and what was computed is kept. A second signal
-// leaves it a second to end by itself, and a third none. In the code a usageError is a wrong request and a failure is
-// work that failed.
+// The exit status is 0 for success, 1 if the work failed, and 2 if the request
+// was invalid. It is 130 after Ctrl-C, SIGTERM, or SIGHUP (the terminal was
+// closed), unless SIGHUP is ignored as under nohup. Then samples in progress
+// are abandoned, and computed results stay cached. After a second signal the
+// program has one second to end, after a third none. In the code a usageError
+// is an invalid request and a failure is work that failed.
 //
-// A program that registers components of its own (package component) calls
-// [Main] and has them in every command:
+// A program that registers its own components (package component) calls [Main],
+// and every command can use them:
 //
 //	func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
 //
-// Main takes the signals of the process, so only one runs at a time. What it
-// opens is closed when it returns.
+// Main handles the signals of the process, so only one may run at a time. It
+// closes everything it opened before it returns.
 package cli
 
 import (
@@ -47,7 +47,7 @@ import (
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 
-	// The components that come with Larder.
+	// The components of Larder.
 	_ "github.com/larder-data/larder/format/arrow"
 	_ "github.com/larder-data/larder/format/csv"
 	_ "github.com/larder-data/larder/format/hf"
@@ -68,12 +68,12 @@ import (
 const (
 	exitOK          = 0
 	exitFailed      = 1   // the work failed
-	exitRequest     = 2   // the request was wrong
-	exitInterrupted = 130 // interrupted; what was computed is kept
+	exitRequest     = 2   // the request was invalid
+	exitInterrupted = 130 // interrupted; computed results stay cached
 )
 
-// Main runs the command line and returns its exit status. Everything for
-// machines goes to stdout, everything for people to stderr.
+// Main runs the command line and returns its exit status. Machine-readable
+// output goes to stdout, human-readable output to stderr.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
@@ -114,7 +114,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		err = failure{fmt.Errorf("standard output: %w", out.err)}
 	default:
-		err = failure{err} // the request was right, whatever failed by it
+		err = failure{err} // the request was valid, whatever failed
 	}
 	if err == nil {
 		return exitOK
@@ -129,13 +129,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return status(err)
 }
 
-// oneVoice is a message of which no line but the first looks like one of the program,
-// whatever the names in it are.
+// oneVoice indents later lines of a message that look like messages of the
+// program, because names in it may contain such lines.
 func oneVoice(message string) string {
 	return strings.ReplaceAll(message, "\nlarder:", "\n    larder:")
 }
 
-// checked remembers that what was asked for could not be written.
+// checked remembers a failed write of the requested output.
 type checked struct {
 	io.Writer
 	err error
@@ -147,21 +147,21 @@ func (c *checked) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errReported marks an error that the user has been shown.
+// errReported marks an error that was already shown to the user.
 var errReported = errors.New("reported")
 
-// usageError is a request that cannot be understood.
+// usageError is an invalid request.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// failure is work that failed, as against a request that was wrong.
+// failure is work that failed, in contrast to an invalid request.
 type failure struct{ error }
 
 func (e failure) Unwrap() error { return e.error }
 
-// status is the exit status for an error. Errors that cobra finds in the
-// arguments are wrong requests.
+// status returns the exit status for an error. Errors of cobra in the arguments
+// are invalid requests.
 func status(err error) int {
 	var f failure
 	if errors.As(err, &f) {
@@ -170,17 +170,17 @@ func status(err error) int {
 	return exitRequest
 }
 
-// app is what the commands share.
+// app is the state that the commands share.
 type app struct {
 	stdout, stderr io.Writer
 	cache          string           // --cache
 	cacheSize      string           // --cache-size
-	warned         func(flow.Event) // told of warnings, if not nil
+	warned         func(flow.Event) // receives warnings, if not nil
 	limits         limits           // --max-pixels, --max-unpacked
 	profiles       profiles         // --cpuprofile and the like
-	stop           func() error     // ends these
-	passes         bool             // results may pass through, if there is no place to keep them in
-	alone          bool             // what other machines share is of no interest
+	stop           func() error     // ends profiling
+	passes         bool             // without a cache directory, results pass through
+	alone          bool             // ignore the store that machines share
 }
 
 func (a *app) command() *cobra.Command {
@@ -217,7 +217,7 @@ share, and handed back only while it is still right.`,
 	return root
 }
 
-// withLarder opens the cache folder as o says, and closes it after f.
+// withLarder opens the cache directory with options o, and closes it after f.
 func (a *app) withLarder(o larder.Options, f func(*larder.Larder) error) (err error) {
 	l, err := a.open(o)
 	if err != nil {
@@ -231,7 +231,7 @@ func (a *app) withLarder(o larder.Options, f func(*larder.Larder) error) (err er
 	return f(l)
 }
 
-// open opens the cache folder as the flags say, and as o says besides.
+// open opens the cache directory with the flags and the options o.
 func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	size, err := a.maxBytes()
 	if err != nil {
@@ -261,7 +261,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	return l, nil
 }
 
-// openWith opens what o says, with what other machines share.
+// openWith opens a larder with options o and the store that machines share.
 func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	if !a.alone {
 		s, named, err := openShared(o.Logger)
@@ -275,7 +275,7 @@ func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	return larder.Open(o)
 }
 
-// cacheError is why a cache folder cannot be used.
+// cacheError is the reason why a cache directory cannot be used.
 type cacheError struct {
 	dir string
 	err error
@@ -294,13 +294,14 @@ func (e *cacheError) Error() string {
 
 func (e *cacheError) Unwrap() error { return e.err }
 
-// hasFolder reports whether the user's cache folder is there, or can be made.
+// hasFolder reports whether the user's cache directory exists or can be
+// created.
 func (a *app) hasFolder() bool {
 	dir, err := a.folder()
 	return err == nil && os.MkdirAll(dir, 0o700) == nil
 }
 
-// folder is the cache folder.
+// folder returns the cache directory.
 func (a *app) folder() (string, error) {
 	if a.cache != "" {
 		return a.cache, nil
@@ -308,13 +309,13 @@ func (a *app) folder() (string, error) {
 	return larder.DefaultDir()
 }
 
-// shownFolder is the cache folder, "" if it cannot be told.
+// shownFolder returns the cache directory, or "" if it is unknown.
 func (a *app) shownFolder() string {
 	dir, _ := a.folder()
 	return dir
 }
 
-// maxBytes is the bound of the cache in the terms of larder.Options.
+// maxBytes returns the bound of the cache for larder.Options.
 func (a *app) maxBytes() (int64, error) {
 	size := cmp.Or(a.cacheSize, os.Getenv("LARDER_CACHE_SIZE"))
 	switch size {
@@ -330,26 +331,24 @@ func (a *app) maxBytes() (int64, error) {
 	return n, nil
 }
 
-// logger writes warnings for people, a line each.
+// logger returns a logger that writes human-readable warnings, one line each.
 func (a *app) logger() *slog.Logger {
 	return slog.New(newWarnings(a.stderr, a.warned))
 }
 
-// parse reads a flow file with its variables set.
 func (a *app) parse(file string, set variables) (*flow.Flow, error) {
-	f, err := os.Open(filepath.Clean(file)) // which is how its own paths start
+	f, err := os.Open(filepath.Clean(file)) // relative paths of the flow start the same way
 	if err != nil {
 		return nil, usageError{err}
 	}
 	defer f.Close()
-	content, err := flow.ReadFrom(f, file) // it may be a pipe
+	content, err := flow.ReadFrom(f, file) // the file may be a pipe
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return a.parseText(file, content, set)
 }
 
-// parseText reads a flow, the content of a file.
 func (a *app) parseText(file string, content []byte, set variables) (*flow.Flow, error) {
 	set, err := set.of(file, content)
 	if err != nil {
@@ -363,7 +362,7 @@ func (a *app) parseText(file string, content []byte, set variables) (*flow.Flow,
 	return f, nil
 }
 
-// flowError tells requests that a flow cannot carry out from work that failed.
+// flowError distinguishes invalid requests to a flow from failed work.
 func flowError(err error) error {
 	switch {
 	case err == nil:

@@ -54,7 +54,8 @@ func allComponents() (all []*component.Component) {
 	return all
 }
 
-// componentsNamed returns those of a name: a source and a sink may have the same.
+// componentsNamed returns the components with a name: a source and a sink may
+// share one.
 func componentsNamed(name string, all []*component.Component) (found []*component.Component, err error) {
 	var names []string
 	for _, c := range all {

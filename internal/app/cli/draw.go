@@ -18,7 +18,6 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// drawFlags are the flags of larder draw.
 type drawFlags struct {
 	set    variables
 	only   []string
@@ -41,12 +40,12 @@ func (a *app) drawCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and what it needs; may be repeated")
 	f.set.flags(c)
 	if err := c.MarkFlagRequired("output"); err != nil {
-		panic(err) // the flag is above
+		panic(err) // the flag is defined above
 	}
 	return c
 }
 
-// drawFormats are the ways to write a drawing, by the ends of files' names.
+// drawFormats are the writers of drawings, by file extension.
 var drawFormats = map[string]func(*render.Drawing, io.Writer) error{
 	"svg":     (*render.Drawing).SVG,
 	"dot":     (*render.Drawing).DOT,
@@ -89,7 +88,6 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	return nil
 }
 
-// writer is what writes the format asked for.
 func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	name := f.format
 	if name == "" && f.output != "-" {
@@ -105,7 +103,6 @@ func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	return nil, fmt.Errorf("format %q cannot be drawn; valid: %s", name, valid)
 }
 
-// readReport reads the report of a run of a flow.
 func readReport(file string, fl *flow.Flow) (*flow.Report, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

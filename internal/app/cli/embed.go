@@ -16,7 +16,6 @@ import (
 	"github.com/larder-data/larder/internal/app/server/embedproxy"
 )
 
-// embedFlags are the flags of larder embed.
 type embedFlags struct {
 	accessFlags
 	listen     string
@@ -54,11 +53,11 @@ GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,
 	c.Flags().BoolVar(&o.Floats, "floats", false, "ask the upstream for lists of numbers, and not for base64, which is float32")
 	c.Flags().StringVar(&f.keyFile, "upstream-key-file", "", "a `file` with what is sent to the upstream in place of what clients send as Authorization; needs --token-file")
 	f.flags(c, "")
-	_ = c.MarkFlagRequired("upstream") // which is there
+	_ = c.MarkFlagRequired("upstream") // the flag exists
 	return c
 }
 
-// complete checks the flags and reads what they name.
+// complete checks the flags and reads the files that they name.
 func (f *embedFlags) complete() (config *tls.Config, err error) {
 	switch {
 	case f.options.Batch < 1:
@@ -94,7 +93,6 @@ func (f *embedFlags) complete() (config *tls.Config, err error) {
 	return f.tls()
 }
 
-// open listens where the flags say.
 func (f *embedFlags) open(ctx context.Context) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", f.listen)
 	if err != nil {
@@ -141,11 +139,12 @@ func (a *app) embed(ctx context.Context, f embedFlags) error {
 	})
 }
 
-// lastAnswers is for how long requests under way go on when the program is to end.
+// lastAnswers is how long requests in progress may continue when the program
+// ends.
 const lastAnswers = 10 * time.Second
 
-// serveEmbeddings serves until the program is to end. Then it takes no new requests, and
-// gives those that are there a while.
+// serveEmbeddings serves until the program is to end. Then it accepts no new
+// requests, and waits a limited time for those in progress.
 func (a *app) serveEmbeddings(ctx context.Context, s *http.Server, at net.Listener) error {
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(at) }()

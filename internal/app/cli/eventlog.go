@@ -12,14 +12,15 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// eventLog appends events to a file, a JSON object a line.
+// eventLog appends events to a file, one JSON object per line.
 type eventLog struct {
-	mu   sync.Mutex // warnings come from anywhere
+	mu   sync.Mutex // warnings come from any goroutine
 	file io.WriteCloser
 	err  error // the first
 }
 
-// openEvents opens the log that --events names. None takes in nothing.
+// openEvents opens the log that --events names. Without one it returns a log
+// that drops events.
 func openEvents(file string) (*eventLog, error) {
 	if file == "" {
 		return &eventLog{}, nil
@@ -31,9 +32,9 @@ func openEvents(file string) (*eventLog, error) {
 	return &eventLog{file: f}, nil
 }
 
-// openToAppend opens a file that is to grow. A link is followed to where it led
-// when that was checked, and a file that has another name is refused: what is
-// appended would be in whatever has that name, too.
+// openToAppend opens a file to append to it. It follows a link to the target
+// that was checked. It refuses a file with several names, because the appended
+// data would appear under all of them.
 func openToAppend(file string) (*os.File, error) {
 	flags := os.O_APPEND | os.O_CREATE | os.O_WRONLY
 	if isDevice(file) {
@@ -66,8 +67,7 @@ func (l *eventLog) observe(e flow.Event) {
 	l.err = err
 }
 
-// close ends the log. A computation that was given up may still warn of
-// something: that is not taken in.
+// close ends the log. Later warnings, from abandoned computations, are dropped.
 func (l *eventLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

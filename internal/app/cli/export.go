@@ -26,7 +26,7 @@ keys, or all. What a link leads to goes with it.`,
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (- for stdout)")
 	if err := c.MarkFlagRequired("output"); err != nil {
-		panic(err) // the flag is above
+		panic(err) // the flag is defined above
 	}
 	return c
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// count shows zero as a dot, so that what happened stands out.
+// count formats a count, with a dot for zero, so that other values stand out.
 func count(n int64) string {
 	if n == 0 {
 		return "."
@@ -14,7 +14,7 @@ func count(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// size shows a number of bytes; zero as count does.
+// size formats a number of bytes, with zero as in count.
 func size(n int64) string {
 	switch {
 	case n == 0:
@@ -30,7 +30,7 @@ func size(n int64) string {
 	}
 }
 
-// bytesOf is size for a sentence.
+// bytesOf is size for use in a sentence.
 func bytesOf(n int64) string {
 	if n == 0 {
 		return "0 B"
@@ -38,12 +38,12 @@ func bytesOf(n int64) string {
 	return size(n)
 }
 
-// recordsOf says how many records there are, and how large they are.
+// recordsOf formats a number of records and their size.
 func recordsOf(n, bytes int64) string {
 	return fmt.Sprintf("%d %s (%s)", n, plural(n, "record"), bytesOf(bytes))
 }
 
-// seconds shows a time to about three digits.
+// seconds formats a duration with about three digits.
 func seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {
@@ -58,7 +58,7 @@ func seconds(s float64) string {
 	}
 }
 
-// secondsOrDot is seconds, and zero as count shows it.
+// secondsOrDot is seconds, with zero as in count.
 func secondsOrDot(s float64) string {
 	if s == 0 {
 		return "."
@@ -66,7 +66,7 @@ func secondsOrDot(s float64) string {
 	return seconds(s)
 }
 
-// brief shows a time that may be very short.
+// brief formats a duration that may be very short.
 func brief(s float64) string {
 	if s < 1e-6 {
 		return fmt.Sprintf("%.0fns", s*1e9)
@@ -74,7 +74,7 @@ func brief(s float64) string {
 	return seconds(s)
 }
 
-// clock shows a time to the second, or to the minute where it is long.
+// clock formats a duration to the second, or to the minute if it is long.
 func clock(d time.Duration) string {
 	switch {
 	case d > 1000*time.Hour:
@@ -85,7 +85,7 @@ func clock(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// ago shows how long ago t was, in its largest unit.
+// ago formats the time since t in its largest unit.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)
 	switch {
@@ -102,7 +102,6 @@ func ago(now, t time.Time) string {
 	}
 }
 
-// perTime shows a rate.
 func perTime(perSecond float64) string {
 	switch {
 	case perSecond >= 10:
@@ -116,7 +115,7 @@ func perTime(perSecond float64) string {
 	}
 }
 
-// plural is what n things are called of which one is called noun.
+// plural returns the noun for n things: singular or plural.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return noun
@@ -124,7 +123,6 @@ func plural(n int64, noun string) string {
 	return noun + "s"
 }
 
-// ifElse is one of two words.
 func ifElse(condition bool, yes, no string) string {
 	if condition {
 		return yes

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// flowFlags are the flags of larder flow.
 type flowFlags struct {
 	set         variables
 	from        flowFile

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// garbageBytes is how much garbage may gather beside what is in use, and as much
-// again as that: by itself Go allows as much as is in use, which in a program that has
-// just begun is so little that half of its time goes into looking for garbage.
+// garbageBytes is the garbage allowed in addition to the heap in use and as
+// much again. Go's default allows only as much garbage as the heap in use, so a
+// program with a small heap would spend half of its time in the collector.
 const garbageBytes = 128 << 20
 
-// held counts as memory in use, and takes none, as it is never touched.
+// held counts as heap in use, but takes no memory because it is never touched.
 var held []byte
 
-// fewerCollections holds memory until the function that it returns is called. Where GOGC or
-// GOMEMLIMIT say how much garbage there may be, nothing is held.
+// fewerCollections holds memory until end is called. It does nothing if GOGC or
+// GOMEMLIMIT is set.
 func fewerCollections() (end func()) {
 	if garbageIsSet() {
 		return func() {}
@@ -30,13 +30,13 @@ func fewerCollections() (end func()) {
 
 func garbageIsSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// serverGarbage is how much garbage may gather in a server, and a quarter of what is in use if
-// that is more.
+// serverGarbage is the garbage allowed in a server, unless a quarter of the
+// heap in use is more.
 const serverGarbage = 64 << 20
 
-// boundGarbage has little garbage gather in place of what [fewerCollections] allows, for a program
-// that lives for long and holds much, until the function that it returns is called. What a server
-// holds is pixels for the most part, which the collector does not go through.
+// boundGarbage allows less garbage than [fewerCollections] until end is called,
+// for long-running programs with a large heap. The heap of a server is mostly
+// pixels, which the collector does not scan.
 func boundGarbage() (end func()) {
 	if garbageIsSet() {
 		return func() {}
@@ -59,8 +59,8 @@ func boundGarbage() (end func()) {
 	}
 }
 
-// garbagePercent is how much garbage there may be, in parts of what was in use after the last
-// collection.
+// garbagePercent returns the allowed garbage, in percent of the heap in use
+// after the last collection.
 func garbagePercent() int {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -68,8 +68,8 @@ func garbagePercent() int {
 	return int(100 * max(serverGarbage, inUse/4) / inUse)
 }
 
-// freeMemory returns what gives the system the memory that is not used, soon after it was called
-// last.
+// freeMemory returns a function that schedules the return of unused memory to
+// the system, shortly after its last call.
 func freeMemory() func() {
 	var mu sync.Mutex
 	var soon *time.Timer

@@ -15,7 +15,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// gcFlags are the flags of larder gc.
 type gcFlags struct {
 	maxSize   string
 	olderThan string
@@ -86,13 +85,13 @@ func (a *app) gc(ctx context.Context, f gcFlags) error {
 }
 
 // pins reports whether a node of a flow file pins anything. A file that cannot
-// be read now may be right again later.
+// be read counts as pinning, because the error may be temporary.
 func pins(file, node string) bool {
 	f, err := (&app{}).parse(file, variables{})
 	return err != nil || f.Pins(node)
 }
 
-// missing is the error of asking for names where there is no cache.
+// missing returns the error for names when there is no cache.
 func missing(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -124,7 +123,8 @@ func pinnedOf(n int64) string {
 	return fmt.Sprintf(", %d of them pinned,", n)
 }
 
-// parseAge reads a time in days (30d), weeks (2w), or as Go writes it (12h).
+// parseAge parses a duration in days (30d), weeks (2w), or in the format of Go
+// (12h).
 func parseAge(text string) (time.Duration, error) {
 	errAge := errors.New("not a time such as 30d, 2w or 12h")
 	day := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]

@@ -10,19 +10,20 @@ import (
 	"github.com/larder-data/larder/internal/fs/cleanup"
 )
 
-// How long a program that was told to stop a second time may still end by itself, and
-// then clear away what it has begun.
+// Time limits after a second signal: for the program to end by itself, and then
+// to remove temporary files.
 const (
 	graceToEnd   = time.Second
 	graceToClear = time.Second / 2
 )
 
-// interruptible returns a context that ends at the first signal to stop, so that the
-// program does. At a second one it has a second for that, and ends by the signal then,
-// having cleared away what would be left behind; at a third it ends at once.
+// interruptible returns a context that ends at the first signal to stop, so
+// that the program can end. After a second signal the program has one second,
+// and then removes its temporary files and ends by the signal. After a third it
+// ends immediately.
 func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
 	told := make(chan os.Signal, 2)
@@ -50,7 +51,7 @@ func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// endSoon ends the program by a signal, unless it is over before.
+// endSoon ends the program by a signal, unless it has ended before.
 func endSoon(by os.Signal, told chan<- os.Signal, over <-chan struct{}) {
 	signal.Stop(told)
 	select {

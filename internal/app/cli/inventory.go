@@ -15,13 +15,13 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// inventoryCommands are the commands about what the cache holds.
+// inventoryCommands returns the commands about the content of the cache.
 func (a *app) inventoryCommands() []*cobra.Command {
 	return []*cobra.Command{a.lsCommand(), a.showCommand(), a.statsCommand(), a.gcCommand(), a.clearCommand(), a.exportCommand(), a.importCommand()}
 }
 
-// existing hands the store of a cache folder to f, and closes it. Where there
-// is no folder, it says so to people, makes none, and calls f with nil.
+// existing passes the store of a cache directory to f, and closes it. Without a
+// directory, it tells the user, creates none, and calls f with nil.
 func (a *app) existing(readOnly bool, f func(store.Store) error) error {
 	a.alone = true
 	return a.existingWhole(readOnly, func(l *larder.Larder) error {
@@ -32,11 +32,11 @@ func (a *app) existing(readOnly bool, f func(store.Store) error) error {
 	})
 }
 
-// existingWhole is existing with what other machines share, unless that is of no
-// interest.
+// existingWhole is existing including the store that machines share, unless
+// that is ignored.
 func (a *app) existingWhole(readOnly bool, f func(*larder.Larder) error) error {
 	if _, err := a.maxBytes(); err != nil {
-		return usageError{err} // it is wrong even where there is no cache
+		return usageError{err} // an error even without a cache
 	}
 	dir, err := a.folder()
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *app) existingWhole(readOnly bool, f func(*larder.Larder) error) error {
 	return a.withLarder(larder.Options{MemoryBytes: -1, ReadOnly: readOnly}, f)
 }
 
-// inventoryError tells wrong names from work that failed.
+// inventoryError distinguishes invalid names from failed work.
 func inventoryError(err error) error {
 	if err == nil {
 		return nil
@@ -71,7 +71,7 @@ func inventoryError(err error) error {
 	return failure{err}
 }
 
-// explainBookkeeping says what the nodes are that nobody named.
+// explainBookkeeping describes the nodes that Larder creates itself.
 func explainBookkeeping(w io.Writer, nodes map[string]bool) {
 	if nodes[inventory.FileDigestNode] {
 		fmt.Fprintf(w, "%s: what files contained, so that those that did not change are not read again\n", inventory.FileDigestNode)

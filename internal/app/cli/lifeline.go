@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// endWith interrupts this program, as Ctrl-C does, when the other end of a pipe is closed. The
-// program that has that end reads stdout and stderr as well: when it has ended, writing to them
-// must not end this one before it is done.
+// endWith interrupts this program, like Ctrl-C, when the other end of a pipe is
+// closed. The program at that end also reads stdout and stderr. So writing to
+// them after it has ended must not kill this one early.
 func endWith(fd int) error {
 	if fd < 3 {
 		return usageError{fmt.Errorf("--end-with %d: not an inherited pipe; give the number of one", fd)}
@@ -26,7 +26,7 @@ func endWith(fd int) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		_ = self.Signal(os.Interrupt) // no process is left that could read an error
+		_ = self.Signal(os.Interrupt) // no process is left to read an error
 	}()
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// limits are the flags that bound what a file may claim when it is decoded. They go
-// before what a flow says.
+// limits are the flags that bound the sizes that a file may claim when it is
+// decoded. They override the limits of a flow.
 type limits struct {
 	pixels   int64
 	unpacked string
@@ -26,7 +26,7 @@ func (l *limits) flags(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&l.item, "max-item", "", "`bytes` that an item, row or record in a file of many may take, such as 2GiB (default: what the flow's limits say, else 512MiB)")
 }
 
-// set has decoders bounded by the flags.
+// set applies the flags to the decoders.
 func (l *limits) set() error {
 	if l.pixels < 0 {
 		return usageError{fmt.Errorf("--max-pixels %d: must not be negative", l.pixels)}
@@ -47,8 +47,8 @@ func (l *limits) set() error {
 	return nil
 }
 
-// apply has decoders bounded by the flags, or else by what a flow says, or else by
-// what they were.
+// apply applies the flags to the decoders, then the limits of a flow where no
+// flag is set. Otherwise the current limits stay.
 func (l *limits) apply(f flow.Limits) {
 	if n := cmp.Or(l.pixels, f.Pixels); n > 0 {
 		codec.MaxPixels.Store(n)
@@ -61,7 +61,8 @@ func (l *limits) apply(f flow.Limits) {
 	}
 }
 
-// restoreLimits returns a function that has decoders bounded as they are now.
+// restoreLimits returns a function that restores the current limits of the
+// decoders.
 func restoreLimits() func() {
 	pixels, unpacked, item := codec.MaxPixels.Load(), codec.MaxUnpacked.Load(), codec.MaxItem.Load()
 	return func() {
@@ -71,8 +72,8 @@ func restoreLimits() func() {
 	}
 }
 
-// raise is apply for flows that are open side by side: what one of them may have they
-// all may.
+// raise is apply for flows that are open concurrently: the limits of all become
+// the largest of any.
 func (l *limits) raise(f flow.Limits) {
 	if f.Pixels <= cmp.Or(codec.MaxPixels.Load(), usualPixels) {
 		f.Pixels = 0
@@ -86,7 +87,7 @@ func (l *limits) raise(f flow.Limits) {
 	l.apply(f)
 }
 
-// The bounds where nobody says another.
+// The default bounds.
 const (
 	usualPixels   = 1 << 28
 	usualUnpacked = 4 << 30

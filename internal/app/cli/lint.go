@@ -17,7 +17,6 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// lintFlags are the flags of larder lint.
 type lintFlags struct {
 	set    variables
 	from   flowFile
@@ -68,7 +67,7 @@ func (a *app) lint(ctx context.Context, file string, f lintFlags) error {
 	return err
 }
 
-// writesApart refuses sinks that would write over one another.
+// writesApart refuses sinks that would overwrite each other.
 func writesApart(fl *flow.Flow, file string) error {
 	sinks, err := fl.Outputs()
 	if err != nil {
@@ -80,14 +79,14 @@ func writesApart(fl *flow.Flow, file string) error {
 	return nil
 }
 
-// warn finds what is likely to be a mistake. The cache is not opened to be made.
+// warn finds likely mistakes. It does not create a cache.
 func (a *app) warn(ctx context.Context, fl *flow.Flow) (found []lint.Warning) {
 	look := func(l *larder.Larder) error {
 		found = lint.Check(ctx, fl, lint.Options{Sources: true, Larder: l})
 		return nil
 	}
 	if _, err := os.Stat(a.shownFolder()); err != nil || !hasCheckpoint(fl) || a.withLarder(larder.Options{MemoryBytes: -1}, look) != nil {
-		_ = look(nil) // what it finds without the cache
+		_ = look(nil) // the findings without the cache
 	}
 	return found
 }
@@ -96,7 +95,6 @@ func hasCheckpoint(fl *flow.Flow) bool {
 	return slices.ContainsFunc(fl.Nodes, func(n *flow.Node) bool { return n.Options.Checkpoint })
 }
 
-// tellWarnings tells people.
 func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
 	for _, w := range found {
 		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
@@ -113,16 +111,16 @@ func warningsText(found []lint.Warning) string {
 	return fmt.Sprintf("%d %s", len(found), plural(int64(len(found)), "warning"))
 }
 
-// A finding is an error or a warning, as --json prints it.
+// A finding is an error or a warning in the output of --json.
 type finding struct {
 	Severity string `json:"severity"` // error or warning
 	Rule     string `json:"rule"`     // error for errors
 	File     string `json:"file"`
 	Line     int    `json:"line"` // from 1; 0 if unknown
 	Column   int    `json:"column"`
-	Node     string `json:"node"` // "" of errors, whose message names it
+	Node     string `json:"node"` // "" for errors, whose message names it
 	Message  string `json:"message"`
-	Cure     string `json:"cure"` // "" of errors, whose message has it
+	Cure     string `json:"cure"` // "" for errors, whose message contains it
 }
 
 func findingsIn(found []lint.Warning) []finding {
@@ -133,7 +131,6 @@ func findingsIn(found []lint.Warning) []finding {
 	return all
 }
 
-// findingsOf lists what is wrong with a flow.
 func findingsOf(file string, err error) (all []finding) {
 	var errs flow.Errors
 	if !errors.As(err, &errs) {

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/app/server"
 )
 
-// listenFlags are the flags of larder serve about other machines.
+// listenFlags are the flags of larder serve for other machines.
 type listenFlags struct {
 	accessFlags
 	address string
@@ -75,7 +75,7 @@ func (a *app) serveRemote(ctx context.Context, s *server.Server, l *net.UnixList
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(tcp) }()
 	err = s.Serve(ctx, l)
-	_ = h.Close() // whoever is still reading goes on elsewhere from its state
+	_ = h.Close() // remaining clients continue elsewhere from their state
 	if herr := <-done; !errors.Is(herr, http.ErrServerClosed) {
 		err = errors.Join(err, herr)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// lsFlags are the flags of larder ls.
 type lsFlags struct {
 	records bool
 	sort    string
@@ -117,8 +116,7 @@ func (a *app) lsRecords(ctx context.Context, s store.Store, sel inventory.Select
 	return writeRecords(a.stdout, list)
 }
 
-// nodeOrders are the orders of nodes that can be asked for; nil is the order in
-// which they come.
+// nodeOrders are the possible orders of nodes; nil is the default order.
 var nodeOrders = map[string]func(a, b inventory.Node) int{
 	"name": nil,
 	"size": func(a, b inventory.Node) int { return cmp.Compare(b.Bytes, a.Bytes) },
@@ -127,7 +125,8 @@ var nodeOrders = map[string]func(a, b inventory.Node) int{
 	"used": func(a, b inventory.Node) int { return a.Used.Compare(b.Used) },
 }
 
-// recordOrders are the same of records; those that are equal go by key.
+// recordOrders are the possible orders of records; equal records are sorted by
+// key.
 var recordOrders = map[string]func(a, b inventory.Record) int{
 	"name": byNode,
 	"size": func(a, b inventory.Record) int { return cmp.Or(cmp.Compare(b.Size, a.Size), byNode(a, b)) },
@@ -166,7 +165,7 @@ func writeRecords(w io.Writer, list []inventory.Record) error {
 	return written(b.Flush())
 }
 
-// notes says what is special about a record.
+// notes lists special properties of a record.
 func notes(r inventory.Record) string {
 	var list []string
 	if r.Kind == inventory.Link {

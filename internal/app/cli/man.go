@@ -33,8 +33,8 @@ func (a *app) manCommand() *cobra.Command {
 	}
 }
 
-// writePages writes the page of a command, and of those below it. A link that has the
-// name of a page is replaced, and what it leads to left.
+// writePages writes the pages of a command and its subcommands. It replaces a
+// link with the name of a page, and not the target.
 func writePages(c *cobra.Command, folder string) error {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -55,8 +55,8 @@ func writePages(c *cobra.Command, folder string) error {
 	return f.Publish(true)
 }
 
-// built is when the commit was made that the program is of, so that pages of one build
-// are the same whenever they are written; now, if nothing tells.
+// built returns the time of the program's commit, so that all pages of one
+// build are equal. It returns the current time if the commit is unknown.
 func built() time.Time {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

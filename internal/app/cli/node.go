@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// sourceOrFlow returns a flow and the node that is meant: for a dataset, a flow
-// that only reads it.
+// sourceOrFlow returns a flow and the selected node: for a dataset, a flow that
+// only reads it.
 func (a *app) sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
 	if len(args) == 2 {
 		fl, err := a.parse(args[0], set)

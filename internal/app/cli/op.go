@@ -44,14 +44,14 @@ Reads a dataset, applies one mapper to each sample and writes the result.
 `+placesHelp)
 }
 
-// componentCommands returns a command with one more for each component of a
+// componentCommands returns a command with a subcommand for each component of a
 // kind.
 func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.Command {
 	c := &cobra.Command{
 		Use:                string(kind) + " NAME -i [FORMAT:]PATH[,k=v]... -o [FORMAT:]PATH[,k=v]... [flags]",
 		Short:              short,
 		Long:               short + ".\n" + long,
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}, // the name matters more
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}, // an error in the name matters more
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return c.Help()
@@ -68,7 +68,7 @@ func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.
 	return c
 }
 
-// componentRun is what the flags of one component's command say.
+// componentRun has the flags of one component's command.
 type componentRun struct {
 	component *component.Component
 	in, out   places
@@ -105,7 +105,8 @@ func (a *app) componentCommand(one *component.Component) *cobra.Command {
 	return c
 }
 
-// flags gives a command its flags: those of a run, and one for each parameter.
+// flags adds the flags to a command: those of a run, and one for each
+// parameter.
 func (r *componentRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
@@ -133,7 +134,6 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
 }
 
-// flag gives a command the flag of a parameter.
 func (r *componentRun) flag(c *cobra.Command, name string, p component.Param) {
 	f := c.Flags().VarPF(&paramFlag{name, p, r}, name, "", p.Doc+flagNotes(p))
 	f.DefValue = p.Default
@@ -141,7 +141,7 @@ func (r *componentRun) flag(c *cobra.Command, name string, p component.Param) {
 		f.NoOptDefVal = "true"
 	}
 	if p.Enum != nil {
-		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp)) // fails for no flag, or two
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp)) // fails for missing or repeated flags only
 	}
 }
 
@@ -161,7 +161,7 @@ func flagNotes(p component.Param) (notes string) {
 	return " (" + notes[2:] + ")"
 }
 
-// paramFlag is the flag of a parameter, which takes texts.
+// paramFlag is the flag of a parameter, which takes strings.
 type paramFlag struct {
 	name  string
 	param component.Param
@@ -188,8 +188,8 @@ func (f *paramFlag) Type() string {
 
 func (*paramFlag) String() string { return "" }
 
-// rest takes what is no flag: what stands after -- is for the first parameter,
-// if that is a list.
+// rest reads the arguments other than flags: those after -- are elements of the
+// first parameter, if that is a list.
 func (r *componentRun) rest(c *cobra.Command, args []string) error {
 	dash := c.ArgsLenAtDash()
 	if dash < 0 {
@@ -210,7 +210,7 @@ func (r *componentRun) rest(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// flow builds the graph: what is read, the component, what is written.
+// flow builds the graph: the input, the component, the output.
 func (r *componentRun) flow() (*flow.Flow, error) {
 	c := r.component
 	params, err := flow.Params(c, r.args)
@@ -248,11 +248,11 @@ func (r *componentRun) flow() (*flow.Flow, error) {
 	return flow.New(c.Name, dir, append(nodes, out)...)
 }
 
-// materialised is the node that makes a dataset of the stream of another one.
+// materialised returns a node that makes a dataset of the stream of n.
 func materialised(n *flow.Node) *flow.Node {
 	c, err := component.Find(component.Op, "materialise")
 	if err != nil {
-		panic(err) // it comes with the program
+		panic(err) // it is part of the program
 	}
 	return &flow.Node{Name: n.Name + "-all", Component: c, Params: reflect.Zero(c.Type).Interface(), From: []flow.Input{{Node: n.Name}}}
 }

@@ -19,9 +19,9 @@ import (
 )
 
 // sink returns the sink that writes to the places of all -o, and its
-// parameters. A single one without a name is given all there is: a format that
-// holds several datasets writes each to a folder inside. Several take one
-// output each, and none may be left over unless that is said.
+// parameters. A single -o without a name gets all outputs; a format for several
+// datasets writes each to a subdirectory. With several, each gets one output,
+// and every output needs one unless the user allows unused outputs.
 func (p *places) sink() (*component.Component, any) {
 	if len(p.list) == 1 && p.list[0].name == "" {
 		if o := p.list[0]; o.stdout {
@@ -55,7 +55,8 @@ func (p *places) sink() (*component.Component, any) {
 		}), manySinks{p}
 }
 
-// print writes a dataset to a file of its own, and when that is complete prints it.
+// print writes a dataset to a temporary file, and prints that file when it is
+// complete.
 func (p *place) print(ctx context.Context, env *component.Env, in component.Data, to io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "larder-print-")
 	if err != nil {
@@ -82,8 +83,8 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	return err
 }
 
-// unnamed returns a file in a folder, of a name that goes with how it is compressed, and
-// the parameters to write it.
+// unnamed returns a file in a directory, with an extension for its compression,
+// and the parameters to write it.
 func (p *place) unnamed(dir string) (path string, params any, err error) {
 	for _, name := range []string{"rows", "rows.gz", "rows.zst", "rows.xz"} {
 		path = filepath.Join(dir, name)
@@ -115,7 +116,7 @@ func (p manySinks) Outputs(env *component.Env) (all []pathguard.Output) {
 	return all
 }
 
-// outputs finds what each -o is to be given.
+// outputs finds the output for each -o.
 func (p *places) outputs(in component.Data) ([]component.Data, error) {
 	parts := make([]component.Data, len(p.list))
 	left := slices.Clone(in.Names)
@@ -141,7 +142,7 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 	return parts, nil
 }
 
-// noOutput says which outputs there are, and which of them may be meant.
+// noOutput returns an error with the available outputs and the likely one.
 func noOutput(name string, in component.Data, err error) error {
 	if in.Names == nil {
 		return err
@@ -153,10 +154,10 @@ func noOutput(name string, in component.Data, err error) error {
 	return fmt.Errorf("there is no output %q%s; the outputs are %s", name, meant, listed(in.Names))
 }
 
-// maxListed bounds how many names of outputs an error lists.
 const maxListed = 20
 
-// listed shows names of outputs, and of very many how many more there are.
+// listed lists names of outputs, and the number of further ones if there are
+// many.
 func listed(names []string) string {
 	shown := make([]string, min(len(names), maxListed))
 	for i := range shown {
@@ -168,7 +169,7 @@ func listed(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// checkSingle refuses what cannot be right of one dataset.
+// checkSingle refuses parameters that are wrong for a single dataset.
 func (p *place) checkSingle() error {
 	if c, ok := p.params.(component.SingleChecker); ok && !p.stdout {
 		return c.CheckSingle()
@@ -176,8 +177,8 @@ func (p *place) checkSingle() error {
 	return nil
 }
 
-// checkOutputs refuses places that cannot fit what a component puts out, as far as
-// that is known before it has run.
+// checkOutputs refuses places that cannot fit the outputs of a component, as
+// far as these are known before it has run.
 func (p *places) checkOutputs(c *component.Component) error {
 	if len(p.list) == 0 {
 		return fmt.Errorf("%s %s: where is the result to be written? give -o PATH", c.Kind, c.Name)
@@ -190,7 +191,7 @@ func (p *places) checkOutputs(c *component.Component) error {
 	}
 	seen := map[string]string{}
 	for _, o := range p.list {
-		if err := o.checkSingle(); err != nil && (len(p.list) > 1 || o.name != "") { // else the flow does
+		if err := o.checkSingle(); err != nil && (len(p.list) > 1 || o.name != "") { // otherwise the flow checks it
 			return fmt.Errorf("%s: %w", o.flag, err)
 		}
 		if o.stdout {

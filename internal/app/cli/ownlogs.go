@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ownLogs are files that hold what the program prints: a log of it is no reason to run
-// again, wherever it lies.
+// ownLogs are files that receive the output of the program. A change of them is
+// not a reason to run again, wherever they are.
 type ownLogs []fs.FileInfo
 
 // has reports whether a file is one of them.
@@ -16,7 +16,7 @@ func (l ownLogs) has(name string) bool {
 	return err == nil && info.Mode().IsRegular() && slices.ContainsFunc(l, func(log fs.FileInfo) bool { return os.SameFile(info, log) })
 }
 
-// streams are what the program prints to.
+// streams returns the files of stdout and stderr.
 func streams() (all []fs.FileInfo) {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := f.Stat(); err == nil {
@@ -26,8 +26,8 @@ func streams() (all []fs.FileInfo) {
 	return all
 }
 
-// printedTo finds the files that the program prints to, by itself or by way of the
-// programs that read what it prints.
+// printedTo finds the files that receive the output of the program, directly or
+// through programs that read it.
 func printedTo() ownLogs {
 	to := streams()
 	return append(onlyFiles(to), readers(to)...)

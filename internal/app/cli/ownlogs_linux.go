@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// readers lists the files that are written by programs whose standard input is one of
-// these pipes, as of tee, or of filters one after another. Others that read a pipe,
-// such as a program that has started this one, may write what they like.
+// readers lists the files open for writing in programs whose standard input is
+// one of these pipes, such as tee, or in chains of such filters. Other readers
+// of a pipe, such as the parent of this program, may write to any file.
 func readers(pipes []fs.FileInfo) (files ownLogs) {
 	if !slices.ContainsFunc(pipes, isPipe) {
 		return nil
@@ -39,7 +39,8 @@ func readers(pipes []fs.FileInfo) (files ownLogs) {
 
 func isPipe(info fs.FileInfo) bool { return info.Mode()&fs.ModeNamedPipe != 0 }
 
-// writtenBy lists what a process, given by its folder in /proc, has open for writing.
+// writtenBy lists the files that a process, given by its directory in /proc,
+// has open for writing.
 func writtenBy(process string) (all []fs.FileInfo) {
 	open, _ := os.ReadDir(process + "/fd")
 	for _, fd := range open {
@@ -51,7 +52,7 @@ func writtenBy(process string) (all []fs.FileInfo) {
 	return all
 }
 
-// openForWriting reads the flags of a file that is open, which are octal.
+// openForWriting checks the flags of an open file, which are octal.
 func openForWriting(fdinfo string) bool {
 	content, _ := os.ReadFile(fdinfo)
 	for lines := bufio.NewScanner(bytes.NewReader(content)); lines.Scan(); {

@@ -4,5 +4,6 @@ package cli
 
 import "io/fs"
 
-// readers finds none, as this system does not tell who reads a pipe.
+// readers returns nil, because this system does not report the readers of a
+// pipe.
 func readers([]fs.FileInfo) ownLogs { return nil }

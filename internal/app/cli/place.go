@@ -20,10 +20,10 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// defaultFormat is what a place is when it names no format.
+// defaultFormat is the format of a place that names none.
 const defaultFormat = "underfolder"
 
-// A place is where a dataset is read or written, as -i or -o gives it:
+// A place is a location to read or write a dataset, as -i or -o gives it:
 // [FORMAT:]PATH[,k=v]...
 type place struct {
 	flag      string // as the user wrote it
@@ -31,7 +31,7 @@ type place struct {
 	path      string
 	component *component.Component // a source or a sink
 	params    any
-	rest      []flow.Arg // of the parameters, but the path
+	rest      []flow.Arg // the parameters except the path
 	stdout    bool       // the path is -
 }
 
@@ -40,9 +40,9 @@ type places struct {
 	kind  component.Kind
 	flag  string    // -i or -o
 	texts []string  // as given
-	list  []place   // what they mean
+	list  []place   // parsed
 	to    io.Writer // standard output
-	some  bool      // outputs may be left over
+	some  bool      // unused outputs are allowed
 }
 
 // Set implements pflag.Value.
@@ -57,7 +57,7 @@ func (*places) Type() string { return "[FORMAT:]PATH[,k=v]..." }
 func (*places) String() string { return "" }
 
 // nameMark begins a value that came with a name; no argument of a program can
-// hold it.
+// contain it.
 const nameMark = "\x00"
 
 var namedFlag = regexp.MustCompile(`^(-[io]|--(?:input|output))\.([^./=][^=]*)(=)?`)
@@ -67,8 +67,8 @@ var inputName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
 // takesNames marks commands whose -i and -o may have names.
 const takesNames = "takes names"
 
-// withNames rewrites -i.NAME PLACE and -o.NAME PLACE, which a flag cannot be, so
-// that the name comes with the value.
+// withNames rewrites -i.NAME PLACE and -o.NAME PLACE, which are not valid
+// flags, so that the value contains the name.
 func withNames(root *cobra.Command, args []string) (out []string) {
 	if c, _, err := root.Find(args); err != nil || c.Annotations[takesNames] == "" {
 		return args
@@ -93,7 +93,7 @@ func withNames(root *cobra.Command, args []string) (out []string) {
 	return out
 }
 
-// read finds out what the texts mean.
+// read parses the strings.
 func (p *places) read() error {
 	for _, text := range p.texts {
 		at := place{flag: p.flag}
@@ -113,7 +113,7 @@ func (p *places) read() error {
 	return nil
 }
 
-// checkName refuses a name that does not go with those before.
+// checkName refuses a name that does not fit those before it.
 func (p *places) checkName(name string) error {
 	switch {
 	case len(p.list) > 0 && (p.list[0].name == "") != (name == ""):
@@ -126,8 +126,7 @@ func (p *places) checkName(name string) error {
 	return nil
 }
 
-// read reads [FORMAT:]PATH[,k=v]..., in which a comma of a path or value is
-// doubled.
+// read parses [FORMAT:]PATH[,k=v]...; a comma in a path or value is doubled.
 func (p *place) read(kind component.Kind, text string) (err error) {
 	parts := splitCommas(text)
 	if p.component, p.path, err = splitFormat(kind, parts[0]); err != nil {
@@ -139,7 +138,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	}
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
-		if urlpath.Is(p.path) && (!ok || !p.has(name)) { // which may be a part of what lets somebody in
+		if urlpath.Is(p.path) && (!ok || !p.has(name)) { // the URL may contain a part of a credential
 			return fmt.Errorf("what follows a comma is no parameter of %s %s; a comma in a URL is written twice", p.component.Kind, p.component.Name)
 		}
 		if !ok {
@@ -159,8 +158,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	return nil
 }
 
-// checkList refuses a list as it is written in YAML: the elements of one are given each by
-// itself.
+// checkList refuses a list in YAML syntax: each element is a separate argument.
 func (p *place) checkList(name, value string) error {
 	at := p.indexOf(name)
 	elements, ok := strings.CutPrefix(value, "[")
@@ -174,22 +172,21 @@ func (p *place) checkList(name, value string) error {
 	return fmt.Errorf("%s=%s: a list is given one by one: %s", name, value, strings.Join(each, ","))
 }
 
-// has reports whether the component has a parameter.
 func (p *place) has(name string) bool { return p.indexOf(name) >= 0 }
 
 func (p *place) indexOf(name string) int {
 	return slices.IndexFunc(p.component.Params, func(param component.Param) bool { return param.Name == name })
 }
 
-// printed are the formats that standard output takes: those of one file.
+// printed are the formats for standard output: those of a single file.
 var printed = []string{"csv", "jsonl"}
 
-// paramsFor returns the parameters with a path in them.
+// paramsFor returns the parameters with the given path.
 func (p *place) paramsFor(path string) (any, error) {
 	return flow.Params(p.component, append([]flow.Arg{{Name: placeParam(p.component), Text: path, Flag: placeParam(p.component)}}, p.rest...))
 }
 
-// splitCommas splits at commas; two of them stand for one that does not split.
+// splitCommas splits at commas; a doubled comma is a literal one.
 func splitCommas(text string) []string {
 	parts := []string{""}
 	last := &parts[0]
@@ -208,8 +205,8 @@ func splitCommas(text string) []string {
 	return parts
 }
 
-// splitFormat reads [FORMAT:]PATH. What stands before the first colon is a format if
-// there is one of that name, and otherwise part of a path that must be there.
+// splitFormat parses [FORMAT:]PATH. The part before the first colon is a format
+// if one has that name, and otherwise part of a path, which must exist.
 func splitFormat(kind component.Kind, text string) (*component.Component, string, error) {
 	formats := formats(kind)
 	if name, path, ok := strings.Cut(text, ":"); ok {
@@ -235,8 +232,8 @@ func notEmpty(path string) error {
 	return nil
 }
 
-// placeParam is the parameter that takes what comes behind FORMAT: of a source or a sink:
-// path, where that is one, and else the first.
+// placeParam returns the parameter that takes the part after FORMAT: of a
+// source or a sink: path, if there is one, otherwise the first.
 func placeParam(c *component.Component) string {
 	if slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "path" && p.TypeName() == "path" }) {
 		return "path"
@@ -244,7 +241,6 @@ func placeParam(c *component.Component) string {
 	return c.Params[0].Name
 }
 
-// formats lists the sources or sinks that have a path.
 func formats(kind component.Kind) (names []string) {
 	for _, c := range component.All(kind) {
 		if slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "path" }) {
@@ -254,7 +250,6 @@ func formats(kind component.Kind) (names []string) {
 	return names
 }
 
-// checkInputs refuses places that are too few or too many to be read.
 func (p *places) checkInputs(c *component.Component) error {
 	switch n := len(p.list); {
 	case n == 0:
@@ -265,7 +260,7 @@ func (p *places) checkInputs(c *component.Component) error {
 	return nil
 }
 
-// nodeName names the node that reads the place number i.
+// nodeName returns the name of the node that reads place number i.
 func (p *places) nodeName(i int) string {
 	switch {
 	case p.list[i].name != "":

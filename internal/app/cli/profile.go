@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// profiles are files that tell who debugs Larder where time and memory went. They are
-// new files: none is written over.
+// profiles are files for profiles of Larder itself. Existing files are never
+// overwritten.
 type profiles struct{ cpu, memory, trace string }
 
 func (p *profiles) flags(root *cobra.Command) {
@@ -25,11 +25,11 @@ func (p *profiles) flags(root *cobra.Command) {
 		"exectrace":  {&p.trace, "write a trace of the execution to a new `file`, for go tool trace"},
 	} {
 		root.PersistentFlags().StringVar(f.to, name, "", f.what)
-		_ = root.PersistentFlags().MarkHidden(name) // it is there
+		_ = root.PersistentFlags().MarkHidden(name) // the flag exists
 	}
 }
 
-// start begins what is asked for; stop ends it and writes what is left.
+// start begins the requested profiles; stop ends them and writes the rest.
 func (p *profiles) start() (stop func() error, err error) {
 	var ends []func() error
 	stop = func() error {
@@ -57,7 +57,7 @@ func (p *profiles) start() (stop func() error, err error) {
 	begin("cpuprofile", p.cpu, func(f *os.File) error { return pprof.StartCPUProfile(f) }, func(*os.File) error { pprof.StopCPUProfile(); return nil })
 	begin("exectrace", p.trace, func(f *os.File) error { return exectrace.Start(f) }, func(*os.File) error { exectrace.Stop(); return nil })
 	begin("memprofile", p.memory, func(*os.File) error { return nil }, func(f *os.File) error {
-		runtime.GC() // what it holds, and not what it held
+		runtime.GC() // the heap in use, without garbage
 		return pprof.WriteHeapProfile(f)
 	})
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// progressDisplay shows people how a run gets on.
+// progressDisplay shows the user the progress of a run.
 type progressDisplay interface {
 	observe(flow.Event)
-	// log is where everything else that people are to read goes, before and
-	// after close.
+	// log is the writer for all other human-readable output, before and after
+	// close.
 	log() io.Writer
 	// close may be called more than once.
 	close()
 }
 
-// terminalOf is what can be drawn on, if w is a terminal.
+// terminalOf returns the terminal that w writes to, if any.
 func terminalOf(w io.Writer) (*os.File, bool) {
 	if c, ok := w.(*checked); ok {
 		w = c.Writer
@@ -35,8 +35,8 @@ func terminalOf(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
-// newDisplay shows what t tracks. The display is closed at the latest when ctx
-// ends, if it has the whole terminal.
+// newDisplay shows the state of t. A display that uses the whole terminal is
+// closed at the latest when ctx ends.
 func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (progressDisplay, error) {
 	terminal, ok := terminalOf(w)
 	switch {
@@ -62,7 +62,7 @@ func (s silent) log() io.Writer   { return s.w }
 func (silent) close()             {}
 
 // lines writes a line when a node starts on known work, and every few seconds
-// while it lasts.
+// during that work.
 type lines struct {
 	w    io.Writer
 	last map[string]time.Time
@@ -92,8 +92,8 @@ func (l *lines) observe(e flow.Event) {
 	}
 }
 
-// bars shows a bar for each node that goes through a known number of samples,
-// and a count for each other one that hands out samples.
+// bars shows a bar for each node with a known number of samples, and a count
+// for each other node that returns samples.
 type bars struct {
 	w    io.Writer
 	p    *mpb.Progress
@@ -101,7 +101,7 @@ type bars struct {
 	once sync.Once
 }
 
-// bar is what is shown of a node.
+// bar is the display of a node.
 type bar struct {
 	*mpb.Bar
 	total int64 // 0 for a count
@@ -111,7 +111,7 @@ func newBars(w io.Writer) *bars {
 	return &bars{w: w, p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), all: map[string]*bar{}}
 }
 
-// log writes above the bars, so that they are not torn.
+// log writes above the bars, so that lines and bars do not mix.
 func (b *bars) log() io.Writer { return (*barsLog)(b) }
 
 type barsLog bars
@@ -129,7 +129,7 @@ func (b *bars) observe(e flow.Event) {
 	switch {
 	case e.Total == 0 && e.Done == 0:
 		return
-	case have != nil && have.total == 0 && e.Total > 0: // it got to know
+	case have != nil && have.total == 0 && e.Total > 0: // the total is now known
 		have.Abort(true)
 		have = nil
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// reading lists what a command reads: a flow, which may be nil, with the files
-// that its variables came from, and files of the command's own, each given by
-// its name on the command line and its path. It refuses a cache folder that is,
-// holds or lies in any of it; the cache counts as read from then on.
+// reading lists what a command reads: a flow, which may be nil, the files of
+// its variables, and files of the command. Each file has its name on the
+// command line and its path. It refuses a cache directory that equals, contains
+// or lies in any of these; afterwards the cache counts as an input.
 func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files ...pathguard.Input) (*pathguard.Inputs, error) {
 	in := &pathguard.Inputs{}
 	if fl != nil {
@@ -41,9 +41,10 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 	return in, nil
 }
 
-// protect refuses to write files that are read, and two of which one is, or lies in, what
-// another is, or a flow writes. outputs are given by their flags; what is no path, and what is
-// there and no file or folder, such as a terminal, needs no protection.
+// protect refuses outputs that are inputs, and outputs that equal or contain
+// each other or an output of a flow. outputs have the names of their flags. An
+// empty path needs no protection, nor does an existing special file such as a
+// terminal.
 func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Output, outputs ...pathguard.Output) error {
 	all := slices.Clone(written)
 	for _, o := range outputs {
@@ -64,7 +65,7 @@ func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Outp
 	return nil
 }
 
-// protectFile refuses to write a file that is read, and one that cannot be written.
+// protectFile refuses to write a file that is an input or cannot be written.
 func protectFile(ctx context.Context, in *pathguard.Inputs, flag, path string) error {
 	file := pathguard.Output{Who: flag, Path: path}
 	if err := protect(ctx, in, nil, file); err != nil {
@@ -73,8 +74,8 @@ func protectFile(ctx context.Context, in *pathguard.Inputs, flag, path string) e
 	return checkWritable(nil, file)
 }
 
-// isDevice reports whether a path leads to something that is no file and no
-// folder, or names a file that is open already, such as /dev/stdout.
+// isDevice reports whether a path leads to a special file, or names an open
+// file such as /dev/stdout.
 func isDevice(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
@@ -83,5 +84,5 @@ func isDevice(path string) bool {
 	return !info.Mode().IsRegular() || openFile.MatchString(filepath.Clean(path))
 }
 
-// openFile matches the names of files that are open.
+// openFile matches the names of open files.
 var openFile = regexp.MustCompile(`^/dev/(std(in|out|err)|fd/[0-9]+)$|^/proc/[a-z0-9-]+/fd/[0-9]+$`)

@@ -19,7 +19,6 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// runFlags are the flags of larder run.
 type runFlags struct {
 	set      variables
 	from     flowFile
@@ -38,7 +37,7 @@ type runFlags struct {
 	summary  string
 	logs     string
 	endWith  int
-	stdin    *component.Input // nil where it is not for sources
+	stdin    *component.Input // nil where sources must not read it
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -76,7 +75,7 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-// onErrorFlags are the flags about samples that cannot be made.
+// onErrorFlags adds the flags for samples that cannot be computed.
 func (f *runFlags) onErrorFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.onError, "on-error", "fail", "what becomes of samples that a source or a mapper cannot make, where the node does not say it: fail, skip, or skip at most `N` or P% of a node's samples")
 	c.Flags().StringVar(&f.logs, "logs", "", "write what commands of exec say on stderr to `folder`, NODE/SAMPLE.log for each sample that one is run for")
@@ -95,7 +94,7 @@ func (a *app) run(ctx context.Context, file string, f runFlags) error {
 	return a.runFlow(ctx, fl, f)
 }
 
-// runFlow runs a flow as the flags say, and shows how it gets on.
+// runFlow runs a flow with the flags, and shows its progress.
 func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error) {
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
@@ -146,8 +145,8 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	})
 }
 
-// protectRun finds out what a run reads, and refuses one that would write any of
-// it.
+// protectRun lists the inputs of a run, and refuses a run that would overwrite
+// any of them.
 func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*pathguard.Inputs, error) {
 	in, err := a.reading(ctx, fl, f.set)
 	if err != nil {
@@ -168,7 +167,7 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*pathg
 	if err := protect(ctx, in, sinks, append(files, events)...); err != nil {
 		return nil, err
 	}
-	made := append(slices.Clone(sinks), files[len(files)-2:]...) // and the folders of files
+	made := append(slices.Clone(sinks), files[len(files)-2:]...) // and the directories of files
 	return in, checkWritable(made, append(files, printing(fl)...)...)
 }
 
@@ -186,7 +185,8 @@ func printing(fl *flow.Flow) (all []pathguard.Output) {
 	return all
 }
 
-// runIn runs a flow in an open cache, and writes what the flags ask for.
+// runIn runs a flow in an open cache, and writes the outputs that the flags
+// request.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d progressDisplay) (err error) {
 	traces, err := openTraces(f.traces, func(path string) error {
 		return o.Reads.Check(ctx, pathguard.Output{Who: "--trace-orders", Path: path, Itself: true})
@@ -233,8 +233,8 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	return nil
 }
 
-// isRefused reports whether something would be written that must not be, or is asked for
-// that turns out not to be there.
+// isRefused reports whether an error refuses a forbidden output, or a missing
+// input.
 func isRefused(err error) bool {
 	return errors.Is(err, flow.ErrRequest) || errors.Is(err, pathguard.ErrConflict) || errors.Is(err, pathguard.ErrSpecial)
 }

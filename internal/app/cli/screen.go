@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// What a terminal is told, as xterm has it and all others after it. On the
-// other screen lines are cut at the edge, in case one is wider than was thought.
+// Control sequences of xterm and all later terminals. On the alternate screen
+// lines are cut at the edge, in case one is wider than computed.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -26,16 +26,16 @@ const (
 	home        = "\x1b[1;1H"
 )
 
-// redrawInterval keeps the screen to ten drawings a second. The size of the
-// terminal is looked at as often, which tells of every change of it.
+// redrawInterval limits the screen to ten drawings a second. Each drawing also
+// reads the size of the terminal, so it notices every change.
 const redrawInterval = 100 * time.Millisecond
 
-// maxSaid is how many warnings are remembered.
+// maxSaid is the number of stored warnings.
 const maxSaid = 100
 
-// screen shows a run on the whole of a terminal, on its other screen, so that
-// what was there before is there again afterwards. Warnings that came meanwhile
-// are then written below it.
+// screen shows a run on the alternate screen of a terminal, so that its old
+// content reappears afterwards. Warnings during the run are then written below
+// it.
 type screen struct {
 	w     io.Writer
 	size  func() (width, height int)
@@ -44,11 +44,11 @@ type screen struct {
 
 	mu      sync.Mutex // of the fields below; never held while writing to the terminal
 	tracker *tracker
-	said    []string // to be written at the end
-	left    int      // how much more was said before
+	said    []string // to write at the end
+	left    int      // number of earlier, dropped lines
 	closed  bool
 
-	shown         []string // what is on the screen
+	shown         []string // current content of the screen
 	width, height int
 
 	once       sync.Once
@@ -87,7 +87,7 @@ func (s *screen) open(ctx context.Context) {
 			}
 		}
 	}()
-	// At the first Ctrl-C: the program may end by the second one.
+	// At the first Ctrl-C, because the second one may end the program.
 	context.AfterFunc(ctx, s.close)
 }
 
@@ -97,7 +97,7 @@ func (s *screen) observe(e flow.Event) {
 	s.tracker.observe(e)
 }
 
-// log takes what would go to the terminal: lines for people.
+// log receives the lines for the terminal.
 func (s *screen) log() io.Writer { return (*screenLog)(s) }
 
 type screenLog screen
@@ -146,7 +146,7 @@ func (s *screen) draw(now time.Time) {
 	}
 }
 
-// close gives the terminal back. It may be called more than once.
+// close restores the terminal. It may be called more than once.
 func (s *screen) close() {
 	s.once.Do(func() {
 		close(s.quit)
@@ -163,17 +163,18 @@ func (s *screen) close() {
 	})
 }
 
-// A terminalGuard is a small process that gives the terminal back if this one dies of
-// something that it cannot catch, such as a panic in any goroutine or being
-// killed. Of a panic it repeats what is said, which otherwise would be gone with
-// the other screen.
+// A terminalGuard is a small process that restores the terminal if this one
+// dies of something that it cannot catch, such as a panic in any goroutine or
+// SIGKILL. It repeats the message of a panic, which would otherwise vanish with
+// the alternate screen.
 type terminalGuard struct {
 	pipe io.WriteCloser
 	cmd  *exec.Cmd
 }
 
-// guardScript reads to its end what this process writes, which is "end" if all
-// is well. Ctrl-C reaches the guard too, and must not end it before this one.
+// guardScript reads everything that this process writes, which is "end" on
+// success. It ignores Ctrl-C, which also reaches the guard and must not end it
+// before this process.
 const guardScript = `trap '' INT QUIT TERM HUP; said=$(cat); [ "$said" = end ] || printf '%s%s\n' "$0" "$said" >&2`
 
 // newGuard returns nil where there cannot be one.
@@ -200,5 +201,5 @@ func (g *terminalGuard) release() {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 	fmt.Fprint(g.pipe, "end")
 	g.pipe.Close()
-	_ = g.cmd.Wait() // it has nothing to say
+	_ = g.cmd.Wait() // its error does not matter
 }

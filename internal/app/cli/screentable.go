@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lines draws the run on a terminal of so many columns and rows. No line is
-// wider, and there are no more.
+// lines draws the run for a terminal of the given size. No line is wider than
+// width, and there are at most height lines.
 func (t *tracker) lines(now time.Time, width, height int, color bool) []string {
 	if width <= 0 || height <= 0 {
 		return nil
@@ -19,7 +19,7 @@ func (t *tracker) lines(now time.Time, width, height int, color bool) []string {
 	rows := height - len(lines)
 	notes := t.notes
 	if most := min(maxNotes, height/5); height < 10 {
-		notes = nil // the nodes need the room; notes are seen at the end
+		notes = nil // the nodes need the lines; notes are printed at the end
 	} else if len(notes) > most {
 		notes = notes[len(notes)-most:]
 	}
@@ -50,12 +50,12 @@ func (t *tracker) header(now time.Time, width int) string {
 	return cut(text, width)
 }
 
-// column is one column of the table. Where there is no room for all, those of
-// the highest rank are left out.
+// column is one column of the table. If the terminal is too narrow, the columns
+// with the highest rank are left out.
 type column struct {
 	title string
 	rank  int
-	least int // columns; what changes all the time must not move the rest
+	least int // minimum width, so that changing values do not move the rest
 	right bool
 	text  func(n *tracked, now time.Time) string
 }
@@ -95,7 +95,7 @@ const (
 	gap      = 2 // columns between two
 )
 
-// table draws a line for each node, under a line of titles.
+// table draws a line for each node, under a header.
 func (t *tracker) table(now time.Time, width, height int, color bool) []string {
 	nodes, more := t.shown(height - 1)
 	if height < 2 || len(nodes) == 0 {
@@ -127,7 +127,7 @@ func (t *tracker) table(now time.Time, width, height int, color bool) []string {
 	return lines
 }
 
-// shown picks the nodes for so many lines, and says what the others are.
+// shown selects the nodes for a number of lines, and summarises the others.
 func (t *tracker) shown(height int) (nodes []*tracked, more string) {
 	if len(t.nodes) <= height {
 		return t.nodes, ""
@@ -153,7 +153,7 @@ func (t *tracker) shown(height int) (nodes []*tracked, more string) {
 	return nodes, "and " + strings.Join(texts, ", ")
 }
 
-// fit picks the columns that there is room for, and how wide each is.
+// fit selects the columns that fit, and their widths.
 func fit(nodes []*tracked, now time.Time, width int) (shown []column, widths []int) {
 	total := -gap
 	for _, c := range columns {
@@ -189,7 +189,6 @@ func fit(nodes []*tracked, now time.Time, width int) (shown []column, widths []i
 	return shown, widths
 }
 
-// bar draws how much of its samples a node has done, where that is known.
 func (n *tracked) bar(width int) string {
 	e := n.last
 	if e.Total <= 0 {
@@ -200,7 +199,6 @@ func (n *tracked) bar(width int) string {
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", inner-full) + "]"
 }
 
-// colored puts a text in the color of a phase.
 func colored(p phase, text string) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", [...]int{0, 31, 36, 36, 2, 32}[p], text)
 }

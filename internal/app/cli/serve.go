@@ -16,7 +16,6 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// serveFlags are the flags of larder serve.
 type serveFlags struct {
 	socket  string
 	idle    time.Duration
@@ -120,7 +119,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 		}
 		return a.serveRemote(ctx, s, l, f.listen)
 	})
-	_ = l.Close() // else the server has
+	_ = l.Close() // otherwise the server closes it
 	return flowError(err)
 }
 

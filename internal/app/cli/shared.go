@@ -16,8 +16,9 @@ import (
 	"github.com/larder-data/larder/store/redis"
 )
 
-// sharedName is the variable that names the store which machines share. It is no
-// flag, as it may have a password in it, and flags are for all to see.
+// sharedName is the variable that names the store that machines share. It is
+// not a flag, because it may contain a password and flags are visible to all
+// users.
 const sharedName = "LARDER_SHARED"
 
 // openShared opens the store that machines share, if one is named.
@@ -26,7 +27,7 @@ func openShared(log *slog.Logger) (s *redis.Store, named bool, err error) {
 	if text == "" {
 		return nil, false, nil
 	}
-	goredis.SetLogger(mute{}) // what matters of what the library says, the store says
+	goredis.SetLogger(mute{}) // the store reports what matters
 	o, err := sharedOptions(text)
 	if err == nil {
 		o.Logger = log
@@ -38,16 +39,16 @@ func openShared(log *slog.Logger) (s *redis.Store, named bool, err error) {
 	return s, true, nil
 }
 
-// mute is a log that nobody reads.
+// mute discards the log.
 type mute struct{}
 
 func (mute) Printf(context.Context, string, ...any) {}
 
-// sharedOptions reads the address of a server with the settings behind it.
+// sharedOptions parses the address of a server followed by settings.
 func sharedOptions(text string) (o redis.Options, err error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return redis.Options{URL: text}, nil // which says what is wrong without repeating it
+		return redis.Options{URL: text}, nil // the error of Redis does not repeat the URL
 	}
 	rest := url.Values{}
 	for name, values := range u.Query() {
@@ -61,7 +62,8 @@ func sharedOptions(text string) (o redis.Options, err error) {
 		case "db":
 			rest[name] = values
 		default:
-			// What it is called is not said: it may be a password in the wrong place.
+			// The error does not contain the name, which may be a misplaced
+			// password.
 			err = errors.New("there is a setting that is not known; there are max-bytes, max-record and prefix")
 		}
 		if err != nil {
@@ -84,18 +86,18 @@ func sharedBytes(name, text string) (int64, error) {
 	return n, nil
 }
 
-// sharedJSON is what larder stats says of the store that machines share.
+// sharedJSON is the part of larder stats about the store that machines share.
 type sharedJSON struct {
 	Server  string `json:"server"`
 	Records int64  `json:"records"`
 	Bytes   int64  `json:"bytes"`
 	Limit   int64  `json:"limit"`           // 0 for none
-	Error   string `json:"error,omitempty"` // why it cannot be told
+	Error   string `json:"error,omitempty"` // why the numbers are unknown
 }
 
-// sharedTotal sums up the store that machines share, nil if there is none.
+// sharedTotal sums up the store that machines share; nil if there is none.
 func sharedTotal(ctx context.Context) (*sharedJSON, error) {
-	s, named, err := openShared(slog.New(slog.DiscardHandler)) // the error says it
+	s, named, err := openShared(slog.New(slog.DiscardHandler)) // the error contains it
 	if err != nil || !named {
 		return nil, err
 	}

@@ -6,11 +6,11 @@ import "os"
 
 const noFollow = 0
 
-// shared cannot tell here.
+// shared is not supported here.
 func shared(os.FileInfo) bool { return false }
 
-// mayAdd cannot tell here.
+// mayAdd is not supported here.
 func mayAdd(string) error { return nil }
 
-// endBy cannot be done here.
+// endBy is not supported here.
 func endBy(os.Signal) {}

@@ -15,14 +15,14 @@ import (
 // noFollow makes opening a link an error.
 const noFollow = syscall.O_NOFOLLOW
 
-// shared reports whether a file has other names (hard links): what is written
-// into it is in all of them.
+// shared reports whether a file has other names (hard links), under which its
+// content would change as well.
 func shared(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && st.Nlink > 1
 }
 
-// mayAdd looks whether files can be made in a folder.
+// mayAdd checks whether files can be created in a directory.
 func mayAdd(dir string) error {
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return &fs.PathError{Op: "access", Path: dir, Err: err}
@@ -30,11 +30,11 @@ func mayAdd(dir string) error {
 	return nil
 }
 
-// endBy has the program end as a signal ends it.
+// endBy ends the program like an unhandled signal.
 func endBy(s os.Signal) {
 	if number, ok := s.(syscall.Signal); ok {
 		signal.Reset(s)
 		_ = syscall.Kill(os.Getpid(), number)
-		<-time.After(time.Second) // it has come
+		<-time.After(time.Second) // the signal has arrived by then
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// showFlags are the flags of larder show.
 type showFlags struct{ raw, json bool }
 
 func (a *app) showCommand() *cobra.Command {

@@ -14,7 +14,6 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// simulateFlags are the flags of larder simulate.
 type simulateFlags struct {
 	trace       string
 	size, items int
@@ -138,8 +137,8 @@ func readTrace(file string, stdin io.Reader) ([]int, error) {
 	return simulate.ReadTrace(f)
 }
 
-// policyNames are the policies asked for. Memo, which holds everything, would
-// be no fair comparison.
+// policyNames returns the requested policies. Memo, which never evicts, would
+// not be a fair comparison.
 func (f simulateFlags) policyNames() (names []string) {
 	for _, name := range f.policies {
 		if name != "all" {
@@ -156,7 +155,7 @@ func (f simulateFlags) policyNames() (names []string) {
 }
 
 // writeHitRates writes a table with a line for each pattern and a column for
-// each policy, in per cent.
+// each policy, in percent.
 func writeHitRates(w io.Writer, results []simulate.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	var header, line string

@@ -12,20 +12,17 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// flowFile is the flow that a command is about: a file, or standard input.
+// flowFile is the flow of a command: a file, or standard input.
 type flowFile struct {
-	as string // what standard input is taken for
+	as string // file name for standard input
 }
 
-// flags adds the flag to a command.
 func (f *flowFile) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW, read standard input as if it were this `file`: paths start at its folder, and checkpoints are known by it")
 }
 
-// maxFlowBytes bounds a flow on standard input; what is larger is some other file.
 const maxFlowBytes = 16 << 20
 
-// parse reads the flow that an argument names.
 func (f *flowFile) parse(a *app, file string, set variables) (*flow.Flow, error) {
 	if file != "-" {
 		return a.parse(file, set)
@@ -42,7 +39,7 @@ func (f *flowFile) parse(a *app, file string, set variables) (*flow.Flow, error)
 	}
 	fl, err := a.parseText(filepath.Clean(f.as), content, set)
 	if err == nil {
-		fl.Files = fl.Files[1:] // the first is read nowhere
+		fl.Files = fl.Files[1:] // standard input is not a file
 	}
 	return fl, err
 }

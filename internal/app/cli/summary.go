@@ -16,13 +16,11 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// summaries are the ways to write the closing table of a run, by the end of the file's
-// name.
+// summaries are the writers of the closing table of a run, by file extension.
 var summaries = map[string]func(io.Writer, *flow.Report) error{
 	".csv": summaryCSV, ".json": summaryJSON, ".md": summaryMarkdown,
 }
 
-// summaryOf is how a file of that name is written.
 func summaryOf(file string) (func(io.Writer, *flow.Report) error, error) {
 	if write := summaries[strings.ToLower(filepath.Ext(file))]; write != nil {
 		return write, nil
@@ -30,7 +28,8 @@ func summaryOf(file string) (func(io.Writer, *flow.Report) error, error) {
 	return nil, fmt.Errorf("--summary %s: the name must end with .csv, .json or .md", file)
 }
 
-// A summaryRow is a line of the closing table for programs: seconds and bytes.
+// A summaryRow is a machine-readable line of the closing table, in seconds and
+// bytes.
 type summaryRow struct {
 	Node         string  `json:"node"`
 	Samples      int64   `json:"samples"`
@@ -76,11 +75,11 @@ func summaryCSV(w io.Writer, r *flow.Report) error {
 		})
 	}
 	c.Flush()
-	return c.Error() // what Write returned, too
+	return c.Error() // the error of Write, too
 }
 
-// summaryMarkdown writes a report for people: how the run ended, the table, and what was
-// skipped.
+// summaryMarkdown writes a human-readable report: how the run ended, the table,
+// and the skipped samples.
 func summaryMarkdown(w io.Writer, r *flow.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s: %s in %s\n\n", cell(r.Flow), r.Status, seconds(r.Seconds))
@@ -106,7 +105,8 @@ func summaryMarkdown(w io.Writer, r *flow.Report) error {
 	return err
 }
 
-// rereadList lists the nodes whose samples were read again from memory or the store.
+// rereadList lists the nodes whose samples were read repeatedly from memory or
+// the store.
 func rereadList(nodes []flow.NodeReport) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -117,7 +117,7 @@ func rereadList(nodes []flow.NodeReport) string {
 	return b.String()
 }
 
-// cell is a text on one line of Markdown, which it does not mark up.
+// cell returns a string on one line of Markdown, with markup escaped.
 func cell(text string) string {
 	text = strings.Join(strings.Fields(printable(text)), " ")
 	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "<", "&lt;", "[", "\\[").Replace(text)

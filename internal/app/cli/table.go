@@ -11,7 +11,6 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// writeTable writes the closing table of a run.
 func writeTable(w io.Writer, r *flow.Report) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tcomputed\tfrom memory\tfrom store\ttime\tsaved\tread\twritten\t")
@@ -42,8 +41,8 @@ func writeTable(w io.Writer, r *flow.Report) {
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", display.Name(r.Flow), r.Status, seconds(r.Seconds), display.Name(r.Cache))
 }
 
-// rereads says how often samples were read that came from memory or the store more
-// than once; "" if none was.
+// rereads says how often samples from memory or the store were read again; ""
+// if none was.
 func rereads(n flow.NodeReport) string {
 	var all []string
 	for _, from := range []struct {
@@ -57,10 +56,8 @@ func rereads(n flow.NodeReport) string {
 	return strings.Join(all, ", ")
 }
 
-// mostSkips is how many skipped samples are named.
 const mostSkips = 10
 
-// writeSkips names samples that were skipped.
 func writeSkips(w io.Writer, skips []flow.Skip) {
 	for _, s := range skips[:min(len(skips), mostSkips)] {
 		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
@@ -70,7 +67,6 @@ func writeSkips(w io.Writer, skips []flow.Skip) {
 	}
 }
 
-// writePlan writes what a run would do.
 func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")
@@ -85,7 +81,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			samples = "?"
 		}
 		kept, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
-		if n.Unknown != "" { // what is certain is counted
+		if n.Unknown != "" { // only certain samples are counted
 			kept, compute = kept || n.Kept == 0, compute || n.Compute == 0
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
@@ -102,7 +98,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", display.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))
 }
 
-// bounds is what is said before a number if there may be more, or fewer.
+// bounds returns the words before a number that is a lower or an upper bound.
 func bounds(more, fewer bool) string {
 	switch {
 	case more && fewer:
@@ -115,7 +111,7 @@ func bounds(more, fewer bool) string {
 	return ""
 }
 
-// bounded shows a number of a plan, with a question mark if there may be more (+) or
+// bounded formats a number of a plan, with a mark if there may be more (+) or
 // fewer (-).
 func bounded(n int64, more, fewer bool) string {
 	switch {

@@ -20,7 +20,6 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// timeitFlags are the flags of larder timeit.
 type timeitFlags struct {
 	in      string
 	set     variables
@@ -87,7 +86,7 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		}
 		remain := cleanup.Add(func() error { return os.RemoveAll(dir) })
 		defer func() {
-			_ = os.RemoveAll(dir) // it is in the folder for such
+			_ = os.RemoveAll(dir) // it is a temporary directory
 			remain.Done()
 		}()
 		a.cache = dir
@@ -119,7 +118,6 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 	return writeTimings(a.stdout, timings)
 }
 
-// measure opens the node and goes through its samples.
 func (f timeitFlags) measure(ctx context.Context, fl *flow.Flow, node string, o flow.RunOptions) ([]*timing, error) {
 	cold, warm := &pass{Name: "cold"}, &pass{Name: "warm"}
 	start := time.Now()
@@ -150,13 +148,12 @@ func (f timeitFlags) measure(ctx context.Context, fl *flow.Flow, node string, o 
 	return all, nil
 }
 
-// pass is what one or several passes over the samples took.
+// pass is the time of one or several passes over the samples.
 type pass struct {
 	Name    string
 	timings []*timing // of the samples, then of each item
 }
 
-// timing is how long one thing took, each time.
 type timing struct {
 	What   string  `json:"what"` // opening, sample, or an item
 	Pass   string  `json:"pass"` // cold or warm
@@ -168,7 +165,7 @@ type timing struct {
 	times []time.Duration
 }
 
-// read goes once through the first samples of the parts.
+// read reads the first samples of the parts once.
 func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) error {
 	for _, part := range parts {
 		for i := range min(part.Len(), limit) {
@@ -192,7 +189,7 @@ func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) e
 	return nil
 }
 
-// of returns the timing of one thing.
+// of returns the timing of one operation.
 func (p *pass) of(what string) *timing {
 	i := p.find(what)
 	if i < 0 {
@@ -208,7 +205,6 @@ func (p *pass) find(what string) int {
 
 func (t *timing) add(start time.Time) { t.times = append(t.times, time.Since(start)) }
 
-// sum sums up the times.
 func (t *timing) sum() {
 	slices.Sort(t.times)
 	t.Count = len(t.times)
@@ -222,8 +218,6 @@ func (t *timing) sum() {
 	}
 }
 
-// percentile returns the least time, in seconds, that p per cent did not
-// exceed.
 func (t *timing) percentile(p float64) float64 {
 	n := int(math.Ceil(p / 100 * float64(len(t.times))))
 	return t.times[max(n, 1)-1].Seconds()

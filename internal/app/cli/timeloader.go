@@ -16,19 +16,19 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// loaderTimes is what larder timeit --loader measured.
+// loaderTimes is the result of larder timeit --loader.
 type loaderTimes struct {
 	Stages []passStage `json:"stages"`
 	Passes []passTime  `json:"passes"`
 }
 
-// passStage is a stage in the cold pass, or in those after it.
+// passStage is a stage in the cold pass, or in the later passes.
 type passStage struct {
 	Pass string `json:"pass"`
 	loader.Stage
 }
 
-// passTime is how fast batches were made in some passes.
+// passTime is the speed of building batches in some passes.
 type passTime struct {
 	Pass    string  `json:"pass"`
 	Workers int     `json:"workers"`
@@ -36,8 +36,8 @@ type passTime struct {
 	Rate    float64 `json:"samples_per_second"`
 }
 
-// measureLoader makes batches of a node: by one worker, so that each stage is measured
-// alone, and then by all.
+// measureLoader builds batches of a node: with one worker, so that each stage
+// is measured alone, and then with all.
 func (f timeitFlags) measureLoader(ctx context.Context, fl *flow.Flow, node string, o flow.RunOptions) (*loaderTimes, error) {
 	data, err := fl.Open(ctx, node, o)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f timeitFlags) measureLoader(ctx context.Context, fl *flow.Flow, node stri
 	return &times, nil
 }
 
-// loaderPass makes the batches some times.
+// loaderPass builds the batches a number of times.
 func (f timeitFlags) loaderPass(ctx context.Context, samples component.Samples, pass string, workers, runs int, times *loaderTimes) error {
 	part := loader.Part{}
 	if n := samples.Len(); n > f.samples {
@@ -104,7 +104,7 @@ func (f timeitFlags) loaderPass(ctx context.Context, samples component.Samples, 
 	return nil
 }
 
-// write writes the times for people.
+// write writes a human-readable report.
 func (t *loaderTimes) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "stage\tpass\ta sample\tshare\t")

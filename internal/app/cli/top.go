@@ -69,7 +69,7 @@ func (a *app) top(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// servers asks all servers of the user.
+// servers queries all servers of the user.
 func servers(ctx context.Context) (all []*server.Status, err error) {
 	sockets, err := filepath.Glob(filepath.Join(server.Folder(), "*.sock"))
 	if err != nil {
@@ -88,8 +88,8 @@ func servers(ctx context.Context) (all []*server.Status, err error) {
 	return all, nil
 }
 
-// writeServer writes for people what a server is doing: its rates since before, or since
-// each reader began if that is nil.
+// writeServer writes a human-readable report of a server. Its rates are those
+// since before, or since the start of each reader if before is nil.
 func writeServer(w io.Writer, st, before *server.Status) error {
 	fmt.Fprintf(w, "server %d of %s, for %s, %s of memory, %d connected\n", st.PID, display.Printable(st.Cache), seconds(st.Seconds), bytesOf(int64(st.MemoryBytes)), len(st.Connections))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -130,10 +130,8 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 	return nil
 }
 
-// mostStages is how many stages are shown.
 const mostStages = 5
 
-// writeStages writes what making batches consists of.
 func writeStages(w io.Writer, open string, stages []loader.Stage) {
 	var shown []string
 	for _, s := range stages[:min(len(stages), mostStages)] {

@@ -11,18 +11,17 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// touches is what of the file system a node names.
+// touches lists the parts of the file system that a node names.
 type touches struct {
-	reads  []string // files and folders, absolute
+	reads  []string // files and directories, absolute
 	writes []string
-	may    []string // files that would be read if they came to be
-	far    []string // URLs that are read, as they may be shown: nobody tells when they change
-	sends  []string // URLs that are written, as they may be shown
+	may    []string // missing files that would be read if they existed
+	far    []string // redacted URLs that are read; their changes are not reported
+	sends  []string // redacted URLs that are written
 }
 
-// touchesOf finds what a node names by its parameters, and by what its source
-// says that it reads. What a sink names it writes, what another node names it
-// reads.
+// touchesOf finds what a node names by its parameters, and by the inputs that
+// its source reports. A sink writes them; any other node reads them.
 func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	env := envOf(f, n)
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
@@ -57,7 +56,8 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	return t
 }
 
-// envOf is what a component may use that only says what it would do.
+// envOf returns the environment of a component that only describes what it
+// would do.
 func envOf(f *flow.Flow, n *flow.Node) *component.Env {
 	return &component.Env{Node: n.Name, Dir: cmp.Or(n.Dir, f.Dir), Checked: true}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// traces are files that record in which order samples are read, one a node. They
-// have their names once they are complete.
+// traces are files that record the order in which samples are read, one per
+// node. They get their names once they are complete.
 type traces struct {
 	dir   string // "" records nothing
 	check func(path string) error
@@ -25,8 +25,8 @@ type traceFile struct {
 	err  error // the first
 }
 
-// openTraces makes the folder. check is asked about each file that is to be
-// written there.
+// openTraces creates the directory. It calls check for each file to be written
+// there.
 func openTraces(dir string, check func(path string) error) (*traces, error) {
 	if dir == "" {
 		return &traces{}, nil
@@ -38,7 +38,7 @@ func openTraces(dir string, check func(path string) error) (*traces, error) {
 	return &traces{dir: dir, check: check}, nil
 }
 
-// trace returns what flow.RunOptions takes.
+// trace returns the function for flow.RunOptions.
 func (t *traces) trace() func(node string) func(line []byte) {
 	if t.dir == "" {
 		return nil
@@ -72,7 +72,6 @@ func (t *traces) close() error {
 	return nil
 }
 
-// close gives the file its name.
 func (f *traceFile) close() error {
 	if f.file == nil {
 		return f.err

@@ -9,41 +9,40 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// A tracker knows how a run gets on, by the events that it is told of, and
-// draws it. It draws nothing that depends on a clock but what it is given.
+// A tracker follows a run by its events, and draws it. The drawing depends on
+// no clock except its arguments.
 type tracker struct {
 	flow, cache string
 	start       time.Time
-	nodes       []*tracked // those that the run needs, in the order of the flow
+	nodes       []*tracked // needed nodes, in the order of the flow
 	byName      map[string]*tracked
 	notes       []string // the last lines of warnings and errors
 }
 
-// tracked is what a tracker knows of a node.
+// tracked is the state of a node in a tracker.
 type tracked struct {
 	name    string
 	readers []*tracked
-	last    flow.Event // the latest
-	passes  bool       // it computes nothing when it is read, and puts out samples as they are or with items moved
-	scans   bool       // it goes through all samples before it is read, and then passes them on
+	last    flow.Event // latest event
+	passes  bool       // it computes nothing when read, and only reorders samples or moves items
+	scans   bool       // it reads all samples before it is read, and then passes them on
 	started bool
 	ended   bool
 	failed  bool
 	marks   []mark // of the last rateWindow
-	phase   phase  // as of the last drawing
+	phase   phase  // at the last drawing
 }
 
-// mark is how far a node had got.
+// mark is the progress of a node at a time.
 type mark struct {
 	at   time.Time
 	done int64
 }
 
-// rateWindow is the time that rates are measured over. What was found in the
-// store at first does not make the rest look quick for longer than this.
+// rateWindow is the window for measuring rates. Initial cache hits do not
+// affect the rate for longer than this.
 const rateWindow = 10 * time.Second
 
-// maxNotes is how many lines of warnings are shown at most.
 const maxNotes = 5
 
 func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tracker {
@@ -62,7 +61,7 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 		}
 		return all[n.Name]
 	}
-	targets, _ := f.Targets(only...) // what is wrong has been said
+	targets, _ := f.Targets(only...) // the error was already reported
 	for _, n := range targets {
 		need(n)
 	}
@@ -74,7 +73,8 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 	return t
 }
 
-// passesOn reports whether a node computes nothing of the samples that are read of it.
+// passesOn reports whether a node computes nothing for the samples that are
+// read.
 func passesOn(f *flow.Flow, n *flow.Node) bool {
 	switch n.Component.Kind {
 	case component.Op:
@@ -87,7 +87,6 @@ func passesOn(f *flow.Flow, n *flow.Node) bool {
 	return false
 }
 
-// observe takes in an event.
 func (t *tracker) observe(e flow.Event) {
 	if e.Message != "" && e.Event == flow.RunError {
 		t.note(e.Message)
@@ -113,7 +112,7 @@ func (t *tracker) observe(e flow.Event) {
 	}
 }
 
-// note adds a warning, each of its lines on its own.
+// note adds a warning, line by line.
 func (t *tracker) note(text string) {
 	for line := range strings.Lines(text) {
 		t.notes = append(t.notes, strings.TrimRight(line, "\r\n"))
@@ -121,10 +120,11 @@ func (t *tracker) note(text string) {
 	t.notes = t.notes[max(0, len(t.notes)-maxNotes):]
 }
 
-// phase says what a node is about.
+// phase is the activity of a node.
 type phase int
 
-// The phases. Where not all nodes can be shown, those of the first are.
+// The phases. If not all nodes fit on the screen, earlier phases take
+// precedence.
 const (
 	unknown phase = iota
 	failed
@@ -138,7 +138,7 @@ func (p phase) String() string {
 	return [...]string{"", "failed", "running", "passing", "waiting", "done"}[p]
 }
 
-// judge finds out the phase of every node.
+// judge sets the phase of every node.
 func (t *tracker) judge() {
 	for _, n := range t.nodes {
 		n.phase = unknown
@@ -148,9 +148,9 @@ func (t *tracker) judge() {
 	}
 }
 
-// judge looks at the nodes that read a node, because nothing runs before it is
-// read: a node that puts out samples when asked is as busy as those that ask,
-// passing if it computes nothing of them, and done when all of them are.
+// judge derives the phase from the readers of a node, because nothing runs
+// until it is read. A node that returns samples on request is as busy as its
+// readers, passing if it computes nothing, and done when all readers are.
 func (n *tracked) judge() phase {
 	if n.phase == unknown {
 		n.phase = n.judgeAnew()
@@ -185,10 +185,10 @@ func (n *tracked) judgeAnew() phase {
 	case read || through || n.passes && !n.scans:
 		return waiting
 	}
-	return running // it opens or reads what it needs before anyone can read it
+	return running // it reads what it needs before any node can read it
 }
 
-// busy is what a node does that is read.
+// busy returns the phase of a node that is read.
 func (n *tracked) busy() phase {
 	if n.passes {
 		return passing
@@ -196,8 +196,7 @@ func (n *tracked) busy() phase {
 	return running
 }
 
-// rate is how many samples a second a node got through lately; 0 where that
-// cannot be told.
+// rate returns the recent samples per second of a node; 0 if unknown.
 func (n *tracked) rate(now time.Time) float64 {
 	if len(n.marks) < 2 {
 		return 0

@@ -83,7 +83,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// flowTree is the graph of a flow, with what of each node is kept.
+// flowTree returns the graph of a flow, with the cached results of each node.
 func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tree, error) {
 	plan, err := fl.Plan(ctx, o)
 	if err != nil {
@@ -107,7 +107,8 @@ func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tr
 	return t, nil
 }
 
-// sampleTree is what one sample of a node is made of, down to the files.
+// sampleTree returns the dependencies of one sample of a node, down to the
+// files.
 func sampleTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions, node, number string) (explain.Tree, error) {
 	sample, err := sampleNumber(number)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// words takes from least to most words beside the flags.
+// words accepts from least to most arguments besides flags.
 func words(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -26,7 +26,7 @@ func words(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand says it if that is what err is: the first word is no command.
+// unknownCommand returns a better error if the first word is not a command.
 func unknownCommand(root *cobra.Command, err error) error {
 	var word string
 	if err == nil || errors.As(err, new(usageError)) || errors.As(err, new(failure)) {
@@ -44,7 +44,7 @@ func unknownCommand(root *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("there is no command %q%s", word, component.Suggest(word, names))}
 }
 
-// flagError says what is wrong with a flag.
+// flagError describes an error in a flag.
 func flagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return usageError{unknownFlag(c, unknown)}
@@ -90,10 +90,10 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 	return err
 }
 
-// mustBe is what the values of a type of flags are, if a value is none.
+// mustBe describes the valid values of a type of flags, if a value is invalid.
 func mustBe(typ string, err error) string {
 	var number *strconv.NumError
-	if !errors.As(err, &number) && !strings.Contains(err.Error(), "strconv.") { // it keeps no cause of some
+	if !errors.As(err, &number) && !strings.Contains(err.Error(), "strconv.") { // some errors have no cause
 		return ""
 	}
 	what := map[string]string{"bool": "true or false", "float64": "a number", "uint64": "a whole number that is not negative"}[typ]
@@ -106,7 +106,7 @@ func mustBe(typ string, err error) string {
 	return what
 }
 
-// missingFlags says which flag is missing of those that must be given.
+// missingFlags returns an error that names a missing required flag.
 func missingFlags(c *cobra.Command) (err error) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if required := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed && len(required) > 0 {

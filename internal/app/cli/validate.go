@@ -17,7 +17,6 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// validateFlags are the flags of larder validate.
 type validateFlags struct {
 	set     variables
 	schema  string

@@ -11,15 +11,14 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// variables are the values that --set K=V, --vars FILE and --profile NAME give to the
-// variables of a flow.
+// variables are the values for variables of a flow, from --set K=V, --vars FILE
+// and --profile NAME.
 type variables struct {
 	values  map[string]string
-	files   []string // given by --vars
+	files   []string // from --vars
 	profile string
 }
 
-// flags adds the flags to a command.
 func (v *variables) flags(c *cobra.Command) {
 	c.Flags().Var(v, "set", "set variable `NAME=VALUE` of the flow; may be repeated")
 	c.Flags().StringVar(&v.profile, "profile", "", "set the variables as profile `NAME` of the flow says; --vars and --set go before it")

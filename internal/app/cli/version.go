@@ -11,13 +11,13 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// A version says what a program is and which cache folders it writes.
+// A version describes a program and the format of its cache directories.
 type version struct {
-	Module   string `json:"module"`             // the path of the module it was built from
-	Version  string `json:"version"`            // of that, "(devel)" for one that has none
+	Module   string `json:"module"`             // the path of its module
+	Version  string `json:"version"`            // of the module; "(devel)" without a version
 	Commit   string `json:"commit,omitempty"`   // "" if the build does not say
-	Modified bool   `json:"modified,omitempty"` // sources were edited since that commit
-	Store    int    `json:"store"`              // the version of the format of cache folders
+	Modified bool   `json:"modified,omitempty"` // sources differ from that commit
+	Store    int    `json:"store"`              // the version of the format of cache directories
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
@@ -40,7 +40,7 @@ func thisVersion() version {
 	return v
 }
 
-// String is one line for people.
+// String returns a human-readable line.
 func (v version) String() string {
 	text := fmt.Sprintf("larder %s", v.Version)
 	if v.Commit != "" {

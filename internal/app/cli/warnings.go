@@ -13,19 +13,18 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// warnings is a handler of log records that tells people of warnings, one line each:
+// warnings is a handler of log records that prints warnings, one line each, and
+// passes them on as events:
 //
 //	larder: warning: node in: files are passed over (folder /a, files 2)
-//
-// and as events besides.
 type warnings struct {
 	to    *warningLines
 	tell  func(flow.Event) // if not nil
-	attrs []slog.Attr      // that all records have
-	group string           // put before the names of attributes
+	attrs []slog.Attr      // common to all records
+	group string           // prefix of the names of attributes
 }
 
-// warningLines takes lines from several goroutines.
+// warningLines accepts lines from several goroutines.
 type warningLines struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -61,7 +60,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// saying is a warning: what it is about, the node, the reason and the rest.
+// saying is a warning: its subject, the node, the reason and the rest.
 type saying struct {
 	text, node, reason string
 	more               []string

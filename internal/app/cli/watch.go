@@ -12,9 +12,9 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// watch runs a flow, and again whenever its file or anything that it reads has
-// changed, until it is interrupted. Between two runs that is how it ends: the
-// status is then that of the last run.
+// watch runs a flow, and again whenever its file or one of its inputs has
+// changed. It runs until it is interrupted. If that happens between two runs,
+// the status is that of the last run.
 func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 	if file == "-" {
 		return usageError{errors.New("--watch: a flow on standard input cannot be watched; name a file")}
@@ -33,9 +33,9 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 	}
 	reads := []string{path}
 	for {
-		// A watcher is for one run: what is there now may be another folder of
-		// the same name than the last time. It looks before the run does, so
-		// that what changes meanwhile leads to another run.
+		// Each run needs a new watcher, because a directory may have been
+		// replaced under the same name. It starts before the run, so that
+		// changes during the run lead to another one.
 		w, err := newWatcher()
 		if err != nil {
 			return failure{fmt.Errorf("--watch: %w", err)}
@@ -63,11 +63,11 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 	}
 }
 
-// runWatched runs the flow once, and returns what is to be watched after that,
-// the flow file first: nothing if there is no point in another try. before is
-// what was watched the last time.
+// runWatched runs the flow once, and returns the paths to watch afterwards, the
+// flow file first. It returns none if another try cannot succeed. before has
+// the paths watched the last time.
 func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []string, f runFlags) ([]string, error) {
-	near := filepath.Dir(before[0]) // what is wrong may be mended by any file beside the flow
+	near := filepath.Dir(before[0]) // a change of any file next to the flow may fix the error
 	w.look(before, nil, near, nil)
 	fl, err := a.parse(file, f.set)
 	if errs := (flow.Errors)(nil); errors.As(err, &errs) {
@@ -96,12 +96,13 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 	w.look(slices.Concat(reads, may), own, "", picks)
 	err = a.runFlow(ctx, fl, f)
 	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) && !isRefused(err) {
-		return nil, err // the command line is wrong, not the flow
+		return nil, err // the error is in the command line, not in the flow
 	}
 	return reads, err
 }
 
-// asReported is an error with the exit status of err, which has been told.
+// asReported returns an error with the exit status of err, which was already
+// shown.
 func asReported(err error) error {
 	switch {
 	case err == nil:

@@ -17,25 +17,25 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// A watcher tells of changes of files and of what is in folders, by watching
-// folders only: those that are named with all in them, and those that these lie
-// in, up to the root. So what is replaced under the same name is seen, however
-// many files there are.
+// A watcher reports changes of files and of the content of directories. It
+// watches directories only: the named ones with their subdirectories, and all
+// parents up to the root. So it detects files that are replaced under the same
+// name, however many there are.
 type watcher struct {
 	fs     *fsnotify.Watcher
-	signal chan struct{} // of a change; holds one
+	signal chan struct{} // of a change; has capacity for one
 	done   chan struct{}
 
 	mu      sync.Mutex
 	paths   []string
-	picks   map[string][]func(file string) bool // for paths: which of the files there are read, by any of who reads it
-	own     []string                            // what the run itself writes
-	near    string                              // a folder all of whose files count
+	picks   map[string][]func(file string) bool // by path: the filters of all its readers for files there
+	own     []string                            // written by the run itself
+	near    string                              // a directory in which all files count
 	changed []string
 	err     error
 }
 
-// Of changes, mostNoted are noted and mostNamed named.
+// Up to mostNoted changes are recorded and up to mostNamed named.
 const (
 	mostNoted = 64
 	mostNamed = 3
@@ -57,7 +57,7 @@ func (w *watcher) close() {
 	}
 }
 
-// listen notes changes until the watcher is closed.
+// listen records changes until the watcher is closed.
 func (w *watcher) listen() {
 	defer close(w.done)
 	for {
@@ -66,7 +66,7 @@ func (w *watcher) listen() {
 			if !ok {
 				return
 			}
-			if e.Op&^fsnotify.Chmod != 0 { // permissions, times and links are no content
+			if e.Op&^fsnotify.Chmod != 0 { // permissions, times and links do not change content
 				w.note(e.Name)
 			}
 		case err, ok := <-w.fs.Errors:
@@ -80,7 +80,7 @@ func (w *watcher) listen() {
 	}
 }
 
-// note takes in that something has changed, "" if it is not known what.
+// note records a change, with "" for an unknown name.
 func (w *watcher) note(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,14 +96,15 @@ func (w *watcher) note(name string) {
 	}
 }
 
-// wait waits for changes, and until their burst is over. It returns false if ctx ends
-// before. Logs of what the program prints are found now and not at each change, as it
-// takes looking at all processes, and passed over, or every run would lead to another.
+// wait waits for changes, and for the end of their burst. It returns false if
+// ctx ends before. It ignores logs of the program's own output, because every
+// run would lead to another. It finds them here and not at each change, because
+// that needs a scan of all processes.
 func (w *watcher) wait(ctx context.Context) bool {
 	for burst(ctx, w.signal) {
 		logs := printedTo()
 		w.mu.Lock()
-		if len(w.changed) < mostNoted { // or anything may have changed
+		if len(w.changed) < mostNoted { // otherwise anything may have changed
 			w.changed = slices.DeleteFunc(w.changed, logs.has)
 		}
 		left := len(w.changed) > 0
@@ -115,9 +116,9 @@ func (w *watcher) wait(ctx context.Context) bool {
 	return false
 }
 
-// counts reports whether a change of this name matters: it is, lies in, or lies
-// around what is looked at. What the run writes does not, unless it is looked at
-// all the same.
+// counts reports whether a change of this name matters: the name equals, lies
+// in or contains a watched path. Outputs of the run do not matter, unless they
+// are watched.
 func (w *watcher) counts(name string) bool {
 	if w.near != "" && filepath.Dir(name) == w.near {
 		return true
@@ -130,8 +131,8 @@ func (w *watcher) counts(name string) bool {
 	})
 }
 
-// passed reports whether a file at a path is read by nobody who reads the path. What is
-// gone may have been a folder with files that were.
+// passed reports whether no reader of a path reads the file name. A missing
+// file may have been a directory with files that a reader reads.
 func (w *watcher) passed(path, name string) bool {
 	picks := w.picks[path]
 	within, err := filepath.Rel(path, name)
@@ -142,15 +143,14 @@ func (w *watcher) passed(path, name string) bool {
 	return err == nil && info.Mode().IsRegular() && !slices.ContainsFunc(picks, func(pick func(string) bool) bool { return pick(filepath.ToSlash(within)) })
 }
 
-// wrote reports whether name is what is written as own, or what that is called
-// until it is complete.
+// wrote reports whether name is the output own, or its temporary name.
 func wrote(own, name string) bool {
 	hidden := filepath.Join(filepath.Dir(own), "."+filepath.Base(own)+".")
 	return pathguard.Inside(own, name) || strings.HasPrefix(name, hidden)
 }
 
-// look sets what is looked at. What the run itself writes is passed over, and so is what
-// picks say of paths that nobody reads.
+// look sets the watched paths. It ignores outputs of the run, and files that
+// the picks of a path exclude.
 func (w *watcher) look(paths, own []string, near string, picks map[string][]func(file string) bool) {
 	all := map[string][]func(file string) bool{}
 	for path, p := range picks {
@@ -168,7 +168,7 @@ func (w *watcher) look(paths, own []string, near string, picks map[string][]func
 	}
 }
 
-// withReal returns paths, absolute, and what they are called without links.
+// withReal returns absolute paths, and the same paths with links resolved.
 func withReal(paths []string) (all []string) {
 	for _, p := range paths {
 		abs, err := filepath.Abs(p)
@@ -183,21 +183,21 @@ func withReal(paths []string) (all []string) {
 	return all
 }
 
-// around watches the folders that a path lies in. Those that may not be read
-// are left out: they seldom change.
+// around watches the parents of a path. It leaves out unreadable ones, which
+// seldom change.
 func (w *watcher) around(path string) {
 	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
 		_ = w.fs.Add(dir)
 	}
 }
 
-// within watches a folder and those in it.
+// within watches a directory and its subdirectories.
 func (w *watcher) within(path string) {
 	err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			err = w.fs.Add(path)
 		}
-		if errors.Is(err, fs.ErrNotExist) { // its coming will be seen
+		if errors.Is(err, fs.ErrNotExist) { // its creation will be seen
 			return nil
 		}
 		return err
@@ -209,14 +209,14 @@ func (w *watcher) within(path string) {
 	}
 }
 
-// problem is why some changes will not be seen.
+// problem returns the reason why some changes will not be seen.
 func (w *watcher) problem() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// changes names what has changed, as seen from a folder.
+// changes lists the changes, relative to a directory.
 func (w *watcher) changes(from string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -233,15 +233,15 @@ func (w *watcher) changes(from string) string {
 	return strings.Join(names, ", ")
 }
 
-// A burst of changes is over when there was none for quietTime, and is not
-// waited for any longer than burstTime.
+// A burst of changes ends after quietTime without a change, or after burstTime
+// at the latest.
 const (
 	quietTime = 200 * time.Millisecond
 	burstTime = 5 * time.Second
 )
 
-// burst waits for a burst of signals, and until it is over. It returns false if
-// ctx ends before.
+// burst waits for a burst of signals and for its end. It returns false if ctx
+// ends before.
 func burst(ctx context.Context, signals <-chan struct{}) bool {
 	select {
 	case <-signals:

@@ -47,7 +47,6 @@ declaration by declaration.`,
 	return c
 }
 
-// sampleNumber reads the number of a sample.
 func sampleNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -118,7 +117,7 @@ func (a *app) whySample(ctx context.Context, fl *flow.Flow, o flow.RunOptions, n
 	return nil
 }
 
-// whyKept explains a result that is kept.
+// whyKept explains a cached result.
 func (a *app) whyKept(ctx context.Context, name string) error {
 	return a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		k, err := latest(ctx, l, name)
@@ -142,8 +141,8 @@ func (a *app) whyKept(ctx context.Context, name string) error {
 	})
 }
 
-// latest finds the record that a name means: the one whose key begins so, or
-// else the latest of an operation.
+// latest finds the record with a name: the one whose key has this prefix,
+// otherwise the latest of an operation.
 func latest(ctx context.Context, l *larder.Larder, name string) (key.Key, error) {
 	sel, err := inventory.Select(ctx, l.Store(), name)
 	if err != nil {

@@ -2,14 +2,14 @@ package cli
 
 import "github.com/mattn/go-runewidth"
 
-// displayed says how many columns of a terminal a text takes. Characters that are
-// wide in some fonts only count as narrow, whatever the locale is.
+// displayed computes the width of strings in a terminal. Characters that are
+// wide only in some fonts count as narrow, in every locale.
 var displayed = &runewidth.Condition{}
 
 func textWidth(text string) int { return displayed.StringWidth(text) }
 
-// cut returns as much of a text as fits into so many columns, with … in place of
-// what is left out.
+// cut returns the part of a string that fits into width columns, with … for the
+// rest.
 func cut(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -17,7 +17,7 @@ func cut(text string, width int) string {
 	return displayed.Truncate(text, width, "…")
 }
 
-// cutFront is cut for texts whose end says more, such as paths.
+// cutFront is cut for strings with a more important end, such as paths.
 func cutFront(text string, width int) string {
 	over := textWidth(text) - width
 	switch {
@@ -29,7 +29,7 @@ func cutFront(text string, width int) string {
 	return cut("…"+displayed.TruncateLeft(text, over+1, ""), width)
 }
 
-// padded returns a text that takes exactly so many columns.
+// padded pads or cuts a string to exactly width columns.
 func padded(text string, width int, right bool) string {
 	text = cut(text, width)
 	if right {

@@ -12,10 +12,10 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// checkWritable refuses, before anything is begun, places at which nothing could be
-// written when it has ended: a file in no folder, or one where a folder stands. Folders
-// around what is made meanwhile count as there. What has no path is not written, and
-// standard output takes one output.
+// checkWritable refuses outputs that could not be written at the end, before
+// anything starts: a file in a missing directory, or one with the name of a
+// directory. Directories that the run creates count as existing. An output
+// without a path is not written. Standard output takes one output.
 func checkWritable(made []pathguard.Output, outputs ...pathguard.Output) error {
 	stdout := ""
 	for _, o := range outputs {
@@ -40,8 +40,8 @@ func checkWritable(made []pathguard.Output, outputs ...pathguard.Output) error {
 	return nil
 }
 
-// isStdout reports whether standard output is written. Of a folder - is a name like
-// others.
+// isStdout reports whether an output is standard output. For a directory, - is
+// an ordinary name.
 func isStdout(o pathguard.Output) bool {
 	if o.Path == "-" {
 		return !o.Files
@@ -53,8 +53,7 @@ func isStdout(o pathguard.Output) bool {
 	return false
 }
 
-// mayWrite looks whether a file, or a folder of files that is made if there is none, can
-// be written.
+// mayWrite checks whether a file, or a directory for files, can be written.
 func mayWrite(o pathguard.Output, made []pathguard.Output) error {
 	path := pathguard.Resolve(o.Path)
 	info, err := os.Lstat(path)

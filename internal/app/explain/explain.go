@@ -1,10 +1,10 @@
-// Package explain says why a result is not there, and what one was made from.
+// Package explain provides the reason why a result is not cached, and the
+// dependencies of cached results.
 //
-// A record describes in its provenance what it was made from, part by part
-// (package key). A [Difference] is how such a description differs from the one
-// that is most like it: [Nearest] finds it for a computation that is wanted,
-// [Record] for a result that is kept. A [Tree] is a result with all that it was
-// made from, as far as the store knows.
+// The provenance of a record describes its dependencies, part by part (package
+// key). A [Difference] compares such a description with the most similar one:
+// [Nearest] finds it for a requested computation, [Record] for a cached result. A
+// [Tree] is a result with all its dependencies, as far as the store knows them.
 package explain
 
 import (
@@ -20,23 +20,21 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Difference is how a computation differs from a result that is kept.
+// A Difference is the difference between a computation and a cached result.
 type Difference struct {
 	Node    string    // the operation
-	Nearest key.Key   // the kept result of it that differs least, the latest of those; zero if there is none
-	Created time.Time // of that
+	Nearest key.Key   // the most similar result, the latest of several; zero if there is none
+	Created time.Time // of Nearest
 	Changes []string  // "times: changed (100 -> 3)", "code: func calc.helper changed (calc/calc.go:12)"
 }
 
-// Nearest compares an action with the results that the store keeps of the same
-// operation: but for the one under the action's own key. It reads the
-// provenance of every record.
+// Nearest compares an action with the stored results of the same operation, except
+// that with the action's own key. It reads the provenance of every record.
 func Nearest(ctx context.Context, l *larder.Larder, a *key.Action) (Difference, error) {
 	return nearest(ctx, l, a.Op().Name(), a.Parts(), l.Key(a.Key()), time.Time{})
 }
 
-// Record compares a kept result with those of the same operation that are
-// older.
+// Record compares a stored result with older ones of the same operation.
 func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error) {
 	k = l.Key(k)
 	parts, err := parts(ctx, l.Store(), k)
@@ -62,7 +60,6 @@ func parts(ctx context.Context, s store.Records, k key.Key) ([]key.Part, error) 
 	return key.UnmarshalProvenance(b)
 }
 
-// operation is the name of the operation that parts describe.
 func operation(parts []key.Part) string {
 	for _, p := range parts {
 		if p.Kind == key.OpPart {
@@ -84,11 +81,11 @@ func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part,
 		}
 		then, err := parts(ctx, l.Store(), info.Key)
 		if err != nil || operation(then) != name {
-			continue // what cannot be read explains nothing
+			continue // unreadable parts explain nothing
 		}
 		diff := key.Diff(comparable(then), comparable(now))
 		if len(diff) == 0 {
-			continue // the same computation, noted in another way
+			continue // the same computation in another notation
 		}
 		if best.Nearest.IsZero() || less(diff, changes) || len(diff) == len(changes) && info.Created.After(best.Created) {
 			best.Nearest, best.Created, changes = info.Key, info.Created, diff
@@ -102,14 +99,14 @@ func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part,
 
 func less(a, b []key.Change) bool { return len(a) < len(b) }
 
-// comparable leaves out what was found out by running: it is not known of a
-// computation that has not run.
+// comparable leaves out dynamic dependencies, which are unknown before a
+// computation has run.
 func comparable(parts []key.Part) []key.Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p key.Part) bool { return p.Kind == key.ReadPart })
 }
 
-// Change says what a change is, in one or more lines: a change of code
-// declaration by declaration, where both closures are known.
+// Change describes a change in one or more lines. It lists changes of code by
+// declaration, where both closures are known.
 func Change(ctx context.Context, l *larder.Larder, c key.Change) []string {
 	if c.New.Kind == key.CodePart && c.Old.Kind == key.CodePart {
 		before, after := closure(ctx, l, c.Old.Value), closure(ctx, l, c.New.Value)
@@ -134,7 +131,6 @@ func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
 	return larder.ClosureParts(ctx, l, id)
 }
 
-// compare lists what differs between two closures.
 func compare(before, after []source.Part) []string {
 	old := map[string][]source.Part{}
 	for _, p := range before {

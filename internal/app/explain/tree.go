@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Tree is a graph of computations, each after what it is made from.
+// A Tree is a graph of computations, each after its dependencies.
 type Tree struct{ Nodes []TreeNode }
 
 // A TreeNode is one computation of a [Tree].
@@ -25,11 +25,10 @@ type TreeNode struct {
 	From  []string // IDs
 }
 
-// maxTree bounds the tree of a result.
 const maxTree = 10_000
 
-// TreeOf follows a kept result back to what it was made from, as far as the
-// store knows.
+// TreeOf follows the dependencies of a stored result, as far as the store knows
+// them.
 func TreeOf(ctx context.Context, s store.Records, k key.Key) (Tree, error) {
 	infos := map[key.Key]store.Info{}
 	for info, err := range s.Records(ctx) {
@@ -93,7 +92,7 @@ func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info
 	return n, from
 }
 
-// keyIn returns the key under which a store lists what k names.
+// keyIn returns the key under which a store lists k.
 func keyIn(s store.Records, k key.Key) key.Key {
 	if in, ok := s.(interface{ KeyOf(key.Key) key.Key }); ok {
 		return in.KeyOf(k)
@@ -113,8 +112,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// WriteText writes the tree for people: roots first, what they are made from
-// below. A node that was written before is named only.
+// WriteText writes a human-readable tree: roots first, their dependencies below. A
+// node that appeared before is only named.
 func (t Tree) WriteText(w io.Writer) error {
 	p := printer{w: w, nodes: map[string]TreeNode{}, seen: map[string]bool{}}
 	used := map[string]bool{}
@@ -139,11 +138,11 @@ type printer struct {
 	err   error
 }
 
-// write writes a root and all below it. It does not recurse: a chain may be
+// write writes a root and all below it. It does not recurse, because a chain may be
 // long.
 func (p *printer) write(id string) {
 	type line struct {
-		id, first, rest string // what stands before its first line, and before those below
+		id, first, rest string // prefixes of its first line, and of those below
 	}
 	stack := []line{{id: id}}
 	for len(stack) > 0 && p.err == nil {

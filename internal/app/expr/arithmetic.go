@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ints is what wholes is, of those of 64 bits.
+// ints is wholes for values of type int.
 func ints(a, b any) (x, y int, ok bool) {
 	x, ok = a.(int)
 	if ok {
@@ -14,7 +14,7 @@ func ints(a, b any) (x, y int, ok bool) {
 	return x, y, ok
 }
 
-// mustBetween refuses values that an operator does not take.
+// mustBetween refuses values that an operator does not accept.
 func mustBetween(operator string, a, b any) (left, right kinds) {
 	left, right = kindOf(a), kindOf(b)
 	if _, ok := between(operator, left, right); !ok {
@@ -118,7 +118,7 @@ func product(x, y int) (p int, ok bool) {
 	return p, x == 0 || p/x == y && (x != -1 || y != math.MinInt)
 }
 
-// times is a duration so many times.
+// times multiplies a duration.
 func times(d time.Duration, by any) time.Duration {
 	if y, ok := by.(int); ok {
 		p, ok := product(int(d), y)
@@ -134,7 +134,7 @@ func times(d time.Duration, by any) time.Duration {
 	return time.Duration(f)
 }
 
-// arithmetic does what is done more rarely.
+// arithmetic does the rarer operations.
 func (m *meter) arithmetic(operator string, a, b any) any {
 	if x, y, ok := ints(a, b); ok && operator == "%" && y > 0 {
 		return x % y
@@ -152,13 +152,13 @@ func (m *meter) arithmetic(operator string, a, b any) any {
 	switch y {
 	case 0:
 		fail("a division by zero")
-	case -1: // which divides all, also the smallest
+	case -1: // which divides everything, also the smallest integer
 		return 0
 	}
 	return x % y
 }
 
-// power of whole numbers is a whole number, unless the second is negative.
+// power of integers is an integer, unless the second is negative.
 func power(a, b any) any {
 	x, y, ok := wholes(a, b)
 	if !ok || y < 0 {
@@ -172,18 +172,18 @@ func power(a, b any) any {
 			}
 		}
 		if square, ok = product(square, square); !ok && left > 1 {
-			panic(overflow("%d ** %d", x, y)) // as what is left multiplies by it
+			panic(overflow("%d ** %d", x, y)) // because the remaining steps multiply by it
 		}
 	}
 	return p
 }
 
-// span is the list of the whole numbers from one to another.
+// span returns the list of the integers between two bounds.
 func (m *meter) span(from, to int) []int {
 	if to < from {
 		return []int{}
 	}
-	n := uint64(to) - uint64(from) // one less than there are
+	n := uint64(to) - uint64(from) // their number minus one
 	m.times(each, int64(min(n, math.MaxInt64-1))+1)
 	all := make([]int, n+1)
 	for i := range all {

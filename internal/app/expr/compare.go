@@ -14,7 +14,7 @@ import (
 	"github.com/expr-lang/expr/vm/runtime"
 )
 
-// equal reports whether two values are the same, numbers by what they are: 1 is 1.0.
+// equal reports whether two values are equal; numbers compare by value: 1 equals 1.0.
 func (m *meter) equal(a, b any) bool {
 	m.charge(each)
 	a, b = plain(a), plain(b)
@@ -82,7 +82,7 @@ func (m *meter) equalMappings(a, b map[any]any) bool {
 	return true
 }
 
-// compares orders two values that have an order: numbers, texts, times, durations.
+// compares orders two values of an ordered kind: numbers, strings, times, durations.
 func (m *meter) compares(operator string, a, b any) bool {
 	c := 0
 	if x, y, ok := ints(a, b); ok {
@@ -104,7 +104,6 @@ func (m *meter) compares(operator string, a, b any) bool {
 	return c >= 0
 }
 
-// order orders two values of a kind that has an order.
 func (m *meter) order(a, b any) int {
 	m.charge(each)
 	switch a := a.(type) {
@@ -145,7 +144,7 @@ func (m *meter) in(v, of any) bool {
 	return false
 }
 
-// searches looks for a text in a text.
+// searches looks for a string in a string.
 func (m *meter) searches(operator string, a, b any) bool {
 	mustBetween(operator, a, b)
 	m.all(a)
@@ -160,13 +159,13 @@ func (m *meter) searches(operator string, a, b any) bool {
 	case "endsWith":
 		return strings.HasSuffix(s, part)
 	}
-	// Reading a regular expression takes as long as much else.
+	// Compiling a regular expression is as slow as many other operations.
 	m.times(costly, 1+int64(len(part))/each)
 	pattern, err := regexp.Compile(part)
 	if err != nil {
 		fail("%s", wrongPattern(err))
 	}
-	steps, _ := stepsOf(part) // it was read just now
+	steps, _ := stepsOf(part) // it has just been parsed
 	bytes, isBytes := a.([]byte)
 	m.looksFor(steps, len(s)+len(bytes))
 	if isBytes {
@@ -175,8 +174,7 @@ func (m *meter) searches(operator string, a, b any) bool {
 	return pattern.MatchString(s)
 }
 
-// matched is a value in which a pattern of so many steps that was written out is looked
-// for.
+// matched checks and returns the value for a literal pattern with this number of steps.
 func (m *meter) matched(v any, steps int) any {
 	if k := kindOf(v); k&(textKind|bytesKind) == 0 {
 		fail("%s", refused("matches", k, textKind, kindName(v), textKind.String()))
@@ -188,11 +186,11 @@ func (m *meter) matched(v any, steps int) any {
 	return v
 }
 
-// looksFor counts that a pattern is looked for: at worst all of its steps are tried at each
-// character, each of which takes as long as to handle half a byte.
+// looksFor charges for a search with a pattern. At worst it tries all steps at each
+// character, each as slow as handling half a byte.
 func (m *meter) looksFor(steps, length int) { m.times(int64(steps/2), int64(length)) }
 
-// stepsOf is how many steps the program of a regular expression has.
+// stepsOf returns the number of steps in the program of a regular expression.
 func stepsOf(pattern string) (int, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -205,7 +203,6 @@ func stepsOf(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// patternFaults says what is wrong with regular expressions.
 var patternFaults = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidCharClass:      "a set [...] that is none",
 	syntax.ErrInvalidCharRange:      "a range in a set [...] that is none",
@@ -224,7 +221,6 @@ var patternFaults = map[syntax.ErrorCode]string{
 	syntax.ErrLarge:                 "too much",
 }
 
-// wrongPattern says what is wrong with a regular expression.
 func wrongPattern(err error) string {
 	e, ok := errors.AsType[*syntax.Error](err)
 	if !ok {

@@ -12,13 +12,13 @@ import (
 	"github.com/expr-lang/expr/builtin"
 )
 
-// converts are the functions that make values of other kinds.
+// converts implements the functions that convert between kinds.
 func (m *meter) converts(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "type":
 		switch kindOf(args[0]) {
 		case wholeKind:
-			return "int", true // also of more than 64 bits
+			return "int", true // also for more than 64 bits
 		case timeKind:
 			return "time", true
 		case durationKind:
@@ -54,7 +54,7 @@ func (m *meter) converts(name string, args []any) (v any, ok bool) {
 	return nil, false
 }
 
-// toWhole is a number without its fraction, or what a text says.
+// toWhole returns a number without its fraction, or the integer in a string.
 func toWhole(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -68,7 +68,7 @@ func toWhole(v any) any {
 	case time.Duration:
 		return int(v)
 	case string:
-		const most = 1000 // digits, of which many take long
+		const most = 1000 // digits, because conversion of many is slow
 		i, ok := new(big.Int).SetString(v[:min(len(v), most)], 10)
 		if !ok {
 			fail("%q is no whole number", short(v))
@@ -86,7 +86,7 @@ func toFloat(v any) any {
 	if !ok {
 		return floatOf(v)
 	}
-	if strings.ContainsAny(s, "_xX") { // as Go writes numbers: 1_000, 0x1p3
+	if strings.ContainsAny(s, "_xX") { // syntax of Go: 1_000, 0x1p3
 		fail("%q is no number", short(s))
 	}
 	f, err := strconv.ParseFloat(s, 64)
@@ -99,7 +99,7 @@ func toFloat(v any) any {
 	return f
 }
 
-// language calls a function of the language that can do with all that it gets.
+// language calls a function of the language that accepts all its arguments.
 func language(name string, args []any) any {
 	v, err := library(name, args)
 	if err != nil {
@@ -108,7 +108,7 @@ func language(name string, args []any) any {
 	return v
 }
 
-// library calls a function as the language has it.
+// library calls a function of the library.
 func library(name string, args []any) (v any, err error) {
 	f := builtin.Builtins[builtin.Index[name]]
 	switch {

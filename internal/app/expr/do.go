@@ -2,10 +2,10 @@ package expr
 
 import "slices"
 
-// function is how functions of programs look that are called fast.
+// function is the type of functions with a fast call in the virtual machine.
 type function = func(args ...any) any
 
-// do does what a program asks for by the first of the values.
+// do executes the operation that the first argument names.
 func (m *meter) do(args ...any) any {
 	what, args := args[0].(string), args[1:]
 	for i, a := range args {
@@ -48,7 +48,7 @@ func (m *meter) do(args ...any) any {
 	return m.reads(what, args)
 }
 
-// reads does what reads parts of values, or calls a function.
+// reads executes operations that read parts of values, or calls a function.
 func (m *meter) reads(what string, args []any) any {
 	switch what {
 	case memberName:
@@ -79,7 +79,7 @@ func (m *meter) reads(what string, args []any) any {
 	return m.call(what, args)
 }
 
-// isTruth is a value that decides, for an operator or a function.
+// isTruth returns a boolean operand of an operator or a function.
 func isTruth(what string, v any) bool {
 	b, ok := v.(bool)
 	if !ok {
@@ -88,10 +88,9 @@ func isTruth(what string, v any) bool {
 	return b
 }
 
-// cheap are the functions that look at no more than a part of what they get.
+// cheap are the functions that read at most a part of their arguments.
 var cheap = []string{"len", "type", "first", "last", "get"}
 
-// call calls a function of the language.
 func (m *meter) call(name string, args []any) any {
 	s := signatures[name]
 	if text := s.counts(name, len(args)); text != "" && name != "sortBy" && name != "groupBy" {
@@ -99,7 +98,7 @@ func (m *meter) call(name string, args []any) any {
 	}
 	for i, a := range args {
 		if name == "sortBy" && i == 1 {
-			i++ // what it sorts by came with the elements
+			i++ // the sort keys came with the elements
 		}
 		if k := kindOf(a); k&s.at(i) == 0 {
 			fail("%s", s.accepts(name, i, k, kindName(a)))

@@ -6,13 +6,12 @@ import (
 	"math/big"
 )
 
-// Document returns what an expression came out as in the types that documents decode
-// to: nil, bool, int64, *big.Int, float64, string, []any and map[string]any. It is a
-// copy. Anything else is an error, and so is a number that is infinite or none, which
-// JSON cannot hold.
+// Document returns a copy of an expression's result in the types that documents decode
+// to: nil, bool, int64, *big.Int, float64, string, []any and map[string]any. Any other
+// type is an error, and so is an infinite number or NaN, which JSON cannot represent.
 //
-// It lists the types that functions of the language make, one by one, as nobody could
-// follow by reflection what a copy refers to.
+// It lists the result types of all functions explicitly, because code analysis cannot
+// follow references through reflection.
 func Document(v any) (any, error) {
 	switch v := plain(v).(type) {
 	case nil:
@@ -69,7 +68,7 @@ func object[K comparable](from map[K]any) (any, error) {
 	return out, nil
 }
 
-// shownFloat is a number that is infinite or none, in a message.
+// shownFloat returns an infinite number or NaN for a message.
 func shownFloat(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -1,19 +1,20 @@
-// Package expr evaluates formulas over the items of a sample, in the language
-// of expr-lang: `metadata.letter in ["a", "b"] and stats.mean[0] > 100`.
+// Package expr provides formulas over the items of a sample, in the language of
+// expr-lang: `metadata.letter in ["a", "b"] and stats.mean[0] > 100`.
 //
-// A formula cannot loop for ever, call the outside, know the time or change anything,
-// and what one evaluation handles is bounded in bytes, which bounds its memory and its
-// time by the same measure on every machine (meter.go). Which items it reads is known
-// before it is evaluated. A name that is called is a function and any other an item;
-// what is not there is an error with the nearest name, unless the formula says that it
-// may be missing, by has(...), ??, ?. or a comparison with nil. Whole numbers do not
-// wrap, and what decides is true or false.
+// A formula always terminates. It cannot call outside code, read the clock or change
+// anything. An evaluation handles a bounded number of bytes, which bounds its memory
+// and its time by the same measure on every machine (meter.go). The items that it reads
+// are known before the evaluation. A name that is called is a function, and any other
+// name is an item. A missing item is an error with the nearest name, unless the formula
+// allows for it by has(...), ??, ?. or a comparison with nil. Integers do not wrap, and
+// conditions must be boolean.
 //
-// The library reads formulas and goes through their programs. Its operators and functions
-// are done here (metered.go, do.go), by what each takes (signature.go): so what is wrong is
-// known before an evaluation where kinds of values are, and said in the same words in it.
+// The library parses formulas and runs their programs. This package implements the
+// operators and functions (metered.go, do.go), by the kinds that each accepts
+// (signature.go). So an error is reported before the evaluation if the kinds are known,
+// and otherwise with the same words during it.
 //
-// An [Expression] does not change and may be evaluated by many goroutines.
+// An [Expression] is immutable and safe for concurrent use.
 package expr
 
 import (
@@ -34,23 +35,22 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// An Expression is a formula that was read.
+// An Expression is a parsed formula.
 type Expression struct {
 	source  string
-	reads   []string // items it names
-	may     []string // those of them that may be missing
+	reads   []string // items that it names
+	may     []string // items among them that may be missing
 	program *vm.Program
 }
 
-// most is how long a formula may be: in bytes, and in what it is made of, counted where it
-// is evaluated.
+// Bounds of a formula: in bytes, and in nodes of the tree as evaluated.
 const (
 	mostBytes = 256 << 10
 	mostNodes = 100_000
 )
 
-// Compile reads a formula. The error says what is wrong with it, and where: names,
-// functions and kinds of values, as far as they are known before it is evaluated.
+// Compile parses a formula. The error describes a problem and its position, as far as
+// names, functions and kinds of values are known before an evaluation.
 func Compile(text string) (*Expression, error) {
 	names, program, err := compile(text)
 	if err != nil {
@@ -93,7 +93,7 @@ func compile(text string) (*identifiers, *vm.Program, error) {
 	return names, program, err
 }
 
-// bind gives an error the line and the column of its place.
+// bind adds line and column to an error.
 func bind(err error, in file.Source) error {
 	if e, ok := errors.AsType[*file.Error](err); ok {
 		return e.Bind(in)
@@ -101,8 +101,8 @@ func bind(err error, in file.Source) error {
 	return err
 }
 
-// isLarge reports whether there is too much in a tree. What stands in the middle of
-// a < b < c stands in it twice.
+// isLarge reports whether a tree has too many nodes. The middle of a < b < c occurs in
+// it twice.
 func isLarge(n ast.Node) (large bool) {
 	defer func() {
 		w := recover()
@@ -115,10 +115,10 @@ func isLarge(n ast.Node) (large bool) {
 	return false
 }
 
-// nodes counts nodes, as far as there may be.
+// nodes counts nodes up to the bound.
 type nodes int
 
-// tooMany is the panic of too many nodes.
+// tooMany is the panic for too many nodes.
 type tooMany struct{}
 
 func (n *nodes) Visit(*ast.Node) {
@@ -127,31 +127,30 @@ func (n *nodes) Visit(*ast.Node) {
 	}
 }
 
-// Check returns what is wrong with a formula.
+// Check returns the error of a formula, if any.
 func Check(text string) error {
 	_, err := Compile(text)
 	return err
 }
 
-// Text is the formula as it was given.
+// Text returns the source of the formula.
 func (e *Expression) Text() string { return e.source }
 
-// Reads names the items that the formula reads. They are not to be changed.
+// Reads returns the items that the formula reads. The caller must not modify it.
 func (e *Expression) Reads() []string { return e.reads }
 
-// May names those of the items that the formula says may be missing. They are not to
-// be changed.
+// May returns those of the items that may be missing according to the formula. The
+// caller must not modify it.
 func (e *Expression) May() []string { return e.may }
 
-// The functions that read what the language has no way to write, or what may not be
-// there.
+// Functions for items with names that are not identifiers, or that may be missing.
 const (
 	itemFunction = "item" // item("a b") is the item a b
-	hasFunction  = "has"  // has(a.b) says whether it is there
+	hasFunction  = "has"  // has(a.b) reports whether it exists
 )
 
-// named is the name of an item in a program. No formula can write it: names of functions
-// and those that let declares are others.
+// named returns the name of an item in a program. No formula can contain it, so it
+// differs from functions and from names that let declares.
 func named(item string) string { return "item " + item }
 
 // itemCall returns the item that a node reads by item("...").
@@ -167,14 +166,14 @@ func itemCall(node ast.Node) (name string, ok bool) {
 	return text.Value, true
 }
 
-// calls reports whether a call is of the function of that name.
+// calls reports whether a call is of the function with that name.
 func calls(call *ast.CallNode, name string) bool {
 	callee, ok := call.Callee.(*ast.IdentifierNode)
 	return ok && callee.Value == name
 }
 
-// identifiers collects the names that a formula uses: those that it calls, and
-// those that it reads, of which some are bound to what let declares or a call.
+// identifiers collects the names that a formula calls, and those that it reads.
+// let or a call binds some of the latter.
 type identifiers struct {
 	called []calledName
 	read   []*ast.IdentifierNode
@@ -184,13 +183,13 @@ type identifiers struct {
 	wrong  error
 }
 
-// calledName is a name that is called somewhere.
+// calledName is a called name with its position.
 type calledName struct {
 	name string
 	at   file.Location
 }
 
-// Visit comes to a node after all that is in it.
+// Visit visits a node after its children.
 func (n *identifiers) Visit(node *ast.Node) {
 	switch node := (*node).(type) {
 	case *ast.IdentifierNode:
@@ -206,12 +205,12 @@ func (n *identifiers) Visit(node *ast.Node) {
 	case *ast.ChainNode:
 		n.mayMiss(node)
 	case *ast.VariableDeclaratorNode:
-		// Not in node.Value, nor outside: there the name is an item.
+		// Only the body: in node.Value and outside, the name is an item.
 		ast.Walk(&node.Expr, binding{node.Name, n.bound})
 	}
 }
 
-// binding notes the names that a declaration binds.
+// binding records the names that a declaration binds.
 type binding struct {
 	name  string
 	bound map[*ast.IdentifierNode]bool
@@ -244,7 +243,7 @@ func (n *identifiers) call(node *ast.CallNode) {
 	}
 }
 
-// mayMiss notes the item at which a path starts that may be missing.
+// mayMiss records the item at the start of a path that may be missing.
 func (n *identifiers) mayMiss(path ast.Node) {
 	if name, ok := itemCall(path); ok {
 		n.may = append(n.may, name)
@@ -257,15 +256,15 @@ func (n *identifiers) mayMiss(path ast.Node) {
 		n.mayMiss(path.Node)
 	case *ast.ChainNode:
 		n.mayMiss(path.Node)
-	case *ast.BinaryNode: // of a ?? b ?? c
+	case *ast.BinaryNode: // for a ?? b ?? c
 		if path.Operator == "??" {
 			n.mayMiss(path.Right)
 		}
 	}
 }
 
-// lenient returns the sides of an operator that may be missing: what ?? stands in
-// for, and what is compared with nil.
+// lenient returns the operands that may be missing: the left one of ??, and those
+// compared with nil.
 func lenient(node *ast.BinaryNode) []ast.Node {
 	_, leftNil := node.Left.(*ast.NilNode)
 	_, rightNil := node.Right.(*ast.NilNode)
@@ -278,7 +277,7 @@ func lenient(node *ast.BinaryNode) []ast.Node {
 	return nil
 }
 
-// check refuses names that mean nothing, or nothing that could be kept.
+// check refuses unknown names, and functions whose results cannot be cached.
 func (n *identifiers) check() error {
 	for _, c := range n.called {
 		if c.name == "now" {
@@ -294,7 +293,6 @@ func (n *identifiers) check() error {
 	return n.wrong
 }
 
-// items returns the names that must be items, each once.
 func (n *identifiers) items() []string {
 	items := []string{}
 	for _, name := range n.read {
@@ -310,8 +308,8 @@ func (n *identifiers) items() []string {
 	return items
 }
 
-// Eval evaluates the formula over a sample. The error says which formula it is, and
-// where in it.
+// Eval evaluates the formula over a sample. An error names the formula and the position
+// in it.
 func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 	env := make(map[string]any, len(e.reads)+1)
 	for _, name := range e.reads {
@@ -327,7 +325,7 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 	return e.run(env)
 }
 
-// run evaluates the formula with what a program's variables are.
+// run evaluates the formula with the variables of its program.
 func (e *Expression) run(env map[string]any) (any, error) {
 	m := newMeter()
 	env[doName] = function(m.do)

@@ -7,8 +7,8 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// A fault is what is wrong with a formula or an evaluation, in words. What the language
-// itself finds wrong is put into words by say.
+// A fault is an error in a formula or an evaluation, as readable text. say converts
+// errors of the library.
 type fault struct{ text string }
 
 func (f *fault) Error() string { return f.text }
@@ -22,16 +22,14 @@ func faultf(format string, args ...any) error {
 	return &fault{fmt.Sprintf(format, args...)}
 }
 
-// mostShown is how many bytes of a text there are in a message: a name may be made of
-// data.
+// mostShown bounds a string in a message, in bytes: a name may come from data.
 const mostShown = 1000
 
-// faultAt is a fault at a place of a formula.
 func faultAt(at file.Location, text string) error {
 	return &file.Error{Location: at, Message: text, Prev: &fault{text}}
 }
 
-// fail ends an evaluation, or a part of it that says so.
+// fail ends an evaluation by a panic with a fault.
 func fail(format string, args ...any) { panic(faultf(format, args...)) }
 
 func overflow(format string, args ...any) error {

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// maxDepth is how deep values may be nested that become texts, or that texts become.
+// maxDepth bounds the nesting of values that are converted from or to strings.
 const maxDepth = 10000
 
-// asText is a value as string(...) gives it: a text as it is, all else as JSON has it,
-// times and durations as date and duration read them.
+// asText returns the result of string(...): a string unchanged, times and durations in
+// the syntax of date and duration, and others as JSON.
 func asText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -39,7 +39,6 @@ func momentText(v any) string {
 	return v.(*time.Location).String()
 }
 
-// indented is a value as JSON, a line for each part.
 func indented(v any) string {
 	if f := notFinite(v); f != nil {
 		fail("toJSON cannot be done with a number that is %s; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(*f))
@@ -51,7 +50,7 @@ func indented(v any) string {
 	return b.String()
 }
 
-// notFinite returns a number in a value that JSON has none of.
+// notFinite returns a number in a value that JSON cannot represent.
 func notFinite(v any) *float64 {
 	switch v := plain(v).(type) {
 	case float64:
@@ -80,8 +79,8 @@ func notFinite(v any) *float64 {
 	return nil
 }
 
-// appendJSON appends a value as items of JSON are written: names in order, floats with a
-// fraction or an exponent.
+// appendJSON appends a value as in JSON items: names in order, floats with a fraction
+// or an exponent.
 func appendJSON(b []byte, v any, depth int) []byte {
 	if depth > maxDepth {
 		fail("the value is nested deeper than %d", maxDepth)
@@ -143,7 +142,7 @@ func appendMapping(b []byte, v any, depth int) []byte {
 	return append(b, '}')
 }
 
-// appendFloat appends a float as items of JSON have it: 2.0, not 2.
+// appendFloat appends a float as in JSON items: 2.0, not 2.
 func appendFloat(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -172,8 +171,8 @@ func appendText(b []byte, s string) []byte {
 	return append(b, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
 
-// readJSON reads a text of JSON as items are read: whole numbers stay what they are, and a
-// name stands once in a mapping.
+// readJSON parses a JSON string like an item: integers stay exact, and a duplicate name
+// in a mapping is an error.
 func (m *meter) readJSON(s string) any {
 	if hasHalf(s) {
 		fail("the JSON has half of a character (a lone surrogate), which is no text")
@@ -195,9 +194,9 @@ func (m *meter) readJSON(s string) any {
 	return v
 }
 
-// hasHalf reports whether JSON has one of the two escapes of a character without the other.
+// hasHalf reports whether JSON contains an escape of half a surrogate pair.
 func hasHalf(s string) bool {
-	low := false // is what must come
+	low := false // a low surrogate must follow
 	for {
 		at := strings.IndexByte(s, '\\')
 		if at < 0 || at+1 >= len(s) {
@@ -247,7 +246,7 @@ func (m *meter) readValue(d *json.Decoder, depth int) (any, error) {
 
 func readNumber(s string) (any, error) {
 	if !strings.ContainsAny(s, ".eE") {
-		const most = 10000 // digits, of which many take long
+		const most = 10000 // digits, because conversion of many is slow
 		i, ok := new(big.Int).SetString(s[:min(len(s), most)], 10)
 		if !ok || len(s) > most {
 			return nil, faultf("%s is beyond the range of numbers", short(s))

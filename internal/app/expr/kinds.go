@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// kinds is a set of kinds of values: of a value that is there one, of what an expression
-// may come out as several.
+// kinds is a set of kinds of values. A value has one, and the result of an expression
+// may have several.
 type kinds uint16
 
 const (
@@ -26,13 +26,13 @@ const (
 	durationKind
 	zoneKind
 	bytesKind
-	otherKind // images, arrays, types of a program's own
+	otherKind // images, arrays, types of programs
 
 	numberKind = wholeKind | floatKind
 	anyKind    = 1<<iota - 1
 )
 
-// kindNames are what kinds are called, in the order in which several are named.
+// kindNames are the names of kinds, in the order for messages.
 var kindNames = []struct {
 	kind kinds
 	name string
@@ -42,7 +42,7 @@ var kindNames = []struct {
 	{bytesKind, "bytes"}, {otherKind, "a value of another kind"}, {nullKind, "null"},
 }
 
-// String is what the kinds are called in messages.
+// String returns the names of the kinds for messages.
 func (k kinds) String() string {
 	var names []string
 	for _, n := range kindNames {
@@ -57,10 +57,10 @@ func (k kinds) String() string {
 	return strings.Join(names, "")
 }
 
-// known reports whether a set says something.
+// known reports whether the set excludes any kind.
 func (k kinds) known() bool { return k != anyKind }
 
-// kindOf is the kind of a value that plain returned.
+// kindOf returns the kind of a value from plain.
 func kindOf(v any) kinds {
 	switch v.(type) {
 	case nil:
@@ -95,7 +95,7 @@ func kindOf(v any) kinds {
 	return otherKind
 }
 
-// kindName is what the kind of a value is called in messages.
+// kindName returns the name of a value's kind for messages.
 func kindName(v any) string {
 	if b, ok := v.(*big.Int); ok && !b.IsInt64() {
 		return "a whole number of more than 64 bits"
@@ -106,9 +106,8 @@ func kindName(v any) string {
 	return display.Value(v)
 }
 
-// plain is a value as functions take it: numbers of Go's many types are int, *big.Int
-// (of more than 64 bits) and float64, named types of texts and truth values string and
-// bool.
+// plain converts a value for functions: numeric types become int, *big.Int (above 64
+// bits) and float64, named string and boolean types string and bool.
 func plain(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int, float64, string, []any, map[string]any, time.Time, time.Duration, *time.Location, []byte:
@@ -140,8 +139,8 @@ func plain(v any) any {
 	return v
 }
 
-// scalar is the number that an array without dimensions holds, such as a label of NumPy, and any other
-// value as it is.
+// scalar returns the number in an array without dimensions, such as a label of NumPy,
+// and any other value unchanged.
 func scalar(v any) (number any, ok bool) {
 	if a, isArray := v.(*array.Array); isArray && a != nil {
 		if number, ok = a.Scalar(); ok {

@@ -2,7 +2,6 @@ package expr
 
 import "slices"
 
-// ofLists are the functions of lists and mappings.
 func (m *meter) ofLists(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "len":
@@ -47,7 +46,7 @@ func (m *meter) ofLists(name string, args []any) (v any, ok bool) {
 	return nil, false
 }
 
-// flatten appends what is in a list, and in lists in it.
+// flatten appends the elements of a list, with nested lists flattened.
 func (m *meter) flatten(to []any, list any) []any {
 	for _, e := range m.elements(list) {
 		if e = plain(e); kindOf(e) == listKind {
@@ -59,7 +58,7 @@ func (m *meter) flatten(to []any, list any) []any {
 	return to
 }
 
-// distinct are the elements that no element before is equal to.
+// distinct returns the elements that do not equal an earlier one.
 func (m *meter) distinct(list any) []any {
 	all := []any{}
 	for _, e := range m.elements(list) {
@@ -70,7 +69,7 @@ func (m *meter) distinct(list any) []any {
 	return all
 }
 
-// pairs are pairs of each element and itself.
+// pairs returns pairs of each element with itself.
 func (m *meter) pairs(list any) []any {
 	l := m.elements(list)
 	m.charge(2 * each * int64(len(l)))
@@ -81,8 +80,7 @@ func (m *meter) pairs(list any) []any {
 	return all
 }
 
-// sorted are the first values of pairs in the order of the second, those of which these
-// are equal as they were.
+// sorted returns the first values of pairs, sorted stably by the second.
 func (m *meter) sorted(name string, pairs []any, order []any) []any {
 	desc := false
 	if len(order) > 0 {
@@ -117,7 +115,6 @@ func (m *meter) sorted(name string, pairs []any, order []any) []any {
 	return out
 }
 
-// unordered says what has no order.
 func unordered(first, by any) string {
 	if _, ok := between("<", kindOf(by), kindOf(by)); ok && kindOf(first) != kindOf(by) {
 		return "they are " + kindName(first) + " and " + kindName(by)
@@ -125,7 +122,7 @@ func unordered(first, by any) string {
 	return "one of them is " + kindName(by)
 }
 
-// grouped is a mapping of lists of the first values of pairs, under the second.
+// grouped returns a mapping from the second values of pairs to lists of the first.
 func (m *meter) grouped(pairs []any) any {
 	groups := map[any][]any{}
 	for _, p := range pairs {
@@ -142,7 +139,7 @@ func (m *meter) grouped(pairs []any) any {
 	return byText(all)
 }
 
-// paired is a mapping of pairs of a name and a value.
+// paired returns a mapping from pairs of a name and a value.
 func (m *meter) paired(pairs []any) any {
 	all := map[any]any{}
 	for i, p := range pairs {
@@ -158,7 +155,7 @@ func (m *meter) paired(pairs []any) any {
 	return byText(all)
 }
 
-// byText is a mapping as documents have them, if its names are texts.
+// byText returns a mapping in the form of documents if its names are strings.
 func byText(all map[any]any) any {
 	doc := make(map[string]any, len(all))
 	for k, v := range all {

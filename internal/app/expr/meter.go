@@ -7,25 +7,24 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// maxHandled is how many bytes one evaluation of an expression may handle: what its
-// operators and functions read and make, counted again each time. That bounds its
-// memory and its time, by the same measure on every machine.
+// maxHandled bounds the bytes that one evaluation of an expression may handle: what its
+// operators and functions read and create, counted each time. That bounds its memory
+// and its time, by the same measure on every machine.
 const maxHandled = 64 << 20
 
-// each is what a value counts beside the bytes of a text.
+// each is the charge for a value besides the bytes of a string.
 const each = 16
 
-// costly is what counts that takes as long as much else, whatever it handles: to read a
-// regular expression, or a time zone.
+// costly is the charge for slow operations: compiling a regular expression, or loading
+// a time zone.
 const costly = 4 << 10
 
-// A meter counts what one evaluation handles, and does it. What it does panics with a
-// fault, as functions of programs do: the evaluation then says where.
+// A meter executes the operations of one evaluation and counts their bytes. It panics
+// with a fault, like functions of the library, which adds the position.
 type meter struct{ left int64 }
 
 func newMeter() *meter { return &meter{left: maxHandled} }
 
-// charge counts so many bytes.
 func (m *meter) charge(bytes int64) {
 	if bytes > m.left {
 		panic(faultf("the evaluation handles more than %d MiB, which is the limit; make the expression do less, or the items smaller", maxHandled>>20))
@@ -33,7 +32,7 @@ func (m *meter) charge(bytes int64) {
 	m.left -= bytes
 }
 
-// all counts all of a value, what is in it several times as often.
+// all counts all of a value; shared parts count each time.
 func (m *meter) all(v any) {
 	m.charge(each)
 	switch v := v.(type) {
@@ -50,7 +49,7 @@ func (m *meter) all(v any) {
 			m.charge(int64(len(k)))
 			m.all(e)
 		}
-	case map[any]any: // of groupBy, fromPairs
+	case map[any]any: // from groupBy, fromPairs
 		for k, e := range v {
 			m.all(k)
 			m.all(e)
@@ -60,8 +59,8 @@ func (m *meter) all(v any) {
 	}
 }
 
-// result counts what an evaluation came out as, which somebody goes through: it may be
-// made of parts that are the same, and larger than all that was made.
+// result counts the result of an evaluation, which the caller will traverse. Shared
+// parts can make it larger than everything counted before.
 func (m *meter) result(v any) (err error) {
 	defer func() {
 		if tooMuch, ok := recover().(error); ok {
@@ -72,7 +71,6 @@ func (m *meter) result(v any) (err error) {
 	return nil
 }
 
-// times counts a product.
 func (m *meter) times(a, b int64) {
 	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= maxHandled {
 		m.charge(int64(low))
@@ -81,7 +79,7 @@ func (m *meter) times(a, b int64) {
 	m.charge(math.MaxInt64)
 }
 
-// Shown is a value in a message, if it is short and a document can hold it.
+// Shown returns a value for a message, if it is short and a document can contain it.
 func Shown(v any) string {
 	const most = 1 << 10
 	small := meter{left: most}

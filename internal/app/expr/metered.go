@@ -9,11 +9,11 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// doName is the function of a program that does all that a formula asks for, under a name
-// that no formula can have. Its first value says what.
+// doName is the function in programs that executes all operations. No formula can
+// contain this name. Its first argument names the operation.
 const doName = "larder do"
 
-// What a program asks for beside the operators and functions of the language.
+// Operations besides the operators and functions of the language.
 const (
 	negateName    = "larder negate"
 	numberName    = "larder number"
@@ -32,24 +32,24 @@ const (
 	methodName    = "larder method"
 )
 
-// metered makes of a formula the program's tree, in which functions of a meter do whatever
-// can fail, makes large values of small ones, or takes time in proportion to a value.
-// What is known to be of a wrong kind before it is evaluated is refused here, in the
-// same words. It changes nothing in the tree that it reads, in which nodes may stand in
+// metered converts a formula to the program's tree. Functions of a meter replace all
+// operations that can fail, that make large values of small ones, or that need time in
+// proportion to a value. It refuses values that are statically of a wrong kind, with
+// the same words as at run time. It does not modify its input, whose nodes may occur in
 // several places.
 type metered struct {
-	bound map[*ast.IdentifierNode]bool // what let declares
+	bound map[*ast.IdentifierNode]bool // from let
 	let   []declared
-	given int // names that are declared here
+	given int // number of names declared here
 }
 
-// declared is what is known of a name that let declares.
+// declared is what is known of a name from let.
 type declared struct {
 	name string
 	kind kinds
 }
 
-// wrong is the panic of a formula that is refused.
+// wrong is the panic for a formula that is refused.
 type wrong struct {
 	at   file.Location
 	text string
@@ -74,8 +74,8 @@ func (m *metered) tree(n ast.Node) (made ast.Node, err error) {
 	return made, nil
 }
 
-// visit returns what stands for a node, and what is known of its value. Where it may be
-// missing, paths are read so that null is what is not there.
+// visit returns the replacement of a node, and the kinds of its value. If missing is
+// set, a path to a missing value gives null.
 func (m *metered) visit(n ast.Node, missing bool) (ast.Node, kinds) {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -136,10 +136,10 @@ func (m *metered) visit(n ast.Node, missing bool) (ast.Node, kinds) {
 	case *ast.MapNode:
 		return m.mapping(n), mappingKind
 	}
-	return n, anyKind // # and its like
+	return n, anyKind // # and similar nodes
 }
 
-// all visits nodes, and says what is known of the last.
+// all visits nodes, and returns the kinds of the last.
 func (m *metered) all(nodes []ast.Node) (made []ast.Node, last kinds) {
 	made = make([]ast.Node, len(nodes))
 	for i, n := range nodes {
@@ -148,7 +148,7 @@ func (m *metered) all(nodes []ast.Node) (made []ast.Node, last kinds) {
 	return made, last
 }
 
-// name is what let declares, or an item.
+// name returns a name from let, or an item.
 func (m *metered) name(n *ast.IdentifierNode) (ast.Node, kinds) {
 	if !m.bound[n] {
 		return itemNode(n, n.Value), anyKind
@@ -225,7 +225,7 @@ func (m *metered) binary(n *ast.BinaryNode, missing bool) (ast.Node, kinds) {
 	}
 }
 
-// sameOperator is an operator by the one of its names that is listed.
+// sameOperator returns the listed name of an operator.
 func sameOperator(operator string) string {
 	switch operator {
 	case "&&":
@@ -238,8 +238,8 @@ func sameOperator(operator string) string {
 	return operator
 }
 
-// coalesce has another value stand for null. The value is kept under a name, as it is
-// read twice.
+// coalesce replaces null by another value. It stores the value under a name, because it
+// is read twice.
 func (m *metered) coalesce(n *ast.BinaryNode, missing bool) (ast.Node, kinds) {
 	left, l := m.visit(n.Left, true)
 	right, r := m.visit(n.Right, missing)
@@ -267,8 +267,8 @@ func (m *metered) equality(n *ast.BinaryNode) (ast.Node, kinds) {
 	return do(n, n.Operator, left, right), truthKind
 }
 
-// condition is what must be true or false, for an operator or a function. Of what is
-// done for each element is counted what it takes.
+// condition returns a boolean operand of an operator or a function. With counted, each
+// evaluation for an element is charged.
 func (m *metered) condition(n ast.Node, what string, counted bool) ast.Node {
 	made, k := m.visit(n, false)
 	if k&truthKind == 0 {
@@ -326,7 +326,7 @@ func (m *metered) slice(n *ast.SliceNode) (ast.Node, kinds) {
 	return do(n, sliceName, parts...), k & (textKind | listKind)
 }
 
-// call is has(...), item(...), or what times and durations have.
+// call handles has(...), item(...), and methods of times and durations.
 func (m *metered) call(n *ast.CallNode) (ast.Node, kinds) {
 	if name, ok := itemCall(n); ok {
 		return itemNode(n, name), anyKind
@@ -351,7 +351,6 @@ func (m *metered) call(n *ast.CallNode) (ast.Node, kinds) {
 	return do(n, methodName, append([]ast.Node{value, name}, args...)...), anyKind
 }
 
-// builtin calls a function of the language.
 func (m *metered) builtin(n *ast.BuiltinNode) (ast.Node, kinds) {
 	s, ok := signatures[n.Name]
 	if !ok {
@@ -394,7 +393,7 @@ func (m *metered) builtin(n *ast.BuiltinNode) (ast.Node, kinds) {
 	return at(n, &ast.BuiltinNode{Name: n.Name, Arguments: args}), s.gives
 }
 
-// predicate is what is done with each element.
+// predicate returns the expression for each element.
 func (m *metered) predicate(p *ast.PredicateNode, function string, decides bool) ast.Node {
 	if decides {
 		return at(p, &ast.PredicateNode{Node: m.condition(p.Node, function, true)})
@@ -427,7 +426,7 @@ func (m *metered) mapping(n *ast.MapNode) ast.Node {
 	return &made
 }
 
-// pathOf is what people call a value that members are read of.
+// pathOf returns the source form of a value with members, for messages.
 func pathOf(n ast.Node) string {
 	const unnamed = "the value"
 	if name, ok := itemCall(n); ok {
@@ -453,7 +452,7 @@ func pathOf(n ast.Node) string {
 	return unnamed
 }
 
-// do has a meter do something at the place of a node.
+// do returns a call of an operation at the position of a node.
 func do(place ast.Node, what string, args ...ast.Node) ast.Node {
 	return at(place, &ast.CallNode{
 		Callee:    at(place, &ast.IdentifierNode{Value: doName}),
@@ -461,13 +460,12 @@ func do(place ast.Node, what string, args ...ast.Node) ast.Node {
 	})
 }
 
-// at gives a node the place of another.
 func at(place, n ast.Node) ast.Node {
 	n.SetLocation(place.Location())
 	return n
 }
 
-// constant is a list of what is written out, which is made once.
+// constant returns a literal list, which is created once.
 func constant(n *ast.ArrayNode) (ast.Node, bool) {
 	list := make([]any, len(n.Nodes))
 	for i, e := range n.Nodes {
@@ -487,14 +485,13 @@ func constant(n *ast.ArrayNode) (ast.Node, bool) {
 	return at(n, &ast.ConstantNode{Value: list}), true
 }
 
-// members are the values of a list that is written out, of texts or of whole numbers, to
-// be looked up.
+// members are the elements of a literal list of strings or of integers, for lookups.
 type members struct {
 	texts  map[string]bool
 	wholes map[int]bool
 }
 
-// membersOf makes members of a list that is searched, if it is written out.
+// membersOf returns members for a literal list that is searched.
 func membersOf(n, made ast.Node) ast.Node {
 	list, ok := n.(*ast.ArrayNode)
 	if !ok {
@@ -514,7 +511,6 @@ func membersOf(n, made ast.Node) ast.Node {
 	return at(n, &ast.ConstantNode{Value: all})
 }
 
-// has reports whether a value is one of them.
 func (m *members) has(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -9,7 +9,6 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// methodsOf are what times and durations have beside operators.
 var methodsOf = map[kinds][]string{
 	timeKind:     {"Year", "Month", "Day", "Weekday", "YearDay", "Hour", "Minute", "Second", "Unix", "UnixMilli", "Format", "In", "After", "Before", "Equal"},
 	durationKind: {"Hours", "Minutes", "Seconds", "Milliseconds"},
@@ -19,7 +18,6 @@ func noMethods(kind, name string) string {
 	return fmt.Sprintf("%s has no function %s; a function is called as upper(x)", kind, strconv.Quote(name))
 }
 
-// method is what a time or a duration has.
 func (m *meter) method(of any, name string, args []any) any {
 	k := kindOf(of)
 	if !slices.Contains(methodsOf[k], name) {
@@ -95,8 +93,8 @@ func ofTime(t time.Time, name string, args []any) any {
 	return int(t.UnixMilli())
 }
 
-// dated makes times, durations and time zones. None of them is that of the machine, which
-// no key of a result knows.
+// dated creates times, durations and time zones. None depends on the machine, which is
+// not part of a result's key.
 func (m *meter) dated(name string, args []any) any {
 	switch name {
 	case "timezone":
@@ -104,7 +102,7 @@ func (m *meter) dated(name string, args []any) any {
 			fail(`the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`)
 		}
 		if args[0] != "UTC" {
-			m.charge(costly) // it is a file
+			m.charge(costly) // it reads a file
 		}
 		v, err := library(name, args)
 		if err != nil {
@@ -121,7 +119,7 @@ func (m *meter) dated(name string, args []any) any {
 	return m.date(args)
 }
 
-// date reads a time: of a form that is given, or of one that is usual.
+// date parses a time in a given format, or in a common one.
 func (m *meter) date(args []any) any {
 	zone := any(nil)
 	if kindOf(args[0]) == zoneKind {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// wholeOf is a whole number of 64 bits. One of more is an error.
+// wholeOf returns an integer of 64 bits. A larger one is an error.
 func wholeOf(v any) int {
 	switch v := v.(type) {
 	case int:
@@ -18,7 +18,6 @@ func wholeOf(v any) int {
 	panic(faultf("a whole number is needed, not %s", kindName(v)))
 }
 
-// shortNumber is a long number for a message.
 func shortNumber(v *big.Int) string {
 	const most = 40
 	if v.BitLen() > 64*most {
@@ -31,7 +30,7 @@ func shortNumber(v *big.Int) string {
 	return s
 }
 
-// floatOf is a number as a float: the nearest.
+// floatOf returns the float nearest to a number.
 func floatOf(v any) float64 {
 	switch v := v.(type) {
 	case int:
@@ -44,10 +43,10 @@ func floatOf(v any) float64 {
 	return f
 }
 
-// fits reports whether a float that is whole is one of 64 bits.
+// fits reports whether an integral float fits into 64 bits.
 func fits(f float64) bool { return f >= math.MinInt && f < -math.MinInt }
 
-// wholes returns two whole numbers of 64 bits; ok is false if one of them is a float.
+// wholes returns two integers of 64 bits; ok is false if one of them is a float.
 func wholes(a, b any) (x, y int, ok bool) {
 	if kindOf(a) != wholeKind || kindOf(b) != wholeKind {
 		return 0, 0, false
@@ -55,7 +54,6 @@ func wholes(a, b any) (x, y int, ok bool) {
 	return wholeOf(a), wholeOf(b), true
 }
 
-// ofNumbers are the functions of numbers.
 func (m *meter) ofNumbers(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "sum":
@@ -78,7 +76,6 @@ func (m *meter) ofNumbers(name string, args []any) (v any, ok bool) {
 	return nil, false
 }
 
-// sum adds up a list.
 func (m *meter) sum(list any) any {
 	var total any = 0
 	for i, e := range m.elements(list) {
@@ -102,7 +99,7 @@ func absolute(v any) any {
 	return max(i, -i)
 }
 
-// rounded is a whole number as it is, and a float as the nearest that is whole.
+// rounded returns an integer unchanged, and a float as the nearest integral one.
 func rounded(name string, v any) any {
 	f, ok := v.(float64)
 	switch {
@@ -116,7 +113,7 @@ func rounded(name string, v any) any {
 	return math.Round(f)
 }
 
-// flat are the numbers in values and in lists of them, in order.
+// flat returns the numbers in values and in lists of them, in order.
 func (m *meter) flat(name string, values []any) (all []any) {
 	for _, v := range values {
 		switch v = plain(v); {
@@ -131,8 +128,8 @@ func (m *meter) flat(name string, values []any) (all []any) {
 	return all
 }
 
-// extreme is the largest number, or the smallest: of none null, and of any that are none
-// that.
+// extreme returns the largest or smallest number; without numbers null, and with any
+// NaN, NaN.
 func (m *meter) extreme(name string, args []any) any {
 	var best any
 	for _, v := range m.flat(name, args) {
@@ -152,7 +149,7 @@ func (m *meter) extreme(name string, args []any) any {
 	return best
 }
 
-// middle is the mean or the median of numbers, of none null.
+// middle returns the mean or the median of numbers; without numbers null.
 func (m *meter) middle(name string, args []any) any {
 	all := []float64{}
 	total := 0.0
@@ -186,8 +183,8 @@ func bitwise(name string, x, y int) int {
 	return x &^ y
 }
 
-// shifted are the bits of a number moved: to the left nothing may be lost, to the right
-// copies of the sign follow (bitshr), or zeros (bitushr).
+// shifted shifts the bits of a number. Left shifts must not lose bits; right shifts
+// insert copies of the sign (bitshr), or zeros (bitushr).
 func shifted(name string, x, by int) int {
 	if by < 0 || by > 63 {
 		fail("bits cannot be shifted by %d; %s needs a number from 0 to 63", by, name)
@@ -204,11 +201,10 @@ func shifted(name string, x, by int) int {
 	return x << by
 }
 
-// CompareNumbers orders numbers as < does: int, *big.Int and float64, of which none is NaN.
+// CompareNumbers orders numbers like <: int, *big.Int and float64. None may be NaN.
 func CompareNumbers(a, b any) int { return compareNumbers(a, b) }
 
-// compareNumbers orders numbers as they are, floats with whole numbers too; one that is
-// none comes first.
+// compareNumbers orders numbers exactly, also floats with integers; NaN comes first.
 func compareNumbers(a, b any) int {
 	x, xWhole := a.(int)
 	y, yWhole := b.(int)
@@ -231,7 +227,7 @@ func compareNumbers(a, b any) int {
 	return exact(a).Cmp(exact(b))
 }
 
-// isExact reports whether a whole number is small enough to be the same as a float.
+// isExact reports whether an integer is small enough to be exact as a float.
 func isExact(i int) bool { return i == int(int32(i)) }
 
 func exact(v any) *big.Float {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// ordered is what keys, values and toPairs give of a mapping: in the order of its keys,
-// where the language leaves it to chance. ok is false for what is no mapping, or another
-// function.
+// ordered implements keys, values and toPairs for a mapping, in the order of its keys,
+// because the order of the library is random. ok is false for other values and
+// functions.
 func ordered(name string, args []any) (v any, ok bool) {
 	if name != "keys" && name != "values" && name != "toPairs" || len(args) != 1 {
 		return nil, false
@@ -41,7 +41,7 @@ func ordered(name string, args []any) (v any, ok bool) {
 	return list, true
 }
 
-// compareKeys orders keys of mappings: null, truth values, numbers, texts, others.
+// compareKeys orders keys of mappings: null, booleans, numbers, strings, others.
 func compareKeys(a, b any) int {
 	a, b = plain(a), plain(b)
 	rank := func(v any) int { return slices.Index([]kinds{nullKind, truthKind, numberKind, textKind}, rankOf(v)) }

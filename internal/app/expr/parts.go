@@ -14,7 +14,6 @@ import (
 
 func short(text string) string { return display.Short(text) }
 
-// elements are those of a list.
 func (m *meter) elements(list any) []any {
 	if l, ok := list.([]any); ok {
 		return l
@@ -28,7 +27,6 @@ func (m *meter) elements(list any) []any {
 	return all
 }
 
-// entries are those of a mapping.
 func (m *meter) entries(mapping any) map[any]any {
 	if all, ok := mapping.(map[any]any); ok {
 		return all
@@ -41,7 +39,7 @@ func (m *meter) entries(mapping any) map[any]any {
 	return all
 }
 
-// lookup reads what a mapping has under a name.
+// lookup returns the value of a name in a mapping.
 func (m *meter) lookup(mapping, name any) (v any, ok bool) {
 	if doc, is := mapping.(map[string]any); is {
 		s, is := name.(string)
@@ -58,7 +56,8 @@ func (m *meter) lookup(mapping, name any) (v any, ok bool) {
 	return v, ok
 }
 
-// isName reports whether mappings may have a value for a name, as groupBy makes them.
+// isName reports whether a value can be a name in mappings, including those from
+// groupBy.
 func isName(v any) bool {
 	return kindOf(v)&(textKind|numberKind|truthKind|nullKind) != 0 && !isNaN(v)
 }
@@ -67,7 +66,7 @@ func wrongName(kind string) string {
 	return "the names in a mapping are texts, and this is " + kind
 }
 
-// member reads what a value must have: its name, and the path of the value.
+// member returns a required member of a value; path is the value's source.
 func member(of any, name, path string) any {
 	doc, ok := of.(map[string]any)
 	if !ok {
@@ -99,13 +98,13 @@ func must(of any, name, path string) any {
 	return of
 }
 
-// missing says that a document has no member of a name.
+// missing fails because a document has no member with a name.
 func missing(doc map[string]any, name, path string) {
 	names := slices.Sorted(maps.Keys(doc))
 	fail("%s has no %q%s (where it may be missing, write has(...), ?? or ?.)", path, name, component.Suggest(name, names[:min(len(names), 50)]))
 }
 
-// mayMember reads what a value may have.
+// mayMember returns an optional member of a value.
 func mayMember(of any, name, path string) any {
 	switch doc := of.(type) {
 	case nil:
@@ -125,8 +124,8 @@ func mayMember(of any, name, path string) any {
 	return v
 }
 
-// field reads a part of a value of a type of a program's own, such as the Rect of an
-// image; what it can do is none.
+// field returns a field of a value of a program's type, such as the Rect of an image;
+// methods do not count.
 func field(of any, name string) (v any, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -147,7 +146,8 @@ func noMember(path, kind, name string) string {
 	return fmt.Sprintf("%s is %s and has no %q", path, kind, name)
 }
 
-// element reads an element of a list, a character of a text or a member of a mapping.
+// element returns an element of a list, a character of a string or a member of a
+// mapping.
 func (m *meter) element(of, index any, path string, may bool) any {
 	if of == nil && may {
 		return nil
@@ -185,7 +185,7 @@ func (m *meter) element(of, index any, path string, may bool) any {
 	return plain(reflect.ValueOf(of).Index(i).Interface())
 }
 
-// length is how many elements a list has, or a mapping.
+// length returns the number of elements of a list or mapping.
 func length(list any) int {
 	if l, ok := list.([]any); ok {
 		return len(l)
@@ -193,7 +193,7 @@ func length(list any) int {
 	return reflect.ValueOf(list).Len()
 }
 
-// indexOf is an index from 0, of one that may count from the end.
+// indexOf converts an index that may count from the end.
 func indexOf(i, n int) (int, bool) {
 	if i < 0 {
 		i += n
@@ -201,7 +201,6 @@ func indexOf(i, n int) (int, bool) {
 	return i, 0 <= i && i < n
 }
 
-// character is a character of a text.
 func (m *meter) character(s string, index int, may bool) any {
 	m.charge(int64(len(s)))
 	n := utf8.RuneCountInString(s)
@@ -215,7 +214,7 @@ func (m *meter) character(s string, index int, may bool) any {
 	return nil
 }
 
-// offset is where a character of a text begins.
+// offset returns the byte offset of a character.
 func offset(s string, character int) int {
 	for at := range s {
 		if character == 0 {
@@ -226,7 +225,7 @@ func offset(s string, character int) int {
 	return len(s)
 }
 
-// wrongIndex says what is wrong with an index and what it is of, or "".
+// wrongIndex describes a wrong index or indexed value, or returns "".
 func wrongIndex(of, index kinds, ofName, indexName string) string {
 	switch {
 	case of&(textKind|listKind|mappingKind|otherKind) == 0:
@@ -249,8 +248,8 @@ func wrongBound(kind string) string {
 	return "parts of lists and texts are taken by whole numbers, not by " + kind
 }
 
-// slice is a part of a list, or of a text by its characters. Each of the bounds comes
-// after whether it is there.
+// slice returns a part of a list, or of a string by characters. Before each bound there
+// is a flag for its presence.
 func (m *meter) slice(args []any) any {
 	of := args[0]
 	k := kindOf(of)
@@ -273,7 +272,7 @@ func (m *meter) slice(args []any) any {
 	return m.elements(of)[from:to:to]
 }
 
-// bound is a bound of a part, within 0 and n.
+// bound returns a bound of a part, limited to 0 and n.
 func bound(there, v any, absent, n int) int {
 	if there == false {
 		return absent

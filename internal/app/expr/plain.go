@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A worded error says what the language's own error does, in the words of people: that
-// one names types of Go and tokens.
+// A worded error is an error of the library in plain words, without Go types and
+// tokens.
 type worded struct {
 	text string
 	err  error
@@ -20,8 +20,8 @@ type worded struct {
 func (p *worded) Error() string { return p.text }
 func (p *worded) Unwrap() error { return p.err }
 
-// inPlain puts an error of the language into such words: what is wrong, the line and the
-// column in the formula, and that line with a mark under the place.
+// inPlain converts an error of the library: the problem, the line and the column in the
+// formula, and that line with a caret under the position.
 func inPlain(source string, err error) error {
 	e, ok := errors.AsType[*file.Error](err)
 	if !ok {
@@ -34,8 +34,8 @@ func inPlain(source string, err error) error {
 	return &worded{text, err}
 }
 
-// excerpt is a line of a formula with a mark under a column, counted from 0; of a long
-// line, what is around it.
+// excerpt returns a line of a formula with a caret under a column, counted from 0. It
+// shortens a long line.
 func excerpt(source string, line, column int) string {
 	const before, most = 60, 120
 	runes := lineOf(source, line)
@@ -55,7 +55,7 @@ func lineOf(source string, line int) []rune {
 	return []rune(lines[line-1])
 }
 
-// words are those of a fault, and what is said in place of those of the language.
+// words returns the text of a fault, or the converted message of the library.
 func words(err error, message string) string {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.text
@@ -63,10 +63,10 @@ func words(err error, message string) string {
 	return say(message)
 }
 
-// unsaid is said where the language finds something wrong that nobody foresaw.
+// unsaid is the message for unknown errors of the library.
 const unsaid = "this cannot be understood, or not be done"
 
-// say puts the message of an error of the language into words.
+// say converts the message of an error of the library.
 func say(message string) string {
 	for _, s := range sayings {
 		if m := s.is.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
@@ -76,7 +76,7 @@ func say(message string) string {
 	return unsaid
 }
 
-// Brief is a formula for a message: on one line, and not too long.
+// Brief returns a formula for a message: on one line, and shortened.
 func Brief(source string) string {
 	return display.Short(strings.Join(strings.Fields(source), " "))
 }

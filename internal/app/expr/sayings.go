@@ -5,14 +5,14 @@ import (
 	"regexp"
 )
 
-// A saying is what is said in place of messages of the language that look so. It gets
-// the parts of the message.
+// A saying converts messages of the library that match a pattern, with their
+// submatches.
 type saying struct {
 	is *regexp.Regexp
 	as func(m []string) string
 }
 
-// says makes a saying, with the parts of the message in it.
+// says returns a saying with a format for the submatches.
 func says(is, as string) saying {
 	return saying{regexp.MustCompile(is), func(m []string) string {
 		args := make([]any, len(m)-1)
@@ -25,8 +25,8 @@ func says(is, as string) saying {
 
 const elementsOnly = "# stands for an element, and so only within a function of a list, such as filter(list, # > 1)"
 
-// sayings are for what the language itself finds wrong: how a formula is written. What
-// its values are is looked at here (metered.go, do.go).
+// sayings are for errors in the syntax of a formula, which the library finds. This
+// package checks its values (metered.go, do.go).
 var sayings = []saying{
 	says(`^unexpected token EOF$|^unexpected end of expression$`, "it ends where more is needed"),
 	says(`^unexpected token Operator\("="\)$`, "= cannot stand here; == compares"),

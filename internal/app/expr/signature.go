@@ -9,16 +9,16 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// A signature is what a function of the language takes and gives.
+// A signature describes the parameters and results of a function of the language.
 type signature struct {
-	least, most int     // values in its parentheses; most is 0 for any number
-	takes       []kinds // of each value; the last of all that follow
+	least, most int     // number of arguments; most is 0 for any number
+	takes       []kinds // of each argument; the last applies to all that follow
 	gives       kinds
-	decides     bool // what is done with each element must be true or false
+	decides     bool // the expression for each element must be boolean
 }
 
-// signatures are the functions of the language. Of those that do something with each
-// element of a list, the second value is that.
+// signatures are the functions of the language. For functions with an expression per
+// element, the second argument is that expression.
 var signatures = map[string]signature{
 	"all":           {2, 2, []kinds{listKind, anyKind}, truthKind, true},
 	"none":          {2, 2, []kinds{listKind, anyKind}, truthKind, true},
@@ -99,7 +99,7 @@ var signatures = map[string]signature{
 	"bitnot":  {1, 1, []kinds{wholeKind}, wholeKind, false},
 }
 
-// counts is what is wrong with a number of values in the parentheses of a function, or "".
+// counts describes a wrong number of arguments, or returns "".
 func (s signature) counts(name string, n int) string {
 	if n >= s.least && (n <= s.most || s.most == 0) {
 		return ""
@@ -116,11 +116,11 @@ func (s signature) counts(name string, n int) string {
 	return fmt.Sprintf("the number of values in the parentheses of %s must be %s", name, want)
 }
 
-// at are the kinds of which the i-th value may be.
+// at returns the accepted kinds of the i-th argument.
 func (s signature) at(i int) kinds { return s.takes[min(i, len(s.takes)-1)] }
 
-// accepts is what is wrong with the i-th value of a function, of which this is known, or
-// "". what is what it is called.
+// accepts describes why the i-th argument of a function with kinds k is wrong, or
+// returns "". The argument is called what in messages.
 func (s signature) accepts(name string, i int, k kinds, what string) string {
 	want := s.at(i)
 	if k&want != 0 {
@@ -151,7 +151,6 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + "th"
 }
 
-// noFunction says that there is no function of a name, with the nearest one.
 func noFunction(name string) string {
 	names := []string{itemFunction, hasFunction}
 	for n := range signatures {
@@ -160,12 +159,12 @@ func noFunction(name string) string {
 	slices.Sort(names)
 	nearest := component.Suggest(name, names)
 	if !strings.HasPrefix(nearest, "; did you mean") {
-		nearest = "" // and not all that there are
+		nearest = "" // rather than a list of all
 	}
 	return fmt.Sprintf(`there is no function %q%s (an item is named without parentheses, or by item("...") if its name is no word)`, name, nearest)
 }
 
-// A row says of what kinds an operator makes what.
+// A row gives the result kinds of an operator for operand kinds.
 type row struct{ left, right, gives kinds }
 
 var (
@@ -174,7 +173,7 @@ var (
 	comparisons = []row{{numberKind, numberKind, truthKind}, {textKind, textKind, truthKind}, {timeKind, timeKind, truthKind}, {durationKind, durationKind, truthKind}}
 )
 
-// operators are what the operators between two values take and give.
+// operators lists the operand and result kinds of binary operators.
 var operators = map[string][]row{
 	"+": {
 		{wholeKind, wholeKind, wholeKind}, numbers, {textKind, textKind, textKind},
@@ -199,22 +198,22 @@ var operators = map[string][]row{
 	"matches":    {{textKind | bytesKind, textKind, truthKind}},
 }
 
-// between is what an operator gives of values of which this is known; ok is false if it
-// can give nothing.
+// between returns the result kinds of an operator for operand kinds; ok is false if no
+// operands of these kinds are valid.
 func between(operator string, left, right kinds) (gives kinds, ok bool) {
 	for _, r := range operators[operator] {
 		if left&r.left != 0 && right&r.right != 0 {
 			gives |= r.gives
 			if left&^r.left == 0 && right&^r.right == 0 {
-				break // of two whole numbers nothing but one
+				break // the operands have only kinds of this row
 			}
 		}
 	}
 	return gives, gives != 0
 }
 
-// refused says which kinds an operator cannot take. What is not known before it is read
-// is not named.
+// refused describes operands that an operator does not accept. It leaves out operands
+// of unknown kind.
 func refused(operator string, left, right kinds, leftName, rightName string) string {
 	switch operator {
 	case "in":
@@ -243,7 +242,7 @@ func refused(operator string, left, right kinds, leftName, rightName string) str
 	return fmt.Sprintf("%s cannot be done with %s and %s%s", operator, leftName, rightName, hint)
 }
 
-// mustBeTruth says that what decides is none.
+// mustBeTruth describes a condition that is not boolean.
 func mustBeTruth(what, name string) string {
 	if what == "" {
 		return fmt.Sprintf("what decides must be true or false, not %s", name)

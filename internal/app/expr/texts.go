@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// ofTexts are the functions of texts. Places in texts count characters.
+// ofTexts implements the functions of strings. Positions count characters.
 func (m *meter) ofTexts(name string, args []any) (v any, ok bool) {
 	s, isText := "", false
 	if len(args) > 0 {
@@ -42,7 +42,7 @@ func (m *meter) ofTexts(name string, args []any) (v any, ok bool) {
 	return nil, false
 }
 
-// characterAt is how many characters there are before a byte, and -1 of none.
+// characterAt returns the number of characters before a byte offset, and -1 for -1.
 func characterAt(s string, at int) int {
 	if at < 0 {
 		return at
@@ -50,7 +50,7 @@ func characterAt(s string, at int) int {
 	return utf8.RuneCountInString(s[:at])
 }
 
-// parted are the parts of a text, at most so many.
+// parted splits a string, optionally into at most a given number of parts.
 func (m *meter) parted(name, s, by string, most []any) []any {
 	n := -1
 	if len(most) > 0 {

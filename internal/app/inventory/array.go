@@ -12,7 +12,6 @@ const (
 	arrayPointerType = 0x1b7b37694c1bc73d
 )
 
-// elementTypes are the names of an array's elements by number.
 var elementTypes = [...]string{
 	1: "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
 	"float16", "bfloat16", "float32", "float64", "complex64", "complex128",
@@ -20,9 +19,9 @@ var elementTypes = [...]string{
 
 var errArray = errors.New("not an array")
 
-// readArray reads the type and the shape of an array: as codec says, a byte
-// that is 0 for nil, the type of elements, the rank in two bytes, and 8 bytes
-// for each dimension, little-endian.
+// readArray reads the type and the shape of an array in the encoding of codec. That
+// is a byte that is 0 for nil, the element type, the rank in two bytes, and 8 bytes
+// per dimension, little-endian.
 func readArray(b []byte) (string, error) {
 	if len(b) == 1 && b[0] == 0 {
 		return "nil", nil

@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Clear removes the selected records, pinned or not. Manifests stay: what they
-// name is computed again when it is asked for.
+// Clear removes the selected records, pinned or not. Manifests stay: the results
+// that they name are computed again on request.
 func Clear(ctx context.Context, s store.Store, sel Selection) (Removed, error) {
 	return clearAll(ctx, s, nil, sel.has)
 }
@@ -25,8 +25,8 @@ func ClearAll(ctx context.Context, s store.Store) (Removed, error) {
 	return clearAll(ctx, s, names, func(Record) bool { return true })
 }
 
-// ClearManifests removes what the manifests name, pinned or not, what that
-// links to, and then the manifests.
+// ClearManifests removes the records that the manifests name, pinned or not, the
+// targets of links among them, and then the manifests.
 func ClearManifests(ctx context.Context, s store.Store, names ...string) (Removed, error) {
 	named := map[key.Key]bool{}
 	for _, name := range names {
@@ -47,7 +47,7 @@ func ClearManifests(ctx context.Context, s store.Store, names ...string) (Remove
 	return clearAll(ctx, s, names, func(r Record) bool { return named[r.Key] })
 }
 
-// followLinks adds to keys what those of them that are links lead to.
+// followLinks adds the targets of the links among keys.
 func followLinks(ctx context.Context, s store.Records, keys map[key.Key]bool) error {
 	for info, err := range s.Records(ctx) {
 		if err != nil {
@@ -87,8 +87,9 @@ func clearAll(ctx context.Context, s store.Store, manifests []string, goes func(
 	return rm.removed(ctx, manifests)
 }
 
-// ManifestsOf returns the names of the manifests of a flow's node, one for each
-// of its outputs. None is an [*UnknownError] that knows the nodes of the flow.
+// ManifestsOf returns the names of the manifests of a flow's node, one for each of
+// its outputs. If there is none, the error is an [*UnknownError] with the nodes of
+// the flow.
 func ManifestsOf(ctx context.Context, s store.Manifests, file, node string) (names []string, err error) {
 	all, err := Manifests(ctx, s)
 	if err != nil {

@@ -10,29 +10,28 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Waste says what [Collect] is to remove. The zero Waste is what is over the
-// store's own limit.
+// Waste says what [Collect] removes. The zero Waste is what exceeds the store's own
+// limit.
 type Waste struct {
-	// MaxBytes is what the store may take on its medium; records worth least
-	// are removed until it does. 0 means the store's own limit.
+	// MaxBytes bounds what the store uses on its medium; records with the least
+	// value are removed first. 0 means the store's own limit.
 	MaxBytes int64
-	// OlderThan, if not 0, removes what was not used for so long.
+	// OlderThan, if not 0, removes records that were not used for this time.
 	OlderThan time.Duration
-	// Nodes, if it is not all, removes these records; with OlderThan, those
-	// of them that are old.
+	// Nodes, if it does not select all, removes these records; with OlderThan, only
+	// the old ones among them.
 	Nodes Selection
-	// Pinned removes pinned records too.
+	// Pinned removes pinned records, too.
 	Pinned bool
-	// Pins, if not nil, says whether a node of a flow file that is there pins
-	// anything: what it pinned before is released if it does not.
+	// Pins, if not nil, reports whether a node of an existing flow file pins
+	// anything. If not, its old pins are released.
 	Pins func(file, node string) bool
-	// DryRun removes nothing, and says what would be.
+	// DryRun removes nothing, and reports what would be removed.
 	DryRun bool
 }
 
-// Collect removes waste. First it forgets the manifests of flow files that are
-// gone, and of nodes that pin nothing any more, so that what they pinned is
-// pinned no more.
+// Collect removes waste. First it deletes the manifests of missing flow files, and
+// of nodes that pin nothing any longer, which unpins their records.
 func Collect(ctx context.Context, s store.Store, w Waste) (Removed, error) {
 	rm, err := newRemover(ctx, s, w.DryRun)
 	if err != nil {
@@ -65,8 +64,8 @@ func Collect(ctx context.Context, s store.Store, w Waste) (Removed, error) {
 	return rm.removed(ctx, released)
 }
 
-// pinned returns the keys that pinned manifests hold, those that are to be
-// forgotten left out, and what they link to.
+// pinned returns the keys in pinned manifests, except those in forgotten, and the
+// targets of links among them.
 func pinned(ctx context.Context, s store.Store, forgotten []string) (map[key.Key]bool, error) {
 	keys := map[key.Key]bool{}
 	for m, err := range manifests(ctx, s) {
@@ -89,7 +88,7 @@ type collection struct {
 	now    time.Time
 }
 
-// byRecord removes what is waste by itself, whatever the store takes.
+// byRecord removes records that are waste whatever the size of the store.
 func (c *collection) byRecord(ctx context.Context) error {
 	if c.OlderThan == 0 && c.Nodes.IsAll() {
 		return nil
@@ -105,8 +104,7 @@ func (c *collection) byRecord(ctx context.Context) error {
 	return c.flush(ctx)
 }
 
-// wasted reports whether r is old, or of the nodes, or both if both are asked
-// for.
+// wasted reports whether r is old, or of the nodes, or both if both are requested.
 func (c *collection) wasted(r Record) bool {
 	if c.stays(r) || c.OlderThan == 0 && c.Nodes.IsAll() {
 		return false
@@ -114,11 +112,12 @@ func (c *collection) wasted(r Record) bool {
 	return c.Nodes.has(r) && c.now.Sub(r.Used) >= c.OlderThan
 }
 
-// stays reports whether r is pinned and that counts.
+// stays reports whether r is pinned and pins are respected.
 func (c *collection) stays(r Record) bool { return c.pinned[r.Key] && !c.Pinned }
 
-// bySize has the store evict down to its limit, and then pinned records if it
-// holds more than that. What it evicted shows in what is missing afterwards.
+// bySize makes the store evict down to its limit, and then evicts pinned records if
+// it still exceeds the limit. It finds evicted records by comparing the store
+// before and after.
 func (c *collection) bySize(ctx context.Context) error {
 	before, err := c.count(ctx)
 	if err != nil {
@@ -160,8 +159,8 @@ func (c *collection) count(ctx context.Context) (nodes, error) {
 	return all, nil
 }
 
-// evictPinned removes pinned records, those worth least first, while
-// the store is over its limit.
+// evictPinned removes pinned records, those with the least value first, while the
+// store exceeds its limit.
 func (c *collection) evictPinned(ctx context.Context) error {
 	over, err := c.over(ctx)
 	if err != nil || over <= 0 {
@@ -181,7 +180,7 @@ func (c *collection) evictPinned(ctx context.Context) error {
 	return c.collect(ctx, c.MaxBytes)
 }
 
-// over returns by how many bytes the store is over its limit.
+// over returns by how many bytes the store exceeds its limit.
 func (c *collection) over(ctx context.Context) (int64, error) {
 	u, err := c.s.Usage(ctx)
 	if err != nil {
@@ -194,8 +193,8 @@ func (c *collection) over(ctx context.Context) (int64, error) {
 	return u.Bytes - limit, nil
 }
 
-// worthLeast returns the records that may go, in the order in which stores evict
-// them.
+// worthLeast returns the records that may be removed, in the eviction order of
+// stores.
 func (c *collection) worthLeast(ctx context.Context) (list []Record, err error) {
 	for r, err := range Records(ctx, c.s, Selection{}) {
 		if err != nil {
@@ -211,7 +210,6 @@ func (c *collection) worthLeast(ctx context.Context) (list []Record, err error) 
 	return list, nil
 }
 
-// estimate says what would be removed.
 func (c *collection) estimate(ctx context.Context, released []string) (Removed, error) {
 	over, err := c.over(ctx)
 	if err != nil {
@@ -239,6 +237,6 @@ func (c *collection) estimate(ctx context.Context, released []string) (Removed, 
 	return Removed{Nodes: c.gone.sorted(), Manifests: released, Freed: freed}, nil
 }
 
-// estimated is about what a record takes on the medium, with its head and its
-// provenance.
+// estimated returns the approximate size of a record on the medium, with its header
+// and its provenance.
 func estimated(r Record) int64 { return r.Size + 500 }

@@ -19,35 +19,34 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Content describes a payload as far as it can be told without the program
-// that made it. Nothing that it brings along is run.
+// Content describes a payload as far as possible without the program that computed
+// it. It runs no code of the payload.
 type Content struct {
-	// As says how it was read: a Go type that is known by the record's type
-	// ("int", "image.Image", "array"), "parcel", "file digest", or what the
-	// bytes look like: "cbor", "text", "image", "bytes".
+	// As is how the payload was read. It is the Go type of the record's type ("int",
+	// "image.Image", "array"), "parcel" or "file digest". Otherwise it is a guess
+	// from the bytes: "cbor", "text", "image", "bytes".
 	As string
-	// Text shows it to people. It is cut to about two thousand bytes, and
-	// "..." stands for what is left out.
+	// Text is a human-readable form, cut to about two thousand bytes with "..." for
+	// the rest.
 	Text string
-	// Items are those that a parcel holds, in order.
+	// Items are the items of a parcel, in order.
 	Items []Item
-	// Problem says why it could not be read as what it is.
+	// Problem says why the payload could not be read as its type.
 	Problem string
 }
 
-// An Item is one item of a sample in a parcel.
+// An Item is an item of a sample in a parcel.
 type Item struct {
 	Name string
-	// From is not empty for an item that was passed on: nothing is kept but
-	// that it is this item of the input.
+	// From is not empty for an item that was passed on: only its key in the input
+	// is stored.
 	From   string
-	Ext    string // says how the bytes are read
+	Ext    string // how the bytes are decoded
 	Size   int64  // bytes
 	Shared bool   // by all samples of the dataset
-	Text   string // what it holds, cut; "" where that cannot be told briefly
+	Text   string // short form of the content; "" if there is none
 }
 
-// contentOf describes the payload of a record.
 func contentOf(r store.Record) Content {
 	switch read, known := readers()[r.Type]; {
 	case known:
@@ -63,13 +62,13 @@ func contentOf(r store.Record) Content {
 	return guess(r.Payload)
 }
 
-// A reader shows the payloads of one type.
+// A reader formats the payloads of one type.
 type reader struct {
 	as   string
 	text func(payload []byte) (string, error)
 }
 
-// readers are those of the types that are known by their fingerprints.
+// readers are the readers of types with a known fingerprint.
 var readers = sync.OnceValue(func() map[uint64]reader {
 	all := map[uint64]reader{
 		records.FileDigest: {"file digest", readFileDigest},
@@ -137,7 +136,6 @@ func readFileDigest(payload []byte) (string, error) {
 	return key.Digest(payload).String(), nil
 }
 
-// parcelContent lists the items of a parcel.
 func parcelContent(payload []byte) Content {
 	c := Content{As: "parcel"}
 	items, err := records.Decode(payload)
@@ -154,7 +152,7 @@ func parcelContent(payload []byte) Content {
 	return c
 }
 
-// itemText says what the bytes of a file with an extension hold.
+// itemText describes the content of a file by its extension.
 func itemText(ext string, b []byte) string {
 	c, _ := codec.ByExtension(ext)
 	text, err := guarded(func() (string, error) {
@@ -175,15 +173,14 @@ func itemText(ext string, b []byte) string {
 	return text
 }
 
-// imageSize reads no more of an image than its size. Package codec registers
-// the formats that it knows.
+// imageSize reads only the size of an image. Package codec registers the formats.
 func imageSize(b []byte) (string, error) {
 	c, _, err := image.DecodeConfig(bytes.NewReader(b))
 	return pixels(c.Width, c.Height), err
 }
 
-// guess describes bytes of unknown type. Named types and structs are CBOR, but
-// for types that are strings or bytes by another name.
+// guess describes bytes of unknown type. Named types and structs are CBOR, except
+// types whose underlying type is a string or bytes.
 func guess(b []byte) Content {
 	if text, err := diagnose(b); err == nil {
 		return Content{As: "cbor", Text: text}
@@ -197,7 +194,7 @@ func guess(b []byte) Content {
 	return Content{As: "bytes", Text: hexText(b)}
 }
 
-// bytesText shows bytes as text if they are.
+// bytesText returns bytes as text if they are text.
 func bytesText(b []byte) string {
 	if b == nil {
 		return "nil"
@@ -226,7 +223,7 @@ func isText(b []byte) bool {
 	return !bytes.ContainsFunc(b, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' })
 }
 
-// clip shows the beginning of a text: what does not show is replaced.
+// clip returns the beginning of b as text, with unprintable characters replaced.
 func clip(b []byte) string { return clipTo(maxDiagnosed, b) }
 
 func clipTo(limit int, b []byte) string {

@@ -11,14 +11,14 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Description is all that can be said about one record.
+// A Description is everything known about one record.
 type Description struct {
 	Record
-	Parts      []key.Part // what the key was made from, as the record says
-	LinkedFrom []key.Key  // links that lead here, in order
+	Parts      []key.Part // of the key, from the record
+	LinkedFrom []key.Key  // links to this record, in order
 	Manifests  []Mention  // by name
-	// Content describes the value, for a link the one that it leads to. It
-	// is nil where there is none any more.
+	// Content describes the value; for a link, that of its target. It is nil if
+	// there is no value.
 	Content *Content
 }
 
@@ -28,7 +28,7 @@ type Mention struct {
 	Pinned bool
 }
 
-// Describe says all about the record that r was listed as.
+// Describe describes the record that r lists.
 func Describe(ctx context.Context, s store.Store, r Record) (Description, error) {
 	d := Description{Record: r}
 	p, err := s.Provenance(ctx, r.Key)
@@ -61,7 +61,7 @@ func Describe(ctx context.Context, s store.Store, r Record) (Description, error)
 	return d, nil
 }
 
-// Get returns the record under k, or the one that it links to.
+// Get returns the record under k, or the target of a link.
 func Get(ctx context.Context, s store.Records, k key.Key) (store.Record, error) {
 	r, err := s.Get(ctx, k)
 	if err == nil && !r.Link.IsZero() {
@@ -73,7 +73,6 @@ func Get(ctx context.Context, s store.Records, k key.Key) (store.Record, error) 
 	return r, nil
 }
 
-// mentions returns the manifests that name one of the keys.
 func mentions(ctx context.Context, s store.Manifests, keys []key.Key) (list []Mention, err error) {
 	for m, err := range manifests(ctx, s) {
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	maxDiagnosed = 2000    // bytes of diagnostic notation, about
-	maxString    = 80      // bytes of one string that are shown
-	maxNotation  = 1 << 24 // bytes of CBOR whose notation is made, to show its beginning
+	maxDiagnosed = 2000    // approximate bytes of diagnostic notation
+	maxString    = 80      // displayed bytes of one string
+	maxNotation  = 1 << 24 // bytes of CBOR to convert for the beginning of the notation
 	maxNested    = 10000   // containers within containers
 )
 
@@ -29,9 +29,8 @@ var notation = func() cbor.DiagMode {
 	return mode
 }()
 
-// diagnose returns CBOR in diagnostic notation (RFC 8949 section 8), cut where
-// strings or the whole are long: "..." stands for what was left out. b must be
-// exactly one item.
+// diagnose returns CBOR in diagnostic notation (RFC 8949 section 8). It cuts long
+// strings and a long result, with "..." for the rest. b must be exactly one item.
 func diagnose(b []byte) (string, error) {
 	if len(b) > maxNotation {
 		return "", errLong
@@ -59,14 +58,14 @@ func diagnose(b []byte) (string, error) {
 	return string(out), nil
 }
 
-// quotedString is a string in diagnostic notation, of text or of bytes.
+// quotedString matches a string in diagnostic notation, of text or of bytes.
 var quotedString = regexp.MustCompile(`"([^"\\]|\\.)*"|'[^']*'`)
 
-// shortened returns a string in quotes with characters that show in place of their
-// escapes, and cut if it is long.
+// shortened returns a quoted string with escapes of printable characters replaced,
+// and cut if it is long.
 func shortened(quoted string) string {
 	text, out := quoted[1:len(quoted)-1], []byte{quoted[0]}
-	for text != "" && len(out) <= 2*maxString { // two digits for a byte
+	for text != "" && len(out) <= 2*maxString { // two digits per byte
 		r, size := unescaped(text)
 		if unicode.IsPrint(r) && r != '"' && r != '\\' {
 			out = utf8.AppendRune(out, r)
@@ -81,7 +80,7 @@ func shortened(quoted string) string {
 	return string(append(out, quoted[0]))
 }
 
-// unescaped returns the first character of a text, and how many bytes stand for it.
+// unescaped returns the first character of text, and the size of its escape.
 func unescaped(text string) (r rune, size int) {
 	switch {
 	case text[0] != '\\':

@@ -14,17 +14,16 @@ type Exported struct {
 	Records int64 // links included
 	Links   int64
 	Bytes   int64 // of payload
-	// FileDigests counts digests of files, which mean nothing elsewhere and
+	// FileDigests counts digests of files, which are valid on one machine only and
 	// were left out.
 	FileDigests int64
-	// Lost counts selected records that were removed meanwhile or found
-	// damaged, and links that lead to none: the cache forgets, so they are
-	// nothing unusual.
+	// Lost counts selected records that were removed in the meantime or are
+	// damaged, and links without a target. Evictions make these common.
 	Lost int64
 }
 
-// Export writes the selected records to w, each link after what it leads to,
-// whether that is selected or not. The format is documented with the package.
+// Export writes the selected records to w, each link after its target, whether that
+// is selected or not. The documentation of the package describes the format.
 func Export(ctx context.Context, s store.Records, sel Selection, w io.Writer) (Exported, error) {
 	x := exporter{s: s, w: streamWriter{w: w}, done: map[key.Key]bool{}}
 	err := x.w.begin()
@@ -44,7 +43,7 @@ type exporter struct {
 	Exported
 	s    store.Records
 	w    streamWriter
-	done map[key.Key]bool // met so far: whether it was written
+	done map[key.Key]bool // visited: whether it was written
 }
 
 func (x *exporter) all(ctx context.Context, sel Selection) error {
@@ -67,8 +66,7 @@ func (x *exporter) all(ctx context.Context, sel Selection) error {
 	return nil
 }
 
-// record writes the record under k if it was not written before, and reports
-// whether it is in the stream.
+// record writes the record under k once, and reports whether it is in the stream.
 func (x *exporter) record(ctx context.Context, k key.Key) (bool, error) {
 	if written, met := x.done[k]; met {
 		return written, nil

@@ -9,19 +9,19 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Imported says what [Import] did.
+// Imported is the result of [Import].
 type Imported struct {
-	Records int64 // kept, links included
+	Records int64 // stored, links included
 	Bytes   int64 // of their payload
-	Present int64 // were there already, and stay as they are
+	Present int64 // existed before, and stay unchanged
 }
 
-// Import keeps the records of a stream that [Export] wrote, but for those that
-// are kept already. It stops at the first damage, or where the end is missing,
-// with an error that wraps [ErrDamaged]; what came before is kept.
+// Import stores the records of a stream that [Export] wrote, except those that are
+// already stored. It stops at the first damage, or at a missing end, with an error
+// that wraps [ErrDamaged]. It keeps the records before that.
 //
-// A stream is trusted as the cache is that it came from: its digests tell
-// damage, not whether a value is the right one for its key.
+// A stream must be trusted like the cache that it came from. Its digests detect
+// damage, but not whether a value is correct for its key.
 func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err error) {
 	in := streamReader{r: r}
 	if err := in.begin(); err != nil {
@@ -44,7 +44,6 @@ func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err 
 	}
 }
 
-// keep puts a record unless there is a sound one.
 func (n *Imported) keep(ctx context.Context, s store.Records, r store.Record) error {
 	_, err := s.Get(ctx, r.Key)
 	switch {

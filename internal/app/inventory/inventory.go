@@ -1,14 +1,14 @@
-// Package inventory says what a store holds, in terms of what made it, and
-// removes it or moves it elsewhere by the same terms.
+// Package inventory lists the content of a store by the operations that computed
+// it, and removes or transfers it by the same names.
 //
-// A store knows keys. What a record is the result of stands in its provenance:
-// the name of the operation is the record's node ([Node]). Records that are
-// not results are named for what they are: see [Kind].
+// A store knows only keys. The provenance of a record says which operation computed
+// it; the name of the operation is the record's node ([Node]). Records other than
+// results are named after their kind: see [Kind].
 //
 // # The stream that Export writes
 //
-// Results move between machines as a stream of bytes. Numbers are
-// little-endian, keys are their 33 bytes, digests are SHA-256. A stream is
+// Results move between machines as a stream of bytes. Numbers are little-endian,
+// keys are their 33 bytes, digests are SHA-256. A stream is
 //
 //	7 bytes  "LARDEXP"
 //	1        version of the format, 1
@@ -34,8 +34,8 @@
 //	 9  8  bytes of payload of all records
 //	17 32  digest of bytes 0 to 17
 //
-// A link comes after the record that it leads to, and no key comes twice.
-// Digests of files are not exported: they are true on one machine only.
+// A link comes after its target, and no key comes twice. Digests of files are not
+// exported, because they are valid on one machine only.
 package inventory
 
 import (
@@ -50,43 +50,43 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Kind says what a record is.
+// A Kind is the kind of a record.
 type Kind string
 
 // The kinds.
 const (
 	// Value is the result of a computation.
 	Value Kind = "value"
-	// Link says under which key a result is kept that was asked for by
-	// another. It takes next to no room.
+	// Link leads from the key of a request to the key of the stored result. It
+	// takes almost no space.
 	Link Kind = "link"
-	// RecordedInputs says what a computation read while it ran, and so under which key
-	// its result is kept now.
+	// RecordedInputs lists the dynamic dependencies of a computation, which
+	// determine the key of its result.
 	RecordedInputs Kind = "recorded inputs"
-	// FileDigest notes the content of a file, so that a file that did not
-	// change is not read again. It is true on one machine only.
+	// FileDigest is the digest of a file, so that an unchanged file is not read
+	// again. It is valid on one machine only.
 	FileDigest Kind = "file digest"
 	// Unexplained is a value without provenance.
 	Unexplained Kind = "unexplained"
 )
 
-// Names that stand for nodes of records that have none.
+// Names of nodes for records without one.
 const (
 	FileDigestNode  = "(file digests)"
 	UnexplainedNode = "(unexplained)"
 )
 
-// A Record is a kept record and what it belongs to.
+// A Record is a stored record with its node.
 type Record struct {
 	store.Info
-	Node string // the operation that made it, FileDigestNode or UnexplainedNode
-	// Detail tells operations of one name apart, such as those of mapper exec by their
-	// commands; empty where the name says all.
+	Node string // the operation that computed it, FileDigestNode or UnexplainedNode
+	// Detail distinguishes operations with the same name, such as those of mapper
+	// exec by their commands; empty if the name suffices.
 	Detail string
 	Kind   Kind
 }
 
-// Label is what a record's node is called, with its detail.
+// Label returns the name of the record's node with its detail.
 func (r Record) Label() string { return label(r.Node, r.Detail) }
 
 func label(node, detail string) string {
@@ -99,11 +99,10 @@ func label(node, detail string) string {
 	return node + " " + detail
 }
 
-// maxDetail is how many characters of a detail a label has.
 const maxDetail = 48
 
-// kindOf tells the kind of a record from what the store knows of it; of an
-// unexplained record it says Value.
+// kindOf returns the kind of a record by the information of the store; for an
+// unexplained record it returns Value.
 func kindOf(i store.Info) Kind {
 	switch {
 	case !i.Link.IsZero():
@@ -116,9 +115,8 @@ func kindOf(i store.Info) Kind {
 	return Value
 }
 
-// Records yields the selected records, in the store's order. It is one pass
-// over the store that holds on to nothing; provenance is read only of records
-// that have one.
+// Records yields the selected records, in the store's order. It makes one pass
+// without holding records. It reads provenance only of records that have one.
 func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for info, err := range s.Records(ctx) {
@@ -131,7 +129,7 @@ func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Reco
 			}
 			r, err := explain(ctx, s, info)
 			if errors.Is(err, store.ErrNotFound) {
-				continue // it went, or was found damaged
+				continue // it was removed, or is damaged
 			}
 			if err != nil {
 				yield(Record{}, err)
@@ -144,7 +142,7 @@ func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Reco
 	}
 }
 
-// explain finds out what a record belongs to.
+// explain finds the node of a record.
 func explain(ctx context.Context, s store.Records, info store.Info) (Record, error) {
 	r := Record{Info: info, Kind: kindOf(info)}
 	if r.Kind == FileDigest {
@@ -164,9 +162,9 @@ func explain(ctx context.Context, s store.Records, info store.Info) (Record, err
 	return r, nil
 }
 
-// operation returns the name of the operation in a provenance, and what tells it from
-// others of its name; "" if there is none that can be read. A terminal can be shown it: a name that came with an
-// import may be anything.
+// operation returns the name of the operation in a provenance and its detail; "" if
+// it cannot be read. The result is safe for a terminal: a name in an imported
+// record may be arbitrary.
 func operation(provenance []byte) (name, detail string) {
 	parts, err := key.UnmarshalProvenance(provenance)
 	if err != nil {
@@ -180,7 +178,7 @@ func operation(provenance []byte) (name, detail string) {
 	return "", ""
 }
 
-// visible replaces characters that do not show, but may act on a terminal.
+// visible replaces unprintable characters, which may control a terminal.
 func visible(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r

@@ -13,7 +13,6 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// manifests yields all manifests with their keys.
 func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		for head, err := range s.Manifests(ctx) {
@@ -22,7 +21,7 @@ func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest,
 				m, err = s.Manifest(ctx, head.Name)
 			}
 			if errors.Is(err, store.ErrNotFound) {
-				continue // it went meanwhile
+				continue // it was removed in the meantime
 			}
 			if !yield(m, err) || err != nil {
 				return
@@ -43,8 +42,8 @@ func Manifests(ctx context.Context, s store.Manifests) (names []string, err erro
 	return names, nil
 }
 
-// abandoned returns the names of manifests whose flow file is gone, and of those
-// of which pins says that their node pins nothing any more, in order.
+// abandoned returns the names of manifests whose flow file is missing, and of those
+// whose node pins nothing according to pins, in order.
 func abandoned(ctx context.Context, s store.Manifests, pins func(file, node string) bool) (names []string, err error) {
 	for m, err := range s.Manifests(ctx) {
 		if err != nil {
@@ -63,10 +62,10 @@ func abandoned(ctx context.Context, s store.Manifests, pins func(file, node stri
 	return names, nil
 }
 
-// flowFile returns the flow file and the node in the name of a manifest, which
-// is an absolute path, "#" and a node or one of its outputs. A flow that was
-// built in Go names its manifests alike by a path that never was a file: only
-// what is called YAML is taken for one, so that pins are rather kept than lost.
+// flowFile returns the flow file and the node in the name of a manifest: an
+// absolute path, "#" and a node or one of its outputs. Manifests of flows built in
+// Go have a path that never was a file. So only a path with a YAML extension counts
+// as a file, which keeps the pins of others.
 func flowFile(manifest string) (file, node string, ok bool) {
 	i := strings.LastIndexByte(manifest, '#')
 	if i < 0 {

@@ -10,22 +10,22 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Node sums up the records that one operation made.
+// A Node sums up the records of one operation.
 type Node struct {
 	Name    string
-	Detail  string // as that of records
-	Records int64  // that are no links
+	Detail  string // as in Record
+	Records int64  // without links
 	Links   int64
 	Pinned  int64         // of both
 	Bytes   int64         // of payload
-	Cost    time.Duration // that computing all of them took, and would take
-	Oldest  time.Time     // when the first was made
-	Newest  time.Time     // when the last was made
-	Used    time.Time     // when one was last used, to about an hour
+	Cost    time.Duration // time that computing all of them took
+	Oldest  time.Time     // creation of the first
+	Newest  time.Time     // creation of the last
+	Used    time.Time     // last use, to about an hour
 }
 
-// IsBookkeeping reports whether n is no operation but stands for records that
-// are no results.
+// IsBookkeeping reports whether n represents records that are not results, rather
+// than an operation.
 func (n Node) IsBookkeeping() bool { return n.Name == FileDigestNode || n.Name == UnexplainedNode }
 
 func (n *Node) add(r Record) {
@@ -50,7 +50,7 @@ func (n *Node) add(r Record) {
 	}
 }
 
-// Label is what the node is called, with its detail.
+// Label returns the name of the node with its detail.
 func (n Node) Label() string { return label(n.Name, n.Detail) }
 
 // nodes collects records by node and detail.
@@ -58,7 +58,7 @@ type nodes map[nodeID]*Node
 
 type nodeID struct{ name, detail string }
 
-// of returns the node of an id, which is made if there is none.
+// of returns the node with an id, and creates a missing one.
 func (all nodes) of(id nodeID) *Node {
 	n := all[id]
 	if n == nil {
@@ -72,7 +72,7 @@ func (all nodes) add(r Record) {
 	all.of(nodeID{r.Node, r.Detail}).add(r)
 }
 
-// join adds what of a node was counted elsewhere, if it is anything.
+// join adds the counters of m, unless they are zero.
 func (all nodes) join(id nodeID, m Node) {
 	if m.Records+m.Links == 0 {
 		return
@@ -103,8 +103,8 @@ func (all nodes) sorted() []Node {
 	return list
 }
 
-// Nodes sums up the selected records by node, in the order of names; those
-// that are no operations come last.
+// Nodes sums up the selected records by node, sorted by name, with bookkeeping
+// last.
 func Nodes(ctx context.Context, s store.Store, sel Selection) ([]Node, error) {
 	all := nodes{}
 	for r, err := range Records(ctx, s, sel) {

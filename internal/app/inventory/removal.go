@@ -9,13 +9,13 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Removed says what was removed from a store, or would be.
+// Removed lists what was removed from a store, or would be.
 type Removed struct {
-	Nodes     []Node   // what was removed of each, by name
-	Manifests []string // forgotten, by name
-	// Freed is by how much the store shrank on its medium, in bytes. Room
-	// is made with the records that stay in the same file, so it may be
-	// less than the records took. Where nothing was done it is an estimate.
+	Nodes     []Node   // removed records by node, sorted by name
+	Manifests []string // deleted, sorted by name
+	// Freed is the number of bytes by which the store shrank on its medium. It may
+	// be less than the size of the records, because others remain in the same
+	// files. For a dry run it is an estimate.
 	Freed int64
 }
 
@@ -36,7 +36,7 @@ type remover struct {
 	dry    bool
 	gone   nodes
 	keys   []key.Key // to be deleted
-	before int64     // bytes on the medium
+	before int64     // bytes on the medium before
 }
 
 func newRemover(ctx context.Context, s store.Store, dry bool) (*remover, error) {
@@ -47,7 +47,6 @@ func newRemover(ctx context.Context, s store.Store, dry bool) (*remover, error) 
 	return &remover{s: s, dry: dry, gone: nodes{}, before: u.Bytes}, nil
 }
 
-// batch is how many records are deleted at once.
 const batch = 1000
 
 func (r *remover) remove(ctx context.Context, rec Record) error {
@@ -73,8 +72,8 @@ func (r *remover) flush(ctx context.Context) error {
 	return nil
 }
 
-// collect gives back the room of what was deleted, evicting down to a limit: 0
-// stands for the store's own.
+// collect frees the space of deleted records, and evicts down to a limit; 0 means
+// the store's own.
 func (r *remover) collect(ctx context.Context, limit int64) error {
 	if err := r.flush(ctx); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (r *remover) collect(ctx context.Context, limit int64) error {
 	return nil
 }
 
-// removed ends the removal.
+// removed completes the removal.
 func (r *remover) removed(ctx context.Context, manifests []string) (Removed, error) {
 	u, err := r.s.Usage(ctx)
 	if err != nil {

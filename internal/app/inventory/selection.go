@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// A Selection is a set of nodes and of beginnings of keys. The zero Selection
-// is everything. Others are made by [Select].
+// A Selection is a set of nodes and of key prefixes. The zero Selection is
+// everything. [Select] returns others.
 type Selection struct {
 	nodes    map[string]bool
 	prefixes []string
@@ -29,38 +29,37 @@ func (sel Selection) hasPrefixOf(k key.Key) bool {
 	return sel.IsAll() || slices.ContainsFunc(sel.prefixes, func(p string) bool { return hasPrefix(k, p) })
 }
 
-// hasPrefix reports whether the text form of k begins with p, with or without
-// the letter and number in front of its digits.
+// hasPrefix reports whether the text form of k begins with p, with or without the
+// letter and number before its digits.
 func hasPrefix(k key.Key, p string) bool {
 	text := k.String()
 	_, digits, _ := strings.Cut(text, "-")
 	return p != "" && (strings.HasPrefix(text, p) || strings.HasPrefix(digits, p))
 }
 
-// Short returns the beginning of a key that tells it from others, as far as
-// can be said without looking at them.
+// Short returns a prefix of a key that is most likely unique.
 func Short(k key.Key) string { return k.String()[:len("k1-")+shortDigits] }
 
 const shortDigits = 12
 
-// An UnknownError says that nothing that is kept goes by a name.
+// An UnknownError says that a name matches nothing in the store.
 type UnknownError struct {
 	Name  string
-	Nodes []string // names that would do, in order
+	Nodes []string // valid names, in order
 }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("nothing in the cache is called %q", e.Name)
 }
 
-// Select returns the selection of what the names say: a name is that of a node
-// or else the beginning of a key. No names select everything; a name of
-// nothing that is kept is an [*UnknownError].
+// Select returns the selection for names, each the name of a node or otherwise a
+// prefix of a key. Without names it selects everything. The error for a name
+// without a match is an [*UnknownError].
 func Select(ctx context.Context, s store.Records, names ...string) (Selection, error) {
 	return choose(ctx, s, names, true)
 }
 
-// SelectNodes is [Select] where no beginnings of keys are taken.
+// SelectNodes is [Select] without prefixes of keys.
 func SelectNodes(ctx context.Context, s store.Records, names ...string) (Selection, error) {
 	return choose(ctx, s, names, false)
 }
@@ -95,11 +94,11 @@ func choose(ctx context.Context, s store.Records, names []string, keys bool) (se
 	return sel, nil
 }
 
-// An AmbiguousError says that several keys begin alike.
+// An AmbiguousError says that several keys have the same prefix.
 type AmbiguousError struct {
 	Prefix     string
 	Candidates []Record // the first few
-	More       int      // others
+	More       int      // number of others
 }
 
 func (e *AmbiguousError) Error() string {
@@ -113,11 +112,10 @@ func (e *AmbiguousError) Error() string {
 	return text
 }
 
-// maxCandidates is how many keys an AmbiguousError lists.
 const maxCandidates = 20
 
-// Find returns the one record whose key begins with prefix. That there is none
-// is an [*UnknownError], that there are several an [*AmbiguousError].
+// Find returns the one record whose key begins with prefix. The error is an
+// [*UnknownError] for no match, and an [*AmbiguousError] for several.
 func Find(ctx context.Context, s store.Records, prefix string) (Record, error) {
 	var found []Record
 	more := 0

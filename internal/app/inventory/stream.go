@@ -25,18 +25,17 @@ const (
 	recordHeadSize = 1 + 2*key.Size + 5*8
 	endSize        = 1 + 2*8
 
-	maxProvenance = 16 << 20 // as store/disk has it
+	maxProvenance = 16 << 20 // as in store/disk
 	maxPayload    = 16 << 30
 )
 
-// ErrDamaged is wrapped by the error of [Import] for a stream that is not, or
-// not any more, what [Export] wrote.
+// ErrDamaged is wrapped by the error of [Import] for a stream that [Export] did not
+// write, or that was damaged.
 var ErrDamaged = errors.New("damaged")
 
-// errEnd is the end mark of a stream.
 var errEnd = errors.New("end mark")
 
-// A streamWriter writes a stream. It counts what it wrote.
+// A streamWriter writes and counts the records of a stream.
 type streamWriter struct {
 	w       io.Writer
 	records uint64
@@ -75,7 +74,7 @@ func (s *streamWriter) record(r store.Record) error {
 	return nil
 }
 
-// bodyDigest covers the head of a record through its digest.
+// bodyDigest covers the header of a record through its digest.
 func bodyDigest(head [sha256.Size]byte, r store.Record) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	h.Write(head[:])
@@ -85,7 +84,6 @@ func bodyDigest(head [sha256.Size]byte, r store.Record) (sum [sha256.Size]byte) 
 	return sum
 }
 
-// end writes the end mark.
 func (s *streamWriter) end() error {
 	b := binary.LittleEndian.AppendUint64([]byte{frameEnd}, s.records)
 	b = binary.LittleEndian.AppendUint64(b, s.bytes)
@@ -94,7 +92,7 @@ func (s *streamWriter) end() error {
 	return err
 }
 
-// A streamReader reads what a streamWriter wrote. Its errors wrap ErrDamaged,
+// A streamReader reads the output of a streamWriter. Its errors wrap ErrDamaged,
 // unless reading itself failed.
 type streamReader struct {
 	r       io.Reader
@@ -160,7 +158,7 @@ func (s *streamReader) record() (r store.Record, err error) {
 	return r, nil
 }
 
-// decodeHead reads the head of a record, and how many bytes follow it.
+// decodeHead decodes the header of a record, and returns how many bytes follow.
 func decodeHead(head []byte) (r store.Record, provenance, payload int64, err error) {
 	le := binary.LittleEndian
 	r.Key, head = key.Key(head[1:1+key.Size]), head[1+key.Size:]
@@ -181,7 +179,7 @@ func decodeHead(head []byte) (r store.Record, provenance, payload int64, err err
 	return r, int64(long), int64(wide), nil
 }
 
-// end reads the rest of the end mark, and that nothing follows it.
+// end reads the rest of the end mark, and checks that nothing follows.
 func (s *streamReader) end() error {
 	rest, err := s.take(endSize - 1 + sha256.Size)
 	if err != nil {
@@ -206,11 +204,11 @@ func (s *streamReader) end() error {
 	return errEnd
 }
 
-// firstRead is how much is allocated before bytes have arrived.
+// firstRead bounds the allocation before bytes have arrived.
 const firstRead = 1 << 20
 
-// take reads the next n bytes. It allocates no more than about twice what
-// there is, whatever n claims.
+// take reads the next n bytes. It allocates at most about twice what has arrived,
+// whatever n claims.
 func (s *streamReader) take(n int64) ([]byte, error) {
 	b := make([]byte, min(n, firstRead))
 	for read := int64(0); ; {

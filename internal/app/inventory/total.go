@@ -10,9 +10,9 @@ import (
 // A Total sums up a store.
 type Total struct {
 	Usage     store.Usage
-	Kinds     []KindTotal // of kinds that there are, in the order of their declaration
+	Kinds     []KindTotal // existing kinds, in the order of their declaration
 	Cost      time.Duration
-	Pinned    int64 // records
+	Pinned    int64 // number of records
 	Manifests int64
 }
 
@@ -21,10 +21,10 @@ type KindTotal struct {
 	Kind    Kind
 	Records int64
 	Bytes   int64         // of payload
-	Cost    time.Duration // that computing all of them took
+	Cost    time.Duration // time that computing all of them took
 }
 
-// Totals sums up all that s holds.
+// Totals sums up the content of s.
 func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 	kinds := map[Kind]KindTotal{}
 	for r, err := range Records(ctx, s, Selection{}) {

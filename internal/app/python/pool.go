@@ -19,51 +19,51 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// idleTime is how long a worker that nobody needs is kept.
+// idleTime is how long an idle worker stays alive.
 const idleTime = time.Minute
 
-// A Pool stands for the workers that run one function. It may be used by many goroutines.
-// They end when nobody has it any more.
+// A Pool refers to the workers that run one function. It is safe for concurrent
+// use. The workers end when the Pool is garbage collected.
 type Pool struct {
 	number Number
 }
 
-// A Number is what a pool is known by. It stands for it as long as somebody has the pool.
+// A Number identifies a pool. It is valid as long as the pool is referenced.
 type Number uint64
 
 // Number returns the number of a pool.
 func (p *Pool) Number() Number { return p.number }
 
-// KnownBy is what the function of a pool is known by, which must not be changed.
+// KnownBy returns the identity of a pool's function, which must not be modified.
 func KnownBy(p *Pool) *Known { return &crewOf(p.number).known }
 
-// A crew is the workers themselves.
+// A crew holds the workers of a pool.
 type crew struct {
 	setup Setup
 	known Known
-	slots chan struct{} // one taken for each worker that is at work
+	slots chan struct{} // one element for each busy worker
 
 	mu     sync.Mutex
-	idle   []idler     // the last one was used last
-	timer  *time.Timer // ends those that are idle for long; nil if none was
+	idle   []idler     // the most recently used one last
+	timer  *time.Timer // ends workers after the idle time; nil if none was idle
 	closed bool
 	seen   stamps
 }
 
-// An idler is a worker that waits for something to do.
+// An idler is an idle worker.
 type idler struct {
 	*worker
 	since time.Time
 }
 
-// crews are those of the pools that somebody has, by their numbers.
+// crews are the crews of referenced pools, by number.
 var crews struct {
 	sync.Mutex
 	of   map[Number]*crew
-	made Number // how many there were
+	made Number // number of crews so far
 }
 
-// enlist makes the pool of a crew.
+// enlist creates the pool of a crew.
 func enlist(c *crew) *Pool {
 	crews.Lock()
 	defer crews.Unlock()
@@ -77,7 +77,7 @@ func enlist(c *crew) *Pool {
 	return p
 }
 
-// dismiss ends the crew of a pool that nobody has any more.
+// dismiss ends the crew of a pool that is not referenced any longer.
 func dismiss(number Number) {
 	crews.Lock()
 	c := crews.of[number]
@@ -92,33 +92,33 @@ func crewOf(number Number) *crew {
 	return crews.of[number]
 }
 
-// pools are those that there are, by their setups: mappers are made several times in a run,
+// pools caches pools by setup, because a mapper is built several times in a run,
 // and again for each client of a server.
 var pools struct {
 	sync.Mutex
 	all []*entry // the oldest first
 }
 
-// maxPools is how many pools that may have no worker are remembered.
+// maxPools bounds the cached pools, which may have no worker.
 const maxPools = 64
 
 type entry struct {
 	key   string
 	owner any
-	ready chan struct{} // closed when pool or err is there
+	ready chan struct{} // closed when pool or err is set
 	pool  *Pool
 	err   error
 }
 
-// markName is the variable of the environment by which processes are found that workers left:
-// the number of this process, a dot, and which pool.
+// markName is an environment variable that identifies processes left by workers.
+// Its value is the PID of this process, a dot, and the pool.
 const markName = "LARDER_WORKERS"
 
-// clearedAway is done once processes were ended that workers of a killed program left.
+// clearedAway runs the clean-up of processes that workers of killed programs left.
 var clearedAway sync.Once
 
-// Open returns the pool of a setup, of at most so many workers. An owner has pools of its
-// own. Files that changed since make it another one.
+// Open returns the pool for a setup, with at most the given number of workers. Each
+// owner has separate pools. Files changed since the last call lead to a new pool.
 func Open(ctx context.Context, s Setup, workers int, owner any) (*Pool, error) {
 	clearedAway.Do(func() { process.EndLeft(markName) })
 	text, err := json.Marshal(s)
@@ -141,7 +141,8 @@ func Open(ctx context.Context, s Setup, workers int, owner any) (*Pool, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		// A run has what it began with: what is edited meanwhile counts for the next one.
+		// A run continues with the code it began with; later edits affect the next
+		// run.
 		if e.err == nil && (owner != nil || crewOf(e.pool.number).isCurrent(ctx)) {
 			return e.pool, nil
 		}
@@ -164,7 +165,7 @@ func entryOf(key string, owner any) (e *entry, mine bool) {
 		}
 	}
 	if len(pools.all) >= maxPools {
-		pools.all = slices.Delete(pools.all, 0, 1) // its workers end when they were idle for a while
+		pools.all = slices.Delete(pools.all, 0, 1) // its workers end after the idle time
 	}
 	e = &entry{key: key, owner: owner, ready: make(chan struct{})}
 	pools.all = append(pools.all, e)
@@ -177,7 +178,7 @@ func (e *entry) remove() {
 	pools.all = slices.DeleteFunc(pools.all, func(o *entry) bool { return o == e })
 }
 
-// CloseOf ends the pools of an owner, when nothing is computed by them any more.
+// CloseOf ends the pools of an owner, which must not be in use.
 func CloseOf(owner any) {
 	pools.Lock()
 	var of []*entry
@@ -209,7 +210,8 @@ func open(ctx context.Context, s Setup, workers int) (*Pool, error) {
 	return enlist(c), nil
 }
 
-// isCurrent reports whether a function would be known by the same if it were imported now.
+// isCurrent reports whether importing the function again would give the same
+// identity.
 func (c *crew) isCurrent(ctx context.Context) bool {
 	c.mu.Lock()
 	seen := c.seen
@@ -233,7 +235,7 @@ func (c *crew) isCurrent(ctx context.Context) bool {
 	return true
 }
 
-// differs reports that a worker does not run what this pool is known by.
+// differs returns an error if a worker's function differs from that of the pool.
 func (c *crew) differs(w *worker) error {
 	if w.known.Identity == c.known.Identity && slices.Equal(w.known.As, c.known.As) {
 		return nil
@@ -244,7 +246,8 @@ func (c *crew) differs(w *worker) error {
 	return fmt.Errorf("%s, or what it reaches: %w since the run began", c.setup.Function, dataset.ErrChanged)
 }
 
-// An otherError says that processes of one run do not have a function of the same.
+// An otherError says that processes of one run have different versions of a
+// function.
 type otherError struct{ function, part string }
 
 func (e otherError) Error() string {
@@ -254,27 +257,27 @@ func (e otherError) Error() string {
 
 func (otherError) Unwrap() error { return dataset.ErrChanged }
 
-// A Task is what a worker is to do with some samples.
+// A Task is the work on some samples for a worker.
 type Task struct {
-	Bytes  int64                      // of the message that it is given
-	Fill   func(message []byte) error // writes that, from its first byte to its last
-	Limit  time.Duration              // how long it may take; 0: as long as it takes
-	Most   int64                      // bytes that the answer may have
-	Answer func(message []byte) error // reads the answer, of which it must keep nothing
-	Log    io.Writer                  // takes what it says meanwhile; may be nil
+	Bytes  int64                      // size of the message to the worker
+	Fill   func(message []byte) error // writes all bytes of the message
+	Limit  time.Duration              // time limit; 0 means none
+	Most   int64                      // maximum size of the answer
+	Answer func(message []byte) error // reads the answer, and must not retain it
+	Log    io.Writer                  // receives stderr of the worker during the task; may be nil
 	// Environ is added to the environment.
 	Environ []string
-	// Left, if not nil, is told what a worker that ended before it was done had put into its
-	// memory by then, whole or not.
+	// Left, if not nil, receives the possibly incomplete answer of a worker that
+	// ended early.
 	Left func(memory []byte)
 }
 
-// ErrTimeout is that a task took longer than its limit. Its worker was ended.
+// ErrTimeout says that a task exceeded its limit. Its worker was ended.
 var ErrTimeout = errors.New("it took longer than its time")
 
-// Do has a task done by a worker that has nothing to do, or by another one, as long as there
-// are not too many. Nil, a *FunctionError and what Fill returned leave the worker as it is;
-// after any other error another one takes its place, when there is need for one.
+// Do executes a task on an idle worker, or on a new one within the bound of
+// workers. The worker stays usable after success, a *FunctionError or an error of
+// Fill. After any other error it is replaced on demand.
 func Do(ctx context.Context, number Number, t *Task) error {
 	return crewOf(number).do(ctx, t)
 }
@@ -296,7 +299,7 @@ func (c *crew) do(ctx context.Context, t *Task) error {
 	}
 }
 
-// doBy has a task done by a worker, which is put back if it can be used again.
+// doBy executes a task on a worker, and puts the worker back if it stays usable.
 func (c *crew) doBy(ctx context.Context, w *worker, t *Task) error {
 	fit, err := w.carryOut(ctx, t)
 	if fit {
@@ -307,7 +310,7 @@ func (c *crew) doBy(ctx context.Context, w *worker, t *Task) error {
 	return err
 }
 
-// wait waits until one more worker may work.
+// wait waits for a free slot of a worker.
 func (c *crew) wait(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -323,7 +326,7 @@ func (c *crew) wait(ctx context.Context) error {
 	}
 }
 
-// take returns a worker, which is started if none is idle.
+// take returns an idle worker, or starts one.
 func (c *crew) take(ctx context.Context) (*worker, error) {
 	for {
 		c.mu.Lock()
@@ -351,7 +354,7 @@ func (c *crew) take(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// put takes a worker back that has nothing to do.
+// put returns a worker to the idle ones.
 func (c *crew) put(w *worker) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -365,7 +368,7 @@ func (c *crew) put(w *worker) {
 	}
 }
 
-// retire ends the workers that were idle for long, and looks again later if there are others.
+// retire ends the workers that were idle for long, and sets a timer for the others.
 func (c *crew) retire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -381,7 +384,7 @@ func (c *crew) retire() {
 	}
 }
 
-// dismissMost ends the idle workers but one: another crew does what is new.
+// dismissMost ends all idle workers but one, because another crew handles new work.
 func (c *crew) dismissMost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -405,10 +408,10 @@ func (c *crew) close() {
 	process.End("", c.setup.mark+"\x00")
 }
 
-// stamps are the states of files and folders.
+// stamps are the states of files and directories.
 type stamps struct {
 	of   map[string]stamp
-	sure bool // they were so for a while, so that another change would give another time
+	sure bool // unchanged for so long that another change would have another time
 }
 
 type stamp struct {
@@ -417,7 +420,7 @@ type stamp struct {
 	time  int64
 }
 
-// stampsOf looks at files that were read after a moment.
+// stampsOf returns the states of files that were read after began.
 func stampsOf(paths []string, began time.Time) stamps {
 	s := stamps{map[string]stamp{}, true}
 	for _, path := range paths {
@@ -451,8 +454,9 @@ func (s stamps) unchanged() bool {
 	return true
 }
 
-// environ is the environment of a worker: that of this program, with the order of sets fixed
-// and as many threads for libraries as there are processors for it, unless it says otherwise.
+// environ returns the environment of a worker. By default it is that of this
+// program, with a fixed hash seed for sets and the worker's share of processors as
+// the number of library threads.
 func (s *Setup) environ() []string {
 	env := append(os.Environ(), s.mark)
 	add := func(name, value string) {

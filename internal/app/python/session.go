@@ -2,15 +2,15 @@ package python
 
 import "context"
 
-// A Session is a worker that one user has, for tasks one after another: what the function has
-// in its process stays there between them. There may be any number beside the workers that a
-// pool has at once. Do is for one goroutine at a time, and so is Close.
+// A Session is a worker with a single user, for consecutive tasks: the state of the
+// function's process persists between them. Sessions do not count against the
+// workers of a pool. Do and Close must not be called concurrently.
 type Session struct {
-	pool   *Pool // to have it
+	pool   *Pool // keeps it alive
 	worker *worker
 }
 
-// Begin begins a session with a worker of a pool that has nothing to do, or a new one.
+// Begin starts a session with an idle worker of a pool, or a new one.
 func Begin(ctx context.Context, p *Pool) (*Session, error) {
 	w, err := crewOf(p.number).take(ctx)
 	if err != nil {
@@ -19,20 +19,20 @@ func Begin(ctx context.Context, p *Pool) (*Session, error) {
 	return &Session{p, w}, nil
 }
 
-// Do has a task done. It is an error after any other error than a *FunctionError, and than
-// what Fill returned, as the worker has ended then.
+// Do executes a task. After an error other than a *FunctionError or one of Fill,
+// the worker has ended, and every further call fails.
 func (s *Session) Do(ctx context.Context, t *Task) error {
 	_, err := s.worker.carryOut(ctx, t)
 	return err
 }
 
-// Interrupt has what the worker does raise KeyboardInterrupt, where the system can do that;
-// else it ends the worker. It may be called while Do is under way.
+// Interrupt raises KeyboardInterrupt in the worker, if the system supports that;
+// otherwise it ends the worker. It may be called during Do.
 func (s *Session) Interrupt() { s.worker.interrupt() }
 
-// Look has looked at what the worker has put into its memory, if it shares that and is at
-// work. It may be called while Do is under way. What the worker put there within the last
-// milliseconds may not be whole.
+// Look calls read with the memory of the worker's answer, if that is shared and the
+// worker is busy. It may be called during Do. Data of the last milliseconds may be
+// incomplete.
 func (s *Session) Look(read func(memory []byte)) {
 	w := s.worker
 	w.mu.Lock()

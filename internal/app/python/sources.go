@@ -10,7 +10,7 @@ import (
 var files embed.FS
 
 var _ = source.Register(files, source.Options{Pure: []string{
-	// How workers are found, started, fed and ended changes no result.
+	// The management of workers does not change a result.
 	"github.com/larder-data/larder/internal/app/python.crews", "github.com/larder-data/larder/internal/sharedmem",
 	"github.com/larder-data/larder/internal/proc/process", "github.com/larder-data/larder/pool.Wait",
 	"context", "os", "os/exec", "runtime", "syscall", "time", "golang.org/x/sys/unix",

@@ -1,6 +1,7 @@
-// Package python runs functions of Python in processes that stay: each is started once,
-// imports what it needs, and is then fed with samples through memory that it shares with
-// this program. docs/guides/python-functions-in-flows.md says what users see of it.
+// Package python provides persistent worker processes for Python functions. Each
+// process imports its function once, and then gets samples through memory shared
+// with this program. docs/guides/python-functions-in-flows.md is the documentation
+// for users.
 package python
 
 import (
@@ -23,60 +24,61 @@ import (
 	"github.com/larder-data/larder/internal/sharedmem"
 )
 
-// Frames: the kind and the bytes of what follows, of 4 bytes each.
+// Frames: the kind and the size of the body, 4 bytes each.
 const (
-	frameSetup  = 1 // to the worker: what it is to run, as JSON
-	frameReady  = 2 // from it: what that is known by, as JSON
-	frameDo     = 3 // to it: how long the message is, and variables of the environment; the message, where no memory is shared
-	frameDone   = 4 // from it: how long the message is; the message, where no memory is shared
-	frameFailed = 5 // from it: why nothing came of it, as JSON
-	frameStart  = 6 // to it: call the function's setup; ready or failed, from it
+	frameSetup  = 1 // to the worker: the setup, as JSON
+	frameReady  = 2 // from it: the identity of the function, as JSON
+	frameDo     = 3 // to it: the size of the message and environment variables; the message, without shared memory
+	frameDone   = 4 // from it: the size of the answer; the answer, without shared memory
+	frameFailed = 5 // from it: the error, as JSON
+	frameStart  = 6 // to it: call the function's setup; it replies with ready or failed
 
 	maxText = 64 << 20 // bytes of JSON in a frame
 )
 
-// keptMemory is how many bytes of shared memory a worker keeps for the next samples.
+// keptMemory is the shared memory that a worker retains for the next samples, in
+// bytes.
 const keptMemory = 32 << 20
 
 var errMessage = errors.New("the worker sent what is not understood; are the program and the package of one version?")
 
-// A Setup says what workers run.
+// A Setup describes what workers run.
 type Setup struct {
 	Interpreter string            `json:"-"`
-	Dir         string            `json:"dir"`  // where modules are looked for first
-	Path        []string          `json:"path"` // and then
+	Dir         string            `json:"dir"`  // first directory of the module path
+	Path        []string          `json:"path"` // the rest of the module path
 	Function    string            `json:"function"`
 	Start       string            `json:"setup,omitempty"`
 	Version     string            `json:"version,omitempty"`
-	Allow       []string          `json:"allow"` // what the function is not refused for
+	Allow       []string          `json:"allow"` // checks that are disabled for the function
 	Items       []string          `json:"items"`
 	As          map[string]string `json:"as,omitempty"`
 	Into        []string          `json:"into"`
 	Batch       bool              `json:"batch"`
-	Generates   bool              `json:"generates,omitempty"` // what it returns is gone through, piece by piece
+	Generates   bool              `json:"generates,omitempty"` // its result is iterated, piece by piece
 	Args        json.RawMessage   `json:"args,omitempty"`
 	Files       map[string]string `json:"files,omitempty"` // by parameter
 	Shared      bool              `json:"shared"`
-	Logs        bool              `json:"logs"` // what is written to stderr is told apart by sample
-	Threads     int               `json:"-"`    // that libraries are to use
-	mark        string            // a variable of the environment, by which processes are found that workers left
+	Logs        bool              `json:"logs"` // split stderr by sample
+	Threads     int               `json:"-"`    // for libraries
+	mark        string            // environment variable that identifies processes left by workers
 }
 
-// Known is what a function is known by.
+// Known is the identity of a function.
 type Known struct {
-	Identity string      `json:"identity"` // a digest of all that it reaches
-	Parts    []KnownPart `json:"parts"`    // of what it is made, for people
-	As       []string    `json:"as"`       // how each item is given to it
-	Files    []string    `json:"files"`    // what was read to import it, and folders that were looked into
+	Identity string      `json:"identity"` // a digest of everything that it reaches
+	Parts    []KnownPart `json:"parts"`    // components of the identity, for display
+	As       []string    `json:"as"`       // how each item is passed
+	Files    []string    `json:"files"`    // files read to import it, and searched directories
 }
 
-// A KnownPart is one thing that a function is known by.
+// A KnownPart is one part of a function's identity.
 type KnownPart struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
 }
 
-// beside returns what is part of k and not of others, for people; "" if nothing is.
+// beside describes the first part of k that differs in others; "" if there is none.
 func (k Known) beside(others Known) string {
 	for _, part := range k.Parts {
 		if !slices.Contains(others.Parts, part) {
@@ -86,12 +88,13 @@ func (k Known) beside(others Known) string {
 	return ""
 }
 
-// A FunctionError is what a function in Python raised, or what is wrong with what it returned.
+// A FunctionError is an exception of a Python function, or an error in its return
+// value.
 type FunctionError struct{ Text string }
 
 func (e *FunctionError) Error() string { return e.Text }
 
-// A DiedError says that a worker ended before it was done.
+// A DiedError says that a worker ended during its work.
 type DiedError struct {
 	How    string // "exit status 1"
 	Stderr string // its end
@@ -99,33 +102,33 @@ type DiedError struct {
 
 func (e *DiedError) Error() string { return "the worker ended: " + e.How + e.Stderr }
 
-// A worker is one process. One task at a time uses it.
+// A worker is one process. It executes one task at a time.
 type worker struct {
 	known   Known
-	in, out *sharedmem.Memory // nil where none can be shared
-	have    int64             // bytes of in that can be written to
-	large   int64             // bytes that out has at least
+	in, out *sharedmem.Memory // nil without shared memory
+	have    int64             // writable bytes of in
+	large   int64             // minimum size of out in bytes
 
-	end       func() // ends the process and those that it started, if they have not ended
-	interrupt func() // has Python raise KeyboardInterrupt, where the system can do that, and else ends it
+	end       func() // ends the process and its children, if they are still running
+	interrupt func() // raises KeyboardInterrupt where supported, otherwise ends the process
 	to        *os.File
 	from      *os.File
 	stderr    *os.File
 	said      teller
-	heard     chan struct{} // closed when all is read that it said
+	heard     chan struct{} // closed at the end of stderr
 	dead      chan struct{} // closed after that, when the process has ended
 	how       error
-	ready     bool // the function's setup was called, if it has one
+	ready     bool // the function's setup, if any, was called
 
-	mu     sync.Mutex // of atWork, and of looking while it is so
-	atWork bool       // an answer is waited for
+	mu     sync.Mutex // guards atWork, and reading memory while it is set
+	atWork bool       // a task is in progress
 
 	heads *bufio.Reader // of from
 	head  [8]byte
 	body  []byte
 }
 
-// start starts a process and has it import what it is to run.
+// start starts a process and imports the function in it.
 func start(ctx context.Context, s *Setup) (_ *worker, err error) {
 	w := &worker{heard: make(chan struct{}), dead: make(chan struct{})}
 	given := *s
@@ -156,7 +159,7 @@ func start(ctx context.Context, s *Setup) (_ *worker, err error) {
 
 // begin starts the process.
 func (w *worker) begin(s *Setup) error {
-	cmd := exec.CommandContext(context.Background(), s.Interpreter, "-P", "-m", "larder._worker") // it outlives who first needed it
+	cmd := exec.CommandContext(context.Background(), s.Interpreter, "-P", "-m", "larder._worker") // it may outlive the context of its first user
 	cmd.Dir = s.Dir
 	cmd.Env = s.environ()
 	stdin, to, err := os.Pipe()
@@ -178,7 +181,7 @@ func (w *worker) begin(s *Setup) error {
 	w.to, w.from, w.stderr = to, from, stderr
 	w.heads = bufio.NewReader(from)
 	w.end, w.interrupt, err = live(cmd, w.over)
-	_, _, _ = stdin.Close(), stdout.Close(), errout.Close() // they are the worker's
+	_, _, _ = stdin.Close(), stdout.Close(), errout.Close() // the worker has its own copies
 	if err != nil {
 		_, _, _ = to.Close(), from.Close(), stderr.Close()
 		return fmt.Errorf("the interpreter %s cannot be run: %w; name one in LARDER_PYTHON, or by interpreter", s.Interpreter, err)
@@ -187,14 +190,14 @@ func (w *worker) begin(s *Setup) error {
 	return nil
 }
 
-// listen reads what the worker says on stderr, to its end.
+// listen reads stderr of the worker to its end.
 func (w *worker) listen() {
 	defer close(w.heard)
 	w.said.read(w.stderr)
 }
 
-// over is called when the process has ended. What it sent before is still read; processes
-// that it left may hold the pipes open, and are not waited for.
+// over is called when the process has ended. It reads the remaining output, but
+// does not wait for processes that hold the pipes open.
 func (w *worker) over(how error) {
 	w.how = how
 	soon := time.Now().Add(pipeDelay)
@@ -207,12 +210,11 @@ func (w *worker) over(how error) {
 	close(w.dead)
 }
 
-// pipeDelay is how long the end of a pipe is waited for when a worker and its group have
-// ended: a process that left the group may hold it open.
+// pipeDelay is how long to wait for the end of a pipe after a worker and its group
+// have ended. A process that left the group may hold it open.
 const pipeDelay = 100 * time.Millisecond
 
-// close ends the process, and lets go of all that it was given. Nothing of the worker may
-// be in use.
+// close ends the process, and releases its memory. The worker must not be in use.
 func (w *worker) close() {
 	w.end()
 	<-w.dead
@@ -236,7 +238,7 @@ func (w *worker) isDead() bool {
 	}
 }
 
-// introduce says what is to be run, and hears what it is known by.
+// introduce sends the setup, and receives the identity of the function.
 func (w *worker) introduce(s *Setup) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -258,14 +260,14 @@ func (w *worker) introduce(s *Setup) error {
 	return nil
 }
 
-// lost says why a worker cannot be heard any more: as a rule, because it ended.
+// lost returns the reason why a worker does not answer: usually, it has ended.
 func (w *worker) lost(err error) error {
 	if errors.Is(err, errMessage) {
 		return err
 	}
 	select {
 	case <-w.dead:
-	case <-time.After(pipeDelay): // it is not ending by itself
+	case <-time.After(pipeDelay): // it is still running
 		w.end()
 		<-w.dead
 	}
@@ -276,7 +278,7 @@ func (w *worker) lost(err error) error {
 	return &DiedError{how, w.said.tail.String()}
 }
 
-// failureOf reads what a worker says of a failure.
+// failureOf decodes an error from a worker.
 func failureOf(body []byte) error {
 	var said struct {
 		Text string `json:"text"`
@@ -312,11 +314,11 @@ func (w *worker) receive(most int) (kind uint32, body []byte, err error) {
 	return kind, body, err
 }
 
-// setupTime is how long a setup may take at least, where samples have a limit: a model takes
-// longer to load than to be asked.
+// setupTime is the minimum time limit for a setup if samples have a limit: loading
+// a model takes longer than calling it.
 const setupTime = 5 * time.Minute
 
-// within does something in a time, or ends the worker; 0 is as long as it takes.
+// within calls do, and ends the worker after the limit; 0 means no limit.
 func (w *worker) within(ctx context.Context, limit time.Duration, do func() error) error {
 	bounded, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
@@ -331,7 +333,7 @@ func (w *worker) within(ctx context.Context, limit time.Duration, do func() erro
 	return err
 }
 
-// prepare has the function's setup called, if it has one and it was not.
+// prepare calls the function's setup, if it has one, once.
 func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 	if w.ready {
 		return nil
@@ -357,8 +359,8 @@ func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 	})
 }
 
-// carryOut has a task done, and reports whether the worker can be used again. If not, it has
-// ended.
+// carryOut executes a task, and reports whether the worker stays usable. If not, it
+// has ended.
 func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
 	end := w.said.begin(t.Log)
 	err = w.prepare(ctx, t.Limit)
@@ -386,7 +388,7 @@ func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
 	return fit, err
 }
 
-// show has what the worker has put into the memory of its answers looked at.
+// show calls read with the memory of the answer in progress.
 func (w *worker) show(read func(memory []byte)) {
 	if w.out == nil {
 		return
@@ -396,11 +398,12 @@ func (w *worker) show(read func(memory []byte)) {
 	}
 }
 
-// wait waits for the answer to a task. Meanwhile what there is of it may be looked at.
+// wait waits for the answer to a task. During that time show may read what there is
+// of it.
 func (w *worker) wait(most int64) (kind uint32, body []byte, err error) {
 	w.working(true)
 	defer w.working(false)
-	return w.receive(int(min(max(most, maxText)+8, 1<<31-1))) // also why nothing came of it
+	return w.receive(int(min(max(most, maxText)+8, 1<<31-1))) // or the error
 }
 
 func (w *worker) working(is bool) {
@@ -409,7 +412,7 @@ func (w *worker) working(is bool) {
 	w.atWork = is
 }
 
-// do has a task done. Any error but a *FunctionError leaves the worker unfit.
+// do executes a task. After any error but a *FunctionError the worker is unusable.
 func (w *worker) do(t *Task) error {
 	if err := w.ask(t); err != nil {
 		return err
@@ -478,19 +481,20 @@ func (w *worker) sendTask(body []byte) error {
 	return nil
 }
 
-// An unheardError says that a worker had ended before it heard of a task.
+// An unheardError says that a worker had ended before it received a task.
 type unheardError struct{ err error }
 
 func (e *unheardError) Error() string { return e.err.Error() }
 func (e *unheardError) Unwrap() error { return e.err }
 
-// An unsentError says that a task could not be sent, and the worker does not know of it.
+// An unsentError says that a task could not be sent, and the worker did not receive
+// it.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// shrink gives memory back that was needed for large samples.
+// shrink releases memory that was needed for large samples.
 func (w *worker) shrink() {
 	if w.in == nil {
 		return
@@ -499,24 +503,24 @@ func (w *worker) shrink() {
 		w.in.Shrink(keptMemory, w.have)
 		w.have = keptMemory
 	}
-	if w.large > keptMemory { // the file stays as large
+	if w.large > keptMemory { // the file keeps its size
 		w.out.Shrink(keptMemory, w.large)
 		w.large = keptMemory
 	}
 }
 
-// A teller takes what a worker says on stderr: the end of it for errors, and what it says
-// of a sample for the log of that.
+// A teller receives stderr of a worker. It stores the end for errors, and writes
+// the output for a sample to its log.
 type teller struct {
 	mu    sync.Mutex
 	tail  process.Tail
-	log   io.Writer // nil: nobody wants it
-	marks int       // how many ends of samples were read
+	log   io.Writer // nil: dropped
+	marks int       // number of ends of samples read
 	mark  *sync.Cond
 	over  bool
 }
 
-// endOfSample is what a worker writes to stderr after each sample, where that is wanted.
+// endOfSample is what a worker writes to stderr after each sample, on request.
 const endOfSample = "\x00larder: end of sample\x00"
 
 func (t *teller) read(from io.Reader) {
@@ -531,7 +535,8 @@ func (t *teller) read(from io.Reader) {
 	}
 }
 
-// take hands on what was read, but for the beginning of what may be an end of a sample.
+// take passes on what was read, except a suffix that may be the beginning of
+// endOfSample.
 func (t *teller) take(b []byte, held *int, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -558,7 +563,7 @@ func (t *teller) take(b []byte, held *int, last bool) {
 func (t *teller) say(b []byte) {
 	_, _ = t.tail.Write(b) // which cannot fail
 	if t.log != nil && len(b) > 0 {
-		_, _ = t.log.Write(b) // a log that cannot be written changes no result
+		_, _ = t.log.Write(b) // a log that cannot be written does not change a result
 	}
 }
 
@@ -575,8 +580,8 @@ func (t *teller) ended() {
 	t.signal()
 }
 
-// begin has what is said from now on go to a log; end waits until all is there that was
-// said of the sample, if the worker was asked for it.
+// begin sends further output to a log. end waits for all output of the sample, if
+// the worker received the task.
 func (t *teller) begin(log io.Writer) (end func(asked bool)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,7 +4,7 @@ package python
 
 import "os/exec"
 
-// live starts a process. over is called when it has ended.
+// live starts a process. It calls over when the process has ended.
 func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err

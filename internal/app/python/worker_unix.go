@@ -11,14 +11,14 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// live starts a process in a group of its own, all of which ends when the process ends
-// or is ended, and, where the system can do that, when this program does. over is called
-// when it has ended.
+// live starts a process in a process group. The group ends with the process and,
+// where the system supports it, with this program. live calls over when the process
+// has ended.
 func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error) {
 	cmd.SysProcAttr = process.Attributes()
 	begun := make(chan error)
 	var mu sync.Mutex
-	gone := false // then the group's number may be another's soon
+	gone := false // afterwards the group ID may be reused
 	signal := func(to int, s syscall.Signal) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -29,7 +29,7 @@ func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error
 	end = func() { signal(-1, syscall.SIGKILL) }     // the group
 	interrupt = func() { signal(1, syscall.SIGINT) } // the process
 	go func() {
-		runtime.LockOSThread() // what ends with its parent ends with the thread that started it
+		runtime.LockOSThread() // the parent-death signal is bound to the thread that started it
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		begun <- err
@@ -39,7 +39,7 @@ func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error
 		left := process.AwaitExit(cmd.Process.Pid)
 		mu.Lock()
 		if left {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // those that it left; its number is kept until Wait
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // remaining processes of the group; its ID stays reserved until Wait
 		}
 		gone = left
 		mu.Unlock()

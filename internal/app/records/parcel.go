@@ -1,5 +1,6 @@
-// Package records has the kinds of records that the engine stores beside plain values: what it
-// notes about computations, and the items that were computed of a sample, as one value ([Encode]).
+// Package records provides the kinds of records that the engine stores besides
+// plain values: bookkeeping about computations, and the computed items of a sample
+// as one value ([Encode]).
 package records
 
 import (
@@ -11,19 +12,19 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Format names the encoding; another one is another format.
+// Format names the encoding; a change of the encoding needs a new name.
 const Format = "larder parcel 2"
 
 // Type is the type of records that hold parcels.
 var Type = xxh3.HashString(Format)
 
-// An Item is what is kept of one.
+// An Item is the stored form of an item.
 type Item struct {
 	Key    string
 	From   string // not empty: passed on from this key of the input
 	Ext    string
 	Shared bool
-	Digest key.Digest // of Bytes, or zero: of few bytes it is sooner made than kept
+	Digest key.Digest // of Bytes, or zero if they are so few that computing it is faster
 	Bytes  []byte
 }
 
@@ -35,8 +36,8 @@ const (
 )
 
 const (
-	// Aligned is from how many bytes on an item begins at a multiple of 64, so
-	// that an array can be used where it is.
+	// Aligned is the size from which on an item is aligned to 64 bytes, so that an
+	// array can be used in place.
 	Aligned = 1 << 10
 	align   = 64
 	// MaxBytes bounds an item.
@@ -66,7 +67,7 @@ func Encode(items []Item) []byte {
 	return b
 }
 
-// padding is how many bytes after pos an item of some bytes begins.
+// padding returns the number of bytes between pos and an item of this length.
 func padding(pos, length int) int {
 	if length < Aligned {
 		return 0
@@ -98,7 +99,7 @@ func appendText(b []byte, s string) []byte {
 
 var errParcel = errors.New("not a parcel")
 
-// Decode reads a parcel; the items refer to b. Memory is bounded by its length.
+// Decode decodes a parcel; the items refer to b. Its length bounds the memory.
 func Decode(b []byte) ([]Item, error) {
 	r := reader{b: b}
 	n := r.number()
@@ -126,19 +127,18 @@ func Decode(b []byte) ([]Item, error) {
 	return items, nil
 }
 
-// leastItem is how many bytes an item takes at least: flags, a key, an extension or
-// the key of the input, and a length or the first byte of that.
+// leastItem is the minimum size of an item: flags, a key, an extension or the key
+// of the input, and a length or its first byte.
 const leastItem = 4
 
-// reader reads from a parcel; once something is missing it reads nothing more and
-// is bad.
+// reader reads from a parcel; after an error it is bad and returns zero values.
 type reader struct {
 	b   []byte
 	pos int
 	bad bool
 }
 
-// head reads what is said of an item, and returns how many bytes it has.
+// head reads the header of an item, and returns the size of its data.
 func (r *reader) head(it *Item) uint64 {
 	f := r.take(1)
 	if r.bad || f[0] >= flags {

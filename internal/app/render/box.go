@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// width is how wide the box of a node must be, the texts on it being shortened
-// as they are drawn.
+// width returns the minimum width of a node's box, with strings shortened as they
+// are drawn.
 func (d *Drawing) width(n int) int {
 	node := d.nodes[n]
 	w := max(
@@ -22,7 +22,7 @@ func (d *Drawing) width(n int) int {
 	return max(leastWidth, (w+1)&^1+2*padding)
 }
 
-// height is how high the box of a node must be.
+// height returns the minimum height of a node's box.
 func (d *Drawing) height(n int) int {
 	var ins int
 	outs := map[string]bool{}
@@ -41,15 +41,15 @@ func (d *Drawing) height(n int) int {
 	return max(h, max(ins, len(outs))*socketGap+padding)
 }
 
-// share is a part of a node's executions, failures and samples that were found, by
-// where.
+// share is a part of a node's samples: computed, failed, or found in one of the
+// places.
 type share struct {
 	color color
 	word  string
 	n     int64
 }
 
-// shares are the parts that there are.
+// shares returns the shares that are not empty.
 func (n node) shares() (all []share) {
 	if n.report == nil {
 		return nil
@@ -69,7 +69,7 @@ func (n node) shares() (all []share) {
 
 func (s share) text() string { return short(s.n) + " " + s.word }
 
-// sharesWidth is how wide the texts of shares are, each behind a dot.
+// sharesWidth returns the width of the labels of shares, each with a dot.
 func sharesWidth(all []share) (w int) {
 	for _, s := range all {
 		w += dotWidth + width(s.text(), smallSize)
@@ -79,8 +79,8 @@ func sharesWidth(all []share) (w int) {
 
 const dotWidth = 14
 
-// counted says how many samples a node put out, and how many of the reads of them
-// were not computed; hits is "" if there was none.
+// counted returns the number of output samples, and the share of reads without a
+// computation; hits is "" if there was none.
 func (n node) counted() (samples, hits string) {
 	r := n.report
 	got := float64(max(r.FromMemory, r.MemoryReads, 0)) + float64(max(r.FromStore, r.StoreReads, 0))
@@ -97,7 +97,7 @@ func plural(n int64, word string) string {
 	return short(n) + " " + word + "s"
 }
 
-// short writes a number with at most three digits that count.
+// short formats a number with at most three significant digits.
 func short(n int64) string {
 	f := float64(n)
 	for _, unit := range []string{"", "k", "M", "G", "T", "P"} {
@@ -112,7 +112,7 @@ func short(n int64) string {
 	return fmt.Sprintf("%.3gE", f)
 }
 
-// badge marks what a node remembers.
+// badge marks the caching of a node.
 type badge struct {
 	icon icon
 	text string // "" for none
@@ -137,7 +137,7 @@ func (n node) badges() (all []badge) {
 
 const (
 	badgeHeight = 20
-	badgeText   = 11 // size of letters
+	badgeText   = 11 // font size
 	iconSize    = 12
 )
 

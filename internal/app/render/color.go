@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// A color has a name in the picture's style sheet, and two values: on a light
-// page, and on a dark one.
+// A color has a name in the picture's style sheet, and values for light and dark
+// pages.
 type color struct{ name, light, dark string }
 
 var (
@@ -20,7 +20,7 @@ var (
 	source   = color{"source", "#1a7f37", "#238636"}
 	operator = color{"operator", "#0b5cad", "#1f6feb"}
 	sink     = color{"sink", "#c62828", "#cf3a36"}
-	onFill   = color{"on-fill", "#ffffff", "#ffffff"} // texts on the three above
+	onFill   = color{"on-fill", "#ffffff", "#ffffff"} // text on the three above
 	computed = color{"computed", "#d1620b", "#f0883e"}
 	memory   = color{"memory", "#8250df", "#a371f7"}
 	store    = color{"store", "#1b7c83", "#39c5cf"}
@@ -39,8 +39,8 @@ func colorOf(k component.Kind) color {
 	return operator
 }
 
-// darkStyle is the style sheet for dark pages. Viewers that do not know it
-// show the light colors, which are attributes of what is drawn.
+// darkStyle is the style sheet for dark pages. Viewers without support show the
+// light colors, which are attributes of the elements.
 func darkStyle() string {
 	var b strings.Builder
 	b.WriteString("@media (prefers-color-scheme: dark) {\n")
@@ -51,7 +51,7 @@ func darkStyle() string {
 	return b.String()
 }
 
-// fill and stroke are attributes.
+// fill and stroke return attributes.
 func fill(c color) string { return fmt.Sprintf(`class="f-%s" fill="%s"`, c.name, c.light) }
 func stroke(c color) string {
 	return fmt.Sprintf(`class="s-%s" fill="none" stroke="%s"`, c.name, c.light)

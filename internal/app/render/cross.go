@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// order sorts the vertices of each layer so that few edges cross: each goes to
-// the mean place of its neighbours in the layer before, or after, in sweeps
-// from side to side, and then neighbours are swapped that are better swapped.
-// Ties stay as they are, which is the order of the file at first.
+// order sorts the vertices of each layer to reduce crossings. In sweeps from side
+// to side, each vertex moves to the mean position of its neighbours in the previous
+// layer. Then neighbours are swapped if that helps. Ties stay, initially in the
+// order of the file.
 func (g *graph) order() {
 	g.depthFirst()
 	best, crossings := g.places(), g.crossings()
@@ -33,7 +33,7 @@ func (g *graph) order() {
 	}
 }
 
-// sweeps is how many sweeps a graph of this size is worth.
+// sweeps returns the number of sweeps for a graph of this size.
 func (g *graph) sweeps() int {
 	const most, work = 24, 100_000
 	vertices := 1
@@ -43,8 +43,8 @@ func (g *graph) sweeps() int {
 	return min(most, 2+work/vertices)
 }
 
-// depthFirst sorts each layer as its vertices are met when edges are followed
-// from the first node on: what belongs together lies together.
+// depthFirst sorts each layer in the order of a depth-first search from the first
+// node, so that related vertices are adjacent.
 func (g *graph) depthFirst() {
 	sorted := make([][]*vertex, len(g.layers))
 	seen := map[*vertex]bool{}
@@ -78,7 +78,7 @@ func number(layer []*vertex) {
 	}
 }
 
-// places returns a copy of the layers as they are.
+// places returns a copy of the layers.
 func (g *graph) places() [][]*vertex {
 	layers := make([][]*vertex, len(g.layers))
 	for i, layer := range g.layers {
@@ -87,8 +87,8 @@ func (g *graph) places() [][]*vertex {
 	return layers
 }
 
-// meanBefore is the mean place of what a vertex reads, and ok whether there is
-// anything.
+// meanBefore returns the mean position of the inputs of a vertex; ok is false
+// without inputs.
 func (v *vertex) meanBefore() (mean float64, ok bool) {
 	for _, s := range v.in {
 		mean += float64(s.from.place)
@@ -96,8 +96,8 @@ func (v *vertex) meanBefore() (mean float64, ok bool) {
 	return mean / float64(len(v.in)), len(v.in) > 0
 }
 
-// meanAfter is the mean place of what reads a vertex. A socket of a node counts
-// as a place a little before or after the node.
+// meanAfter returns the mean position of the readers of a vertex. The socket of a
+// node shifts its position slightly.
 func (v *vertex) meanAfter() (mean float64, ok bool) {
 	for _, s := range v.out {
 		n := len(s.to.in)
@@ -107,7 +107,7 @@ func (v *vertex) meanAfter() (mean float64, ok bool) {
 }
 
 // settle sorts a layer by the means of its vertices. Those without a mean keep
-// their places.
+// their positions.
 func settle(layer []*vertex, mean func(*vertex) (float64, bool)) {
 	means := map[*vertex]float64{}
 	var moving []*vertex
@@ -126,7 +126,7 @@ func settle(layer []*vertex, mean func(*vertex) (float64, bool)) {
 	number(layer)
 }
 
-// swap swaps neighbours in a layer as long as fewer edges cross by it.
+// swap swaps neighbours in a layer while that reduces crossings.
 func (g *graph) swap() {
 	const rounds = 4
 	for range rounds {
@@ -147,7 +147,7 @@ func (g *graph) swap() {
 	}
 }
 
-// crossing counts how often the edges of v cross those of w when v comes first.
+// crossing counts the crossings of the edges of v and w when v comes first.
 func crossing(v, w *vertex) (n int) {
 	for _, a := range v.in {
 		for _, b := range w.in {
@@ -171,15 +171,15 @@ func (s *segment) after(t *segment) bool {
 	return cmp.Or(s.to.place-t.to.place, s.socket-t.socket) > 0
 }
 
-// crossings counts the crossings of all edges, as Barth, Mutzel and Jünger do
-// (2004): those between two layers are the inversions of where edges end.
+// crossings counts the crossings of all edges with the algorithm of Barth, Mutzel
+// and Jünger (2004): those between two layers are the inversions of the edge ends.
 func (g *graph) crossings() (n int) {
 	for i, layer := range g.layers[:len(g.layers)-1] {
-		first := make([]int, len(g.layers[i+1])+1) // socket of each vertex
+		first := make([]int, len(g.layers[i+1])+1) // first socket of each vertex
 		for j, v := range g.layers[i+1] {
 			first[j+1] = first[j] + len(v.in)
 		}
-		tree := make([]int, first[len(first)-1]+1) // counts of ends so far, as Fenwick does
+		tree := make([]int, first[len(first)-1]+1) // Fenwick tree of the ends so far
 		so := 0
 		for _, v := range layer {
 			for _, s := range v.out {

@@ -46,14 +46,13 @@ func (d *Drawing) DOT(w io.Writer) error {
 	return err
 }
 
-// quote writes a text as a string of DOT, in which Graphviz takes & for the
-// start of an entity and \ for that of a sequence.
+// quote writes a DOT string. Graphviz treats & as the start of an entity and \ as
+// that of an escape.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`).Replace(s) + `"`
 }
 
-// lines are the texts of a node: what the picture shows as text, icons and
-// bars.
+// lines returns the text of a node, with icons and bars of the picture as words.
 func (n node) lines() []string {
 	lines := []string{clean(n.Name), clean(n.Component.Name)}
 	var marks []string
@@ -81,7 +80,7 @@ func (n node) lines() []string {
 	return lines
 }
 
-// words says what a badge's icon does.
+// words describes a badge's icon.
 func (b badge) words() string {
 	word := map[icon]string{pin: "checkpoint", disk: "keep", chip: "cache"}[b.icon]
 	if b.text != "" {

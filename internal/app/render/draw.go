@@ -1,23 +1,20 @@
-// Package render makes pictures of flows.
+// Package render provides pictures of flows.
 //
-// A [Drawing] is a flow ready to be drawn: its nodes, or those that were asked
-// for with all that they are made from, and the edges between them. [Of] makes
-// it of a flow that was checked, and if a report is given adds what a run did at
-// each node. It is written as a picture ([Drawing.SVG]), or in the languages of
-// Graphviz ([Drawing.DOT]) and Mermaid ([Drawing.Mermaid]), which are laid out
-// by whoever shows them.
+// A [Drawing] is a flow ready to be drawn: its nodes, or the requested ones with
+// all that they depend on, and the edges between them. [Of] creates it from a
+// checked flow, and optionally adds what a run did at each node, from a report. It
+// can be written as a picture ([Drawing.SVG]), or in the languages of Graphviz
+// ([Drawing.DOT]) and Mermaid ([Drawing.Mermaid]), whose viewers do the layout.
 //
-// The picture is laid out here. Nodes stand in layers from left to right, each
-// after all that it reads (layers.go); in a layer they are ordered so that few
-// edges cross (cross.go); then each gets its height, so that long edges are
-// straight (place.go); picture.go makes boxes and lines of that, and svg.go
-// elements.
+// For SVG the layout is computed here. Nodes are in layers from left to right, each
+// after its inputs (layers.go). In a layer they are ordered to reduce crossings
+// (cross.go). Then each gets its y coordinate, so that long edges are straight
+// (place.go). picture.go computes boxes and lines, and svg.go writes elements.
 //
-// The same flow and report give the same bytes each time. Texts of a flow, which
-// may come from a stranger, are escaped, and shortened where there is no room;
-// a picture names nothing outside itself. A Drawing does not change and may be
-// used by many goroutines; the only errors are those of the writer. Nothing is
-// run or read.
+// The same flow and report give the same bytes. Strings of an untrusted flow are
+// escaped, and shortened to fit. A picture has no external references. A Drawing is
+// immutable and safe for concurrent use; the only errors are those of the writer.
+// Nothing is run or read.
 package render
 
 import (
@@ -25,17 +22,17 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// Options say what is drawn of a flow.
+// Options say what to draw of a flow.
 type Options struct {
-	// Report, if not nil, adds to each node what a run did there. What it says
-	// of nodes that the flow does not have is left out.
+	// Report, if not nil, adds to each node what a run did there. Unknown nodes in
+	// it are ignored.
 	Report *flow.Report
-	// Only names the nodes to draw, along with all that they are made from;
-	// none means the whole flow. Names that the flow does not have are ignored.
+	// Only names the nodes to draw, with all that they depend on; none means the
+	// whole flow. Unknown names are ignored.
 	Only []string
 }
 
-// A Drawing is a flow ready to be drawn. It may be used by many goroutines.
+// A Drawing is a flow ready to be drawn. It is safe for concurrent use.
 type Drawing struct {
 	name   string
 	report *flow.Report // nil for none
@@ -43,7 +40,7 @@ type Drawing struct {
 	edges  []edge       // in the order of the file: by reader, then by input
 }
 
-// node is a node of a flow, with what is drawn of it.
+// node is a node of a flow with its drawing data.
 type node struct {
 	*flow.Node
 	report *flow.NodeReport // nil for none
@@ -51,12 +48,12 @@ type node struct {
 
 // edge is one input of a node.
 type edge struct {
-	from, to int    // indices of nodes
-	input    int    // which of to's inputs
-	output   string // the output that is picked; "" for all
+	from, to int    // indexes of nodes
+	input    int    // index among to's inputs
+	output   string // the selected output; "" for all
 	several  bool   // it carries several datasets
 	stream   bool   // it carries a stream
-	numbered bool   // to has other inputs, so it matters which this is
+	numbered bool   // to has other inputs, so the index matters
 }
 
 // Of prepares the drawing of a flow that was parsed or built without error.
@@ -91,8 +88,8 @@ func Of(f *flow.Flow, o Options) *Drawing {
 	return d
 }
 
-// ancestors returns the named nodes and all that they are made from; without
-// names, all nodes.
+// ancestors returns the named nodes and all that they depend on; without names, all
+// nodes.
 func ancestors(f *flow.Flow, names []string) map[*flow.Node]bool {
 	found := map[*flow.Node]bool{}
 	var visit func(name string)
@@ -115,7 +112,7 @@ func ancestors(f *flow.Flow, names []string) map[*flow.Node]bool {
 	return found
 }
 
-// reportsOf returns what a report, if there is one, says of nodes, by their names.
+// reportsOf returns the node reports by name; r may be nil.
 func reportsOf(r *flow.Report) map[string]*flow.NodeReport {
 	all := map[string]*flow.NodeReport{}
 	if r != nil {
@@ -126,9 +123,9 @@ func reportsOf(r *flow.Report) map[string]*flow.NodeReport {
 	return all
 }
 
-// pinned, kept and cached say what a node remembers, where that has an effect:
-// a sink puts out nothing, a source's samples are on disk already, and samples
-// in another order are the samples of the node before.
+// pinned, kept and cached report the caching of a node, where it has an effect. A
+// sink has no output, the samples of a source are already on disk, and reordered
+// samples are those of the input.
 
 func (n node) pinned() bool {
 	return (n.Options.Checkpoint || n.Options.Auto) && n.Component.Kind != component.Sink

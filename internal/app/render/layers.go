@@ -2,36 +2,36 @@ package render
 
 import "slices"
 
-// A graph is some connected nodes in layers, each edge leading from a layer to
-// a later one: the framework of Sugiyama, Tagawa and Toda (1981). Where an
-// edge passes a layer there is a vertex too.
+// A graph is a connected set of nodes in layers, each edge leading to a later
+// layer: the framework of Sugiyama, Tagawa and Toda (1981). An edge has a vertex in
+// each layer that it passes.
 type graph struct {
 	layers [][]*vertex
-	paths  [][]*vertex // of each edge: what it goes through, its ends included
+	paths  [][]*vertex // the vertices of each edge, including its ends
 }
 
-// vertex is a node, or the place where an edge passes a layer.
+// vertex is a node, or the point where an edge passes a layer.
 type vertex struct {
 	node    int // -1 where an edge passes
 	layer   int
-	place   int // among the vertices of its layer
+	place   int // index in its layer
 	height  int
-	y       int // of its middle
+	y       int // of its centre
 	in, out []*segment
 }
 
-// segment is the part of an edge between two layers. Edges that come from the
-// same output share the way they have in common.
+// segment is the part of an edge between two layers. Edges from the same output
+// share their common path.
 type segment struct {
 	from, to *vertex
-	socket   int  // which of to's inputs
-	barred   bool // crosses an edge that passes, and gives way to it
+	socket   int  // index among to's inputs
+	barred   bool // crosses a passing edge, which takes precedence
 }
 
 func (v *vertex) passes() bool { return v.node < 0 }
 
-// newGraph makes the graph of the nodes given in the order of the file, with
-// their heights, and of the edges between them.
+// newGraph builds the graph of nodes in the order of the file, with their heights,
+// and of the edges between them.
 func newGraph(nodes []int, edges []edge, height func(node int) int) *graph {
 	g := &graph{}
 	rank := layerOf(nodes, edges)
@@ -63,7 +63,7 @@ func newGraph(nodes []int, edges []edge, height func(node int) int) *graph {
 	return g
 }
 
-// passageHeight is the room an edge has for itself where it passes a layer.
+// passageHeight is the height reserved for an edge that passes a layer.
 const passageHeight = 6
 
 func (g *graph) add(node, layer, height int) *vertex {
@@ -81,8 +81,8 @@ func join(from, to *vertex) {
 	to.in = append(to.in, s)
 }
 
-// layerOf puts every node after all that it reads, as early as can be; then
-// moves right what makes edges shorter by it.
+// layerOf puts every node after its inputs, as early as possible. Then it moves
+// nodes to the right where that shortens edges.
 func layerOf(nodes []int, edges []edge) map[int]int {
 	ins, outs := map[int][]edge{}, map[int][]edge{}
 	for _, e := range edges {
@@ -90,8 +90,8 @@ func layerOf(nodes []int, edges []edge) map[int]int {
 		outs[e.from] = append(outs[e.from], e)
 	}
 	rank := map[int]int{}
-	// free nodes are read by one node alone, as is all that they are made
-	// from: moving the whole of it costs nothing.
+	// free nodes have a single reader, and so do all nodes that they depend on:
+	// moving them together costs nothing.
 	free := map[int]bool{}
 	sorted := topological(nodes, ins)
 	for _, n := range sorted {
@@ -111,7 +111,7 @@ func layerOf(nodes []int, edges []edge) map[int]int {
 	return rank
 }
 
-// outputs counts the different outputs that edges come from.
+// outputs counts the distinct outputs at the start of edges.
 func outputs(edges []edge) int {
 	seen := map[string]bool{}
 	for _, e := range edges {
@@ -120,7 +120,7 @@ func outputs(edges []edge) int {
 	return len(seen)
 }
 
-// topological sorts nodes so that each comes after those that it reads.
+// topological sorts nodes so that each comes after its inputs.
 func topological(nodes []int, ins map[int][]edge) (sorted []int) {
 	seen := map[int]bool{}
 	var visit func(n int)

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	legendLeast = 420 // room for a few entries a row
+	legendLeast = 420 // fits a few entries per row
 	legendGap   = 40  // above it
 	legendRow   = 24
-	legendMark  = 26 // room for what an entry explains
+	legendMark  = 26 // width of the symbol
 	legendSpace = 18 // between entries
 )
 
-// entry explains one thing that is in the picture.
+// entry explains one element of the picture.
 type entry struct {
 	text string
-	draw func(s *svg, x, y int) // at the left end and the middle
+	draw func(s *svg, x, y int) // at the left end and the centre
 }
 
 func (e entry) width() int { return legendMark + width(e.text, smallSize) + legendSpace }
 
-// legend explains what is in the picture, and nothing else.
+// legend returns entries for the elements that occur in the picture.
 func (d *Drawing) legend() (all []entry) {
 	add := func(there bool, text string, draw func(s *svg, x, y int)) {
 		if there {

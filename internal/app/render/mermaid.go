@@ -48,7 +48,7 @@ func (d *Drawing) Mermaid(w io.Writer) error {
 	return err
 }
 
-// words say which output an edge comes from, and to which of several inputs it leads.
+// words describes the output of an edge, and its index among several inputs.
 func (e edge) words() string {
 	var words []string
 	if e.output != "" {
@@ -60,8 +60,8 @@ func (e edge) words() string {
 	return strings.Join(words, ", ")
 }
 
-// entities writes as entities all that could mean something to Mermaid, or to
-// Markdown or HTML within its texts.
+// entities encodes as entities all characters that are special in Mermaid, or in
+// Markdown or HTML within its strings.
 func entities(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// picture says where everything of a drawing is, in pixels.
+// picture has the positions of all elements of a drawing, in pixels.
 type picture struct {
 	boxes         []box   // of each node
 	lines         []line  // of each edge
-	labels        []label // of picked outputs
-	numbers       []label // of the inputs of nodes that have several
+	labels        []label // of selected outputs
+	numbers       []label // of inputs of nodes with several
 	width, height int
 }
 
@@ -20,17 +20,16 @@ type box struct{ x, y, w, h int }
 
 type point struct{ x, y int }
 
-// line is the way of an edge from one point to another: level, but for its
-// bends.
+// line is the path of an edge, horizontal except for its bends.
 type line struct {
 	start, end point
 	bends      []bend
 }
 
-// bend is a curve between two layers, level at both ends.
+// bend is a curve between two layers, horizontal at both ends.
 type bend struct{ from, to point }
 
-// label names the output that edges come from, at the middle of its left end.
+// label names the output of edges; its position is the middle of its left end.
 type label struct {
 	point
 	w    int
@@ -39,24 +38,24 @@ type label struct {
 
 // Sizes in pixels.
 const (
-	nameSize    = 17 // of letters
+	nameSize    = 17 // font size
 	smallSize   = 12
 	boxHeight   = 58 // with name and component
-	panelHeight = 62 // for what a run did
+	panelHeight = 62 // for results of a run
 	leastWidth  = 112
-	mostText    = 240 // longer ones are shortened
-	padding     = 16  // beside texts
+	mostText    = 240 // longer strings are shortened
+	padding     = 16  // around text
 	socketGap   = 24
-	gapWidth    = 64 // between layers, at least
+	gapWidth    = 64 // minimum distance of layers
 	labelMost   = 140
 	labelPad    = 6
 	labelLead   = 12 // from the socket to its label
-	arrowLead   = 20 // level, before a node
-	partGap     = 48 // between parts that are not connected
+	arrowLead   = 20 // horizontal, before a node
+	partGap     = 48 // between unconnected parts
 )
 
-// picture lays out the drawing: connected parts below each other, and below
-// them nodes without edges, in rows.
+// picture computes the layout: connected parts below each other, and below them
+// nodes without edges, in rows.
 func (d *Drawing) picture() *picture {
 	p := &picture{boxes: make([]box, len(d.nodes)), lines: make([]line, len(d.edges))}
 	var alone []int
@@ -71,7 +70,7 @@ func (d *Drawing) picture() *picture {
 	return p
 }
 
-// parts splits the nodes into those connected with each other.
+// parts splits the nodes into connected components.
 func (d *Drawing) parts() (parts [][]int) {
 	beside := make([][]int, len(d.nodes))
 	for _, e := range d.edges {
@@ -99,10 +98,10 @@ func (d *Drawing) parts() (parts [][]int) {
 	return parts
 }
 
-// layOut adds connected nodes below what is there.
+// layOut adds connected nodes below the existing layout.
 func (d *Drawing) layOut(p *picture, nodes []int) {
 	var edges []edge
-	var numbers []int // of the edges in the drawing
+	var numbers []int // indexes of the edges in the drawing
 	for i, e := range d.edges {
 		if _, found := slices.BinarySearch(nodes, e.to); found {
 			edges, numbers = append(edges, e), append(numbers, i)
@@ -129,7 +128,7 @@ func (d *Drawing) layOut(p *picture, nodes []int) {
 	p.width = max(p.width, columns[len(columns)-1].right)
 }
 
-// below moves a graph below what is there, and takes its room.
+// below moves a graph below the existing layout, and extends the layout.
 func (p *picture) below(g *graph) {
 	top, bottom := math.MaxInt, math.MinInt
 	for _, layer := range g.layers {
@@ -149,7 +148,7 @@ func (p *picture) below(g *graph) {
 	p.height = start + bottom - top
 }
 
-// layOutAlone adds nodes without edges below what is there, in rows.
+// layOutAlone adds nodes without edges below the existing layout, in rows.
 func (d *Drawing) layOutAlone(p *picture, nodes []int) {
 	if len(nodes) == 0 {
 		return
@@ -171,13 +170,14 @@ func (d *Drawing) layOutAlone(p *picture, nodes []int) {
 	}
 }
 
-// column is where a layer is from left to right. From enter to level nothing bends.
+// column is the horizontal position of a layer. Between enter and level all lines
+// are horizontal.
 type column struct{ enter, left, right, level int }
 
-// columns places the layers of a graph side by side.
+// columns places the layers of a graph from left to right.
 func (d *Drawing) columns(g *graph, edges []edge) []column {
 	columns := make([]column, len(g.layers))
-	leads := make([]int, len(g.layers))   // room for the labels behind each layer
+	leads := make([]int, len(g.layers))   // space for labels after each layer
 	entries := make([]int, len(g.layers)) // and for arrows and numbers before it
 	for i, e := range edges {
 		last := g.paths[i][len(g.paths[i])-1].layer
@@ -205,7 +205,7 @@ func (d *Drawing) columns(g *graph, edges []edge) []column {
 	return columns
 }
 
-// entry is the room for what stands between the last bend of an edge and its end.
+// entry returns the space between the last bend of an edge and its end.
 func (e edge) entry() int {
 	if e.numbered {
 		return arrowLead + e.numberWidth()
@@ -213,12 +213,12 @@ func (e edge) entry() int {
 	return arrowLead
 }
 
-// number is what the input is called that an edge leads to.
+// number returns the index of the input of an edge.
 func (e edge) number() string { return strconv.Itoa(e.input) }
 
 func (e edge) numberWidth() int { return width(e.number(), smallSize) + labelPad }
 
-// socket is where edges leave a node.
+// socket is the point where edges leave a node.
 type socket struct {
 	node   int
 	output string
@@ -226,8 +226,8 @@ type socket struct {
 
 func (e edge) socket() socket { return socket{e.from, e.output} }
 
-// outSockets gives each output that is read its y: from the top down in the
-// order in which edges arrive in the next layer.
+// outSockets gives each output with a reader its y, sorted by the order of edges in
+// the next layer.
 func (g *graph) outSockets(edges []edge) map[socket]int {
 	type out struct {
 		socket
@@ -262,7 +262,7 @@ func (g *graph) outSockets(edges []edge) map[socket]int {
 	return ys
 }
 
-// segmentOf returns the segment from v to next, of several that to the given
+// segmentOf returns the segment from v to next; among several, the one to the given
 // input.
 func segmentOf(v, next *vertex, input int) *segment {
 	for _, s := range v.out {
@@ -273,10 +273,10 @@ func segmentOf(v, next *vertex, input int) *segment {
 	return nil
 }
 
-// inSocket is the y of an input of a node.
+// inSocket returns the y of an input of a node.
 func (v *vertex) inSocket(i int) int { return v.y + spread(i, len(v.in)) }
 
-// spread is how far from the middle the i-th of n sockets is.
+// spread returns the distance of the i-th of n sockets from the centre.
 func spread(i, n int) int { return (2*i + 1 - n) * socketGap / 2 }
 
 // route leads a line along a path.
@@ -306,7 +306,7 @@ func labelWidth(output string) int {
 	return width(fit(clean(output), smallSize, labelMost), smallSize) + 2*labelPad
 }
 
-// label adds a label for each output that is picked.
+// label adds a label for each selected output.
 func (p *picture) label(edges []edge, outs map[socket]int) {
 	seen := map[socket]bool{}
 	for _, e := range edges {
@@ -322,7 +322,7 @@ func (p *picture) label(edges []edge, outs map[socket]int) {
 	}
 }
 
-// number adds the numbers of the inputs of nodes that have several, before the arrows.
+// number adds the indexes of inputs of nodes with several, before the arrows.
 func (p *picture) number(edges []edge, lines []int) {
 	for i, e := range edges {
 		if e.numbered {

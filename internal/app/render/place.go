@@ -2,10 +2,10 @@ package render
 
 import "slices"
 
-// place gives every vertex its y: Brandes and Köpf (2002), with blocks placed
-// by longest paths. Edges that pass several layers come out straight. Four
-// layouts, each leaning to another corner, are made one by the middle of them,
-// which keeps their order and distances.
+// place gives every vertex its y with the algorithm of Brandes and Köpf (2002),
+// with blocks placed by longest paths. Edges that pass several layers become
+// straight. The result is the median of four layouts, each aligned to another
+// corner, which preserves order and distances.
 func (g *graph) place() {
 	g.bar()
 	var layouts []layout
@@ -61,8 +61,7 @@ func (l layout) high() int {
 
 func (l layout) extent() int { return l.high() - l.low() }
 
-// bar marks the segments that cross an edge passing through both of their
-// layers.
+// bar marks the segments that cross an edge passing through both of their layers.
 func (g *graph) bar() {
 	for i, layer := range g.layers[:len(g.layers)-1] {
 		var inner []*segment
@@ -87,8 +86,8 @@ func (s *segment) crosses(t *segment) bool {
 	return (s.from.place-t.from.place)*(s.to.place-t.to.place) < 0
 }
 
-// lean makes the layout in which vertices are in line with their neighbours
-// before (or, backward, after) and as far up (or, mirrored, down) as can be.
+// lean computes the layout in which vertices align with their neighbours before
+// (or, backward, after) and are as far up (or, mirrored, down) as possible.
 func (g *graph) lean(backward, mirrored bool) layout {
 	layers := g.places()
 	if backward {
@@ -110,13 +109,13 @@ func (g *graph) lean(backward, mirrored bool) layout {
 	return l
 }
 
-// blocks names for each vertex the first of those that it is in line with.
+// blocks maps each vertex to the first one of its aligned block.
 type blocks map[*vertex]*vertex
 
 func blocksOf(layers [][]*vertex, backward bool, at func(*vertex) int) blocks {
-	root, next := blocks{}, map[*vertex]bool{} // next: something is in line behind it
+	root, next := blocks{}, map[*vertex]bool{} // next: a vertex is aligned after it
 	for _, layer := range layers {
-		last, some := 0, false // place of the neighbour that was taken last
+		last, some := 0, false // index of the neighbour aligned last
 		for _, v := range layer {
 			root[v] = v
 			for _, s := range v.middle(backward, at) {
@@ -134,9 +133,9 @@ func blocksOf(layers [][]*vertex, backward bool, at func(*vertex) int) blocks {
 	return root
 }
 
-// middle returns the segments to the neighbours of v that it may be in line
-// with: an edge that passes goes on as it is, others take the median, and the
-// one beside it if they are even.
+// middle returns the segments to the neighbours that v may align with. A passing
+// edge continues straight; other vertices take the median, and both medians for an
+// even number.
 func (v *vertex) middle(backward bool, at func(*vertex) int) []*segment {
 	segments, other := v.in, func(s *segment) *vertex { return s.from }
 	if backward {
@@ -154,8 +153,8 @@ func (v *vertex) middle(backward bool, at func(*vertex) int) []*segment {
 	return sorted[(n-1)/2 : n/2+1]
 }
 
-// compact gives each block the least y that keeps it clear of those above it,
-// and then moves it down as far as those below it leave room.
+// compact gives each block the least y that avoids overlaps with the blocks above,
+// and then moves it down as far as those below allow.
 func (root blocks) compact(layers [][]*vertex) layout {
 	type limit struct {
 		block *vertex
@@ -176,7 +175,7 @@ func (root blocks) compact(layers [][]*vertex) layout {
 		}
 	}
 	y := map[*vertex]int{}
-	var sorted []*vertex // each after those above it
+	var sorted []*vertex // each after the ones above it
 	var visit func(b *vertex)
 	visit = func(b *vertex) {
 		if _, done := y[b]; done {
@@ -213,7 +212,7 @@ func (root blocks) compact(layers [][]*vertex) layout {
 	return l
 }
 
-// distance is how far apart the middles of two vertices are at least.
+// distance returns the minimum distance between the centres of two vertices.
 func distance(u, v *vertex) int {
 	gap := nodeGap
 	switch {

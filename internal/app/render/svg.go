@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// fonts are tried in turn; a viewer has one of them.
+// fonts is the font list; every viewer has one of them.
 const fonts = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 
 const (
 	margin = 28
-	header = 44 // room for the flow's name, with badges below
-	status = 16 // and for how its run ended
+	header = 44 // height for the flow's name, with badges below
+	status = 16 // and for the status of its run
 	radius = 10
 )
 
@@ -23,9 +23,8 @@ type svg struct {
 	left, top int // where the layout starts
 }
 
-// SVG writes the drawing as a picture that stands alone: no fonts, scripts or
-// other files are needed. It has a background, and colors of its own on pages
-// that are dark.
+// SVG writes the drawing as a self-contained picture without external fonts,
+// scripts or files. It has a background, and separate colors for dark pages.
 func (d *Drawing) SVG(w io.Writer) error {
 	p := d.picture()
 	items := d.legend()
@@ -69,16 +68,16 @@ func (s *svg) add(format string, args ...any) {
 	s.WriteByte('\n')
 }
 
-// text adds a text that starts at a point.
+// text adds text that starts at a point.
 func (s *svg) text(x, y, size int, attributes, text string) {
 	s.add(`<text x="%d" y="%d" font-size="%d" %s>%s</text>`, x, y, size, attributes, escape(clean(text)))
 }
 
-// escape makes a text safe within elements and attributes.
+// escape escapes a string for elements and attributes.
 func escape(s string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		panic(err) // a Builder takes everything
+		panic(err) // a Builder returns no error
 	}
 	return strings.ReplaceAll(b.String(), "&#xA;", "\n")
 }
@@ -89,7 +88,7 @@ func headerWidth(d *Drawing) int {
 	return width(fit(clean(d.name), titleSize, 2*mostText), titleSize)
 }
 
-// header adds the flow's name, and how its run ended.
+// header adds the flow's name, and the status of its run.
 func (s *svg) header(d *Drawing, most int) {
 	name := fit(clean(d.name), titleSize, 2*mostText)
 	s.text(margin, margin+titleSize-2, titleSize, bold+fill(ink), name)
@@ -109,7 +108,7 @@ func (s *svg) header(d *Drawing, most int) {
 
 const bold = `font-weight="700" `
 
-// dashes marks an edge that carries a stream.
+// dashes returns the dash pattern of an edge with a stream.
 func (e edge) dashes() string {
 	if e.stream {
 		return `stroke-dasharray="7 5" `
@@ -117,7 +116,7 @@ func (e edge) dashes() string {
 	return ""
 }
 
-// strokeWidth is how thick an edge is.
+// strokeWidth returns the width of an edge.
 func (e edge) strokeWidth() int {
 	if e.several {
 		return 6
@@ -134,7 +133,7 @@ func (s *svg) edge(d *Drawing, e edge, l line) {
 			middle, s.top+b.from.y, middle, s.top+b.to.y, s.left+b.to.x, s.top+b.to.y)
 	}
 	length, _ := e.arrow()
-	fmt.Fprintf(&path, "H%d", s.left+l.end.x-length+1) // not beside the point
+	fmt.Fprintf(&path, "H%d", s.left+l.end.x-length+1) // ends before the point of the arrow
 	s.add(`<path d="%s" stroke-width="%d" %s%s><title>%s</title></path>`, path.String(), e.strokeWidth(), e.dashes(), stroke(wire), escape(d.edgeTitle(e)))
 }
 
@@ -145,7 +144,7 @@ func (s *svg) ends(e edge, l line) {
 	s.add(`<path d="M%d %dl%d %dv%dz" %s/>`, s.left+l.end.x, s.top+l.end.y, -length, -half, 2*half, fill(wire))
 }
 
-// arrow is how long the head of an edge is, and half of how wide.
+// arrow returns the length and half the width of an arrowhead.
 func (e edge) arrow() (length, half int) { return 7 + e.strokeWidth(), 3 + e.strokeWidth() }
 
 func (s *svg) label(l label, title string) {
@@ -183,7 +182,7 @@ func (s *svg) node(d *Drawing, n node, b box) {
 	s.add(`</g>`)
 }
 
-// panel adds what a run did at a node.
+// panel adds the results of a run at a node.
 func (s *svg) panel(n node, b box) {
 	if n.report == nil {
 		s.text(b.x, b.y+19, smallSize, fill(faint), "not run")
@@ -220,7 +219,7 @@ func (s *svg) bar(all []share, b box) {
 	}
 }
 
-// badges adds badges across the upper edge of a box, up to the given right end.
+// badges adds badges on the upper edge of a box, right-aligned.
 func (s *svg) badges(all []badge, right, y int) {
 	x := right - badgesWidth(all)
 	for _, b := range all {
@@ -234,7 +233,7 @@ func (s *svg) badges(all []badge, right, y int) {
 	}
 }
 
-// icon is the outline of a small picture, iconSize wide and high.
+// icon is the outline of a square icon of size iconSize.
 type icon string
 
 const (

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// clean makes a text safe to be written anywhere: on one line, and without
-// bytes that are no letters.
+// clean makes a string safe for any output: on one line, and without invalid or
+// unprintable characters.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -20,8 +20,8 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
 }
 
-// width is about how wide a text is in a bold sans-serif font of a size, in
-// pixels. The fonts of viewers differ, so it is rather more than less.
+// width returns the approximate width of a string in a bold sans-serif font, in
+// pixels. It overestimates, because the fonts of viewers differ.
 func width(s string, size int) int {
 	thousandths := 0
 	for _, r := range s {
@@ -30,8 +30,8 @@ func width(s string, size int) int {
 	return (thousandths*size + 999) / 1000
 }
 
-// advance is the width of a letter in thousandths of the font's size, after
-// those of DejaVu Sans Bold, the widest of the fonts that viewers are likely to have.
+// advance returns the width of a letter in thousandths of the font size, from
+// DejaVu Sans Bold, the widest font likely in viewers.
 func advance(r rune) int {
 	switch {
 	case r >= 0x1100:
@@ -48,8 +48,8 @@ func advance(r rune) int {
 	return 710
 }
 
-// fit shortens a text in its middle, where names differ least, so that it is no
-// wider than that.
+// fit shortens a string in its middle, where names differ least, to a maximum
+// width.
 func fit(s string, size, most int) string {
 	if width(s, size) <= most {
 		return s

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// title is what a node says of itself when it is pointed at.
+// title returns the tooltip of a node.
 func (n node) title() string {
 	lines := []string{fmt.Sprintf("%s: %s %s", n.Name, n.Component.Kind, n.Component.Name)}
 	lines = append(lines, params(n.Component, n.Params)...)
@@ -55,7 +55,7 @@ func cacheLine(policy string, size int, bytes int64) string {
 	return line
 }
 
-// params lists the parameters that are given and are not the default.
+// params lists the parameters that differ from their defaults.
 func params(c *component.Component, values any) (lines []string) {
 	v := reflect.ValueOf(values)
 	if v.Kind() != reflect.Struct || v.Type() != c.Type {
@@ -70,9 +70,9 @@ func params(c *component.Component, values any) (lines []string) {
 	return lines
 }
 
-const longestValue = 60 // in letters of full width
+const longestValue = 60 // in full-width letters
 
-// value writes a parameter as a flow file would on one line.
+// value writes a parameter on one line, as in a flow file.
 func value(v reflect.Value) string {
 	if component.IsStep(v.Type()) {
 		step := v.Interface().(component.Step)
@@ -114,7 +114,7 @@ func value(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// edgeTitle is what an edge says of itself.
+// edgeTitle returns the tooltip of an edge.
 func (d *Drawing) edgeTitle(e edge) string {
 	from := d.nodes[e.from].Name
 	if e.output != "" {

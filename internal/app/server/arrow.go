@@ -14,11 +14,12 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// arrowType is the type of a stream of Arrow.
+// arrowType is the media type of an Arrow stream.
 const arrowType = "application/vnd.apache.arrow.stream"
 
-// An arrowReply writes each batch as a record batch. Notes, and ends of epochs, have no
-// place in a stream of Arrow; the state after each batch is in its metadata.
+// An arrowReply writes each batch as a record batch. An Arrow stream has no place
+// for notes and ends of epochs; the metadata of each batch contains the state after
+// it.
 type arrowReply struct {
 	to     patientWriter
 	header http.Header
@@ -39,7 +40,7 @@ func (w *arrowReply) epoch(uint64, loader.State) error { return nil }
 func (w *arrowReply) got(int) error                    { return w.stopped() }
 func (w *arrowReply) close()                           {}
 
-// begin says, before the first byte, what comes.
+// begin writes the header before the first byte.
 func (w *arrowReply) begin() {
 	w.begun = true
 	w.header.Set("Content-Type", arrowType)
@@ -53,8 +54,8 @@ func (w *arrowReply) stopped() error {
 	return w.to.control.Flush()
 }
 
-// fail answers with a status, or where the stream has begun, which has no words for
-// errors, breaks it off, so that nobody takes it for whole.
+// fail answers with a status. A stream that has begun cannot carry errors, so fail
+// breaks it off, and no client treats it as complete.
 func (w *arrowReply) fail(err error) {
 	if w.begun {
 		panic(http.ErrAbortHandler)
@@ -63,12 +64,12 @@ func (w *arrowReply) fail(err error) {
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}
-	text, _ := json.Marshal(map[string]string{"code": codeOf(err), "text": message(err)}) // of texts
+	text, _ := json.Marshal(map[string]string{"code": codeOf(err), "text": message(err)}) // of strings
 	w.header.Set("Content-Type", "application/json")
 	if to, ok := w.to.to.(http.ResponseWriter); ok {
 		to.WriteHeader(status)
 	}
-	_, _ = w.to.Write(text) // else the client has gone
+	_, _ = w.to.Write(text) // otherwise the client has gone
 }
 
 func (w *arrowReply) batch(p *pipeline, b *loader.Batch, after loader.State) error {
@@ -90,14 +91,14 @@ func (w *arrowReply) batch(p *pipeline, b *loader.Batch, after loader.State) err
 	return w.to.control.Flush()
 }
 
-// columns are those of a batch.
+// columns are the columns of a batch.
 type columns struct {
 	batch *loader.Batch
 	rows  int
 	all   []*arrowipc.Column
 }
 
-// metadata says what batch it is.
+// metadata identifies the batch.
 func (c *columns) metadata(p *pipeline, after loader.State) []arrowipc.Pair {
 	b := c.batch
 	numbers := make([]int, len(b.Samples))
@@ -117,7 +118,7 @@ func (c *columns) metadata(p *pipeline, after loader.State) []arrowipc.Pair {
 	return all
 }
 
-// field makes the columns of a field.
+// field adds the columns of a field.
 func (c *columns) field(f *loader.Field) (err error) {
 	if f.Form != loader.Packed && len(c.batch.Samples) != c.rows {
 		return errors.New("it has a value for each sample, and the batch has rows; a record batch has one of them: take fields that are packed")
@@ -154,7 +155,7 @@ func (c *columns) add(name string, column *arrowipc.Column) {
 // in is a block's part of the batch's memory.
 func (c *columns) in(b *loader.Block) []byte { return c.batch.Data[b.Offset:][:b.Bytes] }
 
-// elements is a column of the elements of a block, one after another.
+// elements returns a column of the elements of a block.
 func (c *columns) elements(b *loader.Block) (*arrowipc.Column, error) {
 	to := &arrowipc.Column{Name: "item", Rows: int(b.Bytes) / b.DType.Size(), Buffers: [][]byte{c.in(b)}, Size: 8 * b.DType.Size()}
 	switch b.DType {
@@ -172,7 +173,7 @@ func (c *columns) elements(b *loader.Block) (*arrowipc.Column, error) {
 	return to, nil
 }
 
-// bits puts bytes that are 0 or 1 into bits.
+// bits packs bytes that are 0 or 1 into bits.
 func bits(from []byte) []byte {
 	to := make([]byte, (len(from)+7)/8)
 	for i, v := range from {
@@ -181,13 +182,13 @@ func bits(from []byte) []byte {
 	return to
 }
 
-// numbers is elements of int64.
+// numbers returns a column of int64.
 func (c *columns) numbers(b *loader.Block) *arrowipc.Column {
-	to, _ := c.elements(b) // there are such
+	to, _ := c.elements(b) // int64 is supported
 	return to
 }
 
-// fixed makes values of one shape of elements: of shape N they are the values.
+// fixed returns values of one shape; elements of shape N are the values.
 func (c *columns) fixed(shape []int, elements *arrowipc.Column) *arrowipc.Column {
 	if len(shape) == 1 {
 		return elements
@@ -199,7 +200,7 @@ func (c *columns) fixed(shape []int, elements *arrowipc.Column) *arrowipc.Column
 	return &arrowipc.Column{Kind: arrowipc.FixedList, Size: n, Rows: shape[0], Children: []*arrowipc.Column{elements}}
 }
 
-// tensor is an array as a column of tensors of one shape.
+// tensor returns an array as a column of tensors of one shape.
 func (c *columns) tensor(f *loader.Field) (*arrowipc.Column, error) {
 	elements, err := c.elements(&f.Block)
 	if err != nil {
@@ -213,8 +214,7 @@ func (c *columns) tensor(f *loader.Field) (*arrowipc.Column, error) {
 	return to, nil
 }
 
-// padded is an array whose rows are longer in one batch than in another, so that they
-// are lists.
+// padded returns an array as lists, because its row length differs between batches.
 func (c *columns) padded(f *loader.Field) (*arrowipc.Column, error) {
 	n, width := f.Shape[0], 1
 	for _, d := range f.Shape[1:] {
@@ -235,8 +235,8 @@ func (c *columns) list(f *loader.Field) (*arrowipc.Column, error) {
 	return c.tensors(&f.Block, int64s(c.in(f.Offsets)), f.Shapes.Shape[1], int64s(c.in(f.Shapes)))
 }
 
-// tensors is a column of arrays that differ in shape: lists, or with more than one
-// dimension lists with shapes beside.
+// tensors returns a column of arrays with different shapes: lists, or with more
+// than one dimension lists with their shapes.
 func (c *columns) tensors(b *loader.Block, offsets []int64, rank int, shapes []int64) (*arrowipc.Column, error) {
 	elements, err := c.elements(b)
 	if err != nil {
@@ -261,13 +261,13 @@ func (c *columns) tensors(b *loader.Block, offsets []int64, rank int, shapes []i
 	return &arrowipc.Column{Kind: arrowipc.Struct, Rows: n, Children: []*arrowipc.Column{list, shape}, Extension: "arrow.variable_shape_tensor", Parameters: "{}"}, nil
 }
 
-// pieces are what says of packed rows where pieces begin in them, and how long they are.
+// pieces adds columns for the starts and lengths of pieces in packed rows.
 func (c *columns) pieces(f *loader.Field) error {
 	row := max(int64(f.Shape[1]), 1)
 	offsets, lengths := int64s(c.in(f.Offsets)), c.in(f.Lengths)
 	ends, begins := make([]int64, f.Shape[0]+1), make([]byte, 0, len(lengths))
 	for _, at := range offsets {
-		in := min(at/row, int64(f.Shape[0])-1) // a piece of nothing may be at the very end
+		in := min(at/row, int64(f.Shape[0])-1) // an empty piece may be at the very end
 		ends[in+1]++
 		begins = binary.LittleEndian.AppendUint64(begins, uint64(at-in*row))
 	}
@@ -287,7 +287,7 @@ func (c *columns) pieces(f *loader.Field) error {
 	return nil
 }
 
-// text is text, bytes, or JSON, which is text.
+// text returns a column of text, bytes, or JSON as text.
 func (c *columns) text(f *loader.Field) (*arrowipc.Column, error) {
 	ends, err := int32s(int64s(c.in(f.Offsets)))
 	if err != nil {
@@ -311,7 +311,7 @@ func int64s(data []byte) []int64 {
 	return all
 }
 
-// int32s is numbers as those of Arrow's lists.
+// int32s converts numbers to the offsets of Arrow lists.
 func int32s(numbers []int64) ([]byte, error) {
 	to := make([]byte, 0, 4*len(numbers))
 	for _, n := range numbers {

@@ -12,10 +12,11 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A call asks for what a function of the client makes of some arguments, each set of
-// them by its digest. What is kept is handed out; what is not the client is asked to
-// compute, unless another one is at it. While the client computes nothing is owed to it,
-// so it may ask for other results meanwhile, on this connection or another one.
+// A call requests results of a client's function for some arguments, each set
+// identified by its digest. The server returns cached results. The client computes
+// the others, unless another client is computing them. Until the client has
+// computed, the server owes it no reply, so it may request other results on this
+// connection or another one.
 type call struct {
 	server   *Server
 	function *function
@@ -24,15 +25,15 @@ type call struct {
 	cancel   context.CancelCauseFunc
 
 	mu       sync.Mutex
-	conn     *conn                 // that waits, or that the client was asked on to compute
+	conn     *conn                 // that waits, or that carried the compute request
 	said     map[uint32][]key.Part // of arguments, by the client
-	made     map[uint32]*made      // of what the client was asked for
-	failed   map[int]error         // what the client could not make
+	made     map[uint32]*made      // of results requested from the client
+	failed   map[int]error         // errors of the client's computation
 	arrived  chan struct{}
-	computes sync.Mutex // for one request to the client after another
+	computes sync.Mutex // serialises requests to the client
 }
 
-// made is what the client has made of one set of arguments.
+// made is the client's result for one set of arguments.
 type made struct {
 	encoded []byte
 	whole   bool
@@ -41,28 +42,28 @@ type made struct {
 
 // Flags of calls.
 const (
-	callFind   = 1 << iota // nothing is computed
-	callAgain              // what is kept is forgotten first
-	callInline             // what lies in files is sent all the same
+	callFind   = 1 << iota // compute nothing
+	callAgain              // delete the cached result first
+	callInline             // send bytes even if a file has them
 )
 
 const (
-	callHead  = 16      // bytes of a call in front of the digests
-	mostSums  = 1 << 16 // of one call
-	mostMade  = 1 << 30 // bytes of what clients have made and is not kept yet, over all
-	mostError = 1 << 10 // bytes of a failure's text
+	callHead  = 16      // bytes of a call before the digests
+	mostSums  = 1 << 16 // per call
+	mostMade  = 1 << 30 // bytes of results received from all clients and not stored yet
+	mostError = 1 << 10 // bytes of an error message
 )
 
-// raisedError is the error of who computed for others and failed: they compute for
-// themselves.
+// raisedError is the error of a client that computed for others and failed. The
+// others then compute themselves.
 type raisedError struct{ text string }
 
 func (e raisedError) Error() string { return e.text }
 
-// errTooLarge is the error of a result that there is no room for.
+// errTooLarge is the error of a result that exceeds the memory for results.
 var errTooLarge = fmt.Errorf("the server has no room for it beside others: more than %d MiB that are not kept yet", mostMade>>20)
 
-// call carries a call out, or has it carried out by a goroutine of its own.
+// call executes a call, if necessary in a goroutine of its own.
 func (c *conn) call(body []byte) error {
 	cl, within, err := c.parseCall(body)
 	if err != nil {
@@ -109,8 +110,8 @@ func (c *conn) parseCall(body []byte) (cl *call, within uint64, err error) {
 	return cl, binary.LittleEndian.Uint64(body[8:]), nil
 }
 
-// callOf is the call of one set of arguments. Results are handed out as they were
-// encoded, and nobody changes them.
+// callOf returns the call for one set of arguments. Results stay encoded and are
+// never modified.
 func (cl *call) callOf(i int) larder.Call[encoded] {
 	return larder.Call[encoded]{
 		Action: cl.action(i), Value: encodedValue, Share: true,
@@ -130,12 +131,12 @@ func (cl *call) callOf(i int) larder.Call[encoded] {
 func (cl *call) action(i int) *key.Action {
 	a, err := cl.function.op.Call(arguments{cl, uint32(i)})
 	if err != nil {
-		panic(err) // a digest can be keyed
+		panic(err) // a digest is a valid key part
 	}
 	return a
 }
 
-// arguments are what a function of a client is called with.
+// arguments are the arguments of a call of a client's function.
 type arguments struct {
 	call  *call
 	index uint32
@@ -149,7 +150,7 @@ func (a arguments) AppendKey(dst []byte) ([]byte, error) {
 	return append(dst, a.call.sums[a.index][:]...), nil
 }
 
-// Describe implements [key.Described]: what the client has said.
+// Describe implements [key.Described] with the client's description.
 func (a arguments) Describe() []key.Part {
 	a.call.mu.Lock()
 	defer a.call.mu.Unlock()
@@ -159,7 +160,7 @@ func (a arguments) Describe() []key.Part {
 	return []key.Part{{Kind: key.ArgPart, Name: "arguments", Digest: key.DigestOf(a.call.sums[a.index][:])}}
 }
 
-// run gets what is asked for and replies.
+// run gets the requested results and replies.
 func (cl *call) run(ctx context.Context) {
 	l := cl.server.options.Larder
 	if cl.flags&callAgain != 0 {
@@ -182,7 +183,7 @@ func (cl *call) run(ctx context.Context) {
 	entries := make([]entry, len(results))
 	for i, r := range results {
 		entries[i] = cl.entry(ctx, i, r, errs[i])
-		if entries[i].as == resultKept && len(r.Value) >= fileBytes { // who asks next is to have the store's own file
+		if entries[i].as == resultKept && len(r.Value) >= fileBytes { // the next request should get the file of the store
 			l.LetGo(cl.action(i).Key(), r.Key)
 		}
 	}
@@ -192,7 +193,8 @@ func (cl *call) run(ctx context.Context) {
 	}
 }
 
-// attempt gets what is to be done, and returns what others were at and failed with.
+// attempt gets results, and returns the indexes of those that failed because
+// another client's computation failed.
 func (cl *call) attempt(ctx context.Context, todo []int, results []larder.Result[encoded], errs []error) (again []int) {
 	b := larder.Batch[encoded]{Compute: func(ctx context.Context, missing []int) ([]encoded, error) {
 		which := make([]int, len(missing))
@@ -218,8 +220,8 @@ func (cl *call) attempt(ctx context.Context, todo []int, results []larder.Result
 	return again
 }
 
-// others reports whether an error is that of another client, which says nothing about
-// what this one would come to.
+// others reports whether an error is that of another client, which does not predict
+// the result of this one.
 func others(err error) bool {
 	return is[raisedError](err) || errors.Is(err, errGone) || errors.Is(err, errTooLarge) || errors.Is(err, larder.ErrDeferred)
 }
@@ -240,7 +242,7 @@ func (cl *call) keys() []key.Key {
 	return keys
 }
 
-// compute has the client compute.
+// compute makes the client compute.
 func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 	cl.computes.Lock()
 	defer cl.computes.Unlock()
@@ -267,7 +269,7 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 	}
 	select {
 	case <-arrived:
-	case <-conn.ctx.Done(): // of which others who wait for it are to hear
+	case <-conn.ctx.Done(): // clients that wait for it get this error
 		return nil, errGone
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -275,7 +277,7 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 	return cl.take(which)
 }
 
-// drop lets go of what the client has made and nobody took.
+// drop releases results of the client that were not taken.
 func (cl *call) drop() {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -285,14 +287,14 @@ func (cl *call) drop() {
 	cl.made = nil
 }
 
-// hasFailed reports whether the client could not make an item.
+// hasFailed reports whether the client failed to compute an item.
 func (cl *call) hasFailed(i int) bool {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	return cl.failed[i] != nil
 }
 
-// take returns what the client has made.
+// take returns the results of the client.
 func (cl *call) take(which []int) (values []encoded, err error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -315,7 +317,7 @@ func (cl *call) take(which []int) (values []encoded, err error) {
 	return values, nil
 }
 
-// settled returns the connection that waits for the reply, which is owed no longer.
+// settled returns the connection that waits for the reply, and clears its debt.
 func (cl *call) settled() *conn {
 	cl.mu.Lock()
 	conn := cl.conn

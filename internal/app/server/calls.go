@@ -11,10 +11,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// calls are the computations that clients are asked for and have not answered, by their
-// tokens.
+// calls are the computations requested from clients and not answered yet, by token.
 type calls struct {
-	pending atomic.Int64 // bytes of what has been made and is not kept
+	pending atomic.Int64 // bytes of results that are not stored yet
 
 	mu     sync.Mutex
 	tokens map[uint64]computing
@@ -49,8 +48,8 @@ func (s *calls) get(token uint64) *call {
 	return s.tokens[token].call
 }
 
-// within is the context of what is asked for in the course of a computation, so that
-// those who wait for each other are told; outside of one it is that of the connection.
+// within returns the context of a computation for requests made during it, so that
+// cycles are detected. For other requests it returns the context of the connection.
 func (s *calls) within(token uint64, otherwise context.Context) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,8 +59,8 @@ func (s *calls) within(token uint64, otherwise context.Context) context.Context 
 	return otherwise
 }
 
-// remembering returns what carries frames of a kind out if these are about results of
-// functions. They are carried out by who reads them, as that takes the least time.
+// remembering returns a handler for frames of a kind about results of functions, or
+// nil. The reading goroutine executes them, because that has the lowest latency.
 func (c *conn) remembering(k kind) func([]byte) error {
 	switch k {
 	case kindFunction:
@@ -80,8 +79,8 @@ func (c *conn) remembering(k kind) func([]byte) error {
 	return nil
 }
 
-// remember carries a frame out. Its errors are told, and those that are the client's end
-// the connection.
+// remember executes a frame. It reports errors, and protocol errors of the client
+// end the connection.
 func (c *conn) remember(carry func([]byte) error, f frame) error {
 	if !c.hello.Load() {
 		return fmt.Errorf("%w: the first frame is a hello", errProtocol)
@@ -94,7 +93,8 @@ func (c *conn) remember(carry func([]byte) error, f frame) error {
 	return nil
 }
 
-// owes notes that a connection is to get the reply of a call, which ends with it.
+// owes records that a connection waits for the reply of a call, which ends with the
+// connection.
 func (c *conn) owes(cl *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *conn) owed(cl *call) {
 	delete(c.calls, cl)
 }
 
-// abandon ends the calls that nobody gets replies of.
+// abandon ends the calls whose connection has gone.
 func (c *conn) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,23 +119,23 @@ func (c *conn) abandon() {
 	}
 }
 
-// Flags of what was made.
+// Flags of a client's results.
 const (
 	madeMore   = 1 << iota // more pieces of it follow
-	madeFailed             // it could not be; what follows is why
-	madeLast               // all that was asked for has been sent
+	madeFailed             // the computation failed; the error follows
+	madeLast               // the last requested result
 )
 
 const madeHead = 16
 
-// made takes a piece of what the client was asked to compute.
+// made receives a piece of a result that the client was asked to compute.
 func (c *conn) made(body []byte) error {
 	if len(body) < madeHead {
 		return fmt.Errorf("%w: what was made has %d bytes", errProtocol, len(body))
 	}
 	token, index, flags := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
 	cl := c.server.calls.get(token)
-	if cl == nil { // the server has given it up, as its client seemed to have gone
+	if cl == nil { // the server gave it up, because its client seemed to have gone
 		if flags&madeLast != 0 {
 			return c.results()
 		}
@@ -167,7 +167,7 @@ func (c *conn) made(body []byte) error {
 	return nil
 }
 
-// add takes a piece of what the client has made.
+// add appends a piece of a result.
 func (cl *call) add(index, flags uint32, piece []byte) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -190,7 +190,7 @@ func (cl *call) add(index, flags uint32, piece []byte) error {
 	return nil
 }
 
-// about notes what the client says of arguments, for explanations.
+// about stores the client's descriptions of arguments, for explanations.
 func (c *conn) about(body []byte) error {
 	var r struct {
 		Token uint64 `json:"token"`
@@ -224,7 +224,7 @@ func (c *conn) about(body []byte) error {
 	return nil
 }
 
-// An argument is what a client says of one, for explanations.
+// An argument is a client's description of an argument, for explanations.
 type argument struct {
 	Name   string `json:"name"`
 	Text   string `json:"text"`
@@ -243,9 +243,9 @@ func partsOf(list []argument) ([]key.Part, error) {
 	return parts, nil
 }
 
-const mostText = 200 // bytes of what is said of an argument
+const mostText = 200 // bytes of a description
 
-// forget forgets results.
+// forget deletes results.
 func (c *conn) forget(body []byte) error {
 	cl, _, err := c.parseCall(body)
 	if err != nil {

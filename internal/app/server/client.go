@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// ErrNone is the error of who asks where no server listens.
+// ErrNone is the error for a socket where no server listens.
 var ErrNone = errors.New("no server listens there")
 
-// StatusOf asks the server at a socket what it is doing.
+// StatusOf requests the status of the server at a socket.
 func StatusOf(ctx context.Context, socket string) (*Status, error) {
 	var st Status
 	err := ask(ctx, socket, func(c net.Conn) error {
@@ -26,7 +26,7 @@ func StatusOf(ctx context.Context, socket string) (*Status, error) {
 	return &st, err
 }
 
-// End has the server at a socket end when those who are connected have left.
+// End makes the server at a socket end when its clients have disconnected.
 func End(ctx context.Context, socket string) error {
 	return ask(ctx, socket, func(c net.Conn) error {
 		_, err := c.Write(appendFrame(nil, kindEnd, func(b []byte) []byte { return b }))
@@ -34,7 +34,7 @@ func End(ctx context.Context, socket string) error {
 	})
 }
 
-// ask connects to a server, and has questions asked.
+// ask connects to a server, and calls questions with the connection.
 func ask(ctx context.Context, socket string, questions func(c net.Conn) error) error {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", socket)

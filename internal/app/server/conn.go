@@ -19,8 +19,8 @@ import (
 // protocolVersion is the version of the protocol.
 const protocolVersion = 1
 
-// A conn is a connection. One goroutine reads its frames, one carries requests out, and
-// one hands out the batches of what is being read.
+// A conn is a connection. One goroutine reads its frames, one executes requests,
+// and one sends the batches of the current reading.
 type conn struct {
 	server *Server
 	number int
@@ -32,30 +32,30 @@ type conn struct {
 
 	requests chan frame
 
-	write sync.Mutex // for one frame after another
-	out   []byte     // used again
+	write sync.Mutex // serialises frames
+	out   []byte     // reused buffer
 
 	mu       sync.Mutex
-	client   string // what it says that it is
+	client   string // its own description
 	pipeline *pipeline
 	reading  *reading
 	slots    map[uint32]slot
 	nextSlot uint32
-	ring     *ring          // of the reader, or of the last one
-	calls    map[*call]bool // whose replies go to it
+	ring     *ring          // of the current or the last reader
+	calls    map[*call]bool // that wait for replies on this connection
 
 	hello atomic.Bool
 
-	functions []*function    // of the goroutine that reads frames
-	busy      atomic.Bool    // a call is carried out, whose reply is due next
+	functions []*function    // used only by the reading goroutine
+	busy      atomic.Bool    // a call is in progress, whose reply is due next
 	work      sync.WaitGroup // of calls
 }
 
-// A slot is a batch that the client looks at.
+// A slot is a batch that the client uses.
 type slot struct {
 	batch   *loader.Batch
 	reading *reading
-	kept    bool // the client has said that it keeps it
+	kept    bool // the client retains it
 }
 
 func newConn(s *Server, number int, file *os.File, pid int) *conn {
@@ -64,12 +64,12 @@ func newConn(s *Server, number int, file *os.File, pid int) *conn {
 	return c
 }
 
-// mostWaiting is how many requests of a client may wait.
+// mostWaiting bounds the queued requests of a client.
 const mostWaiting = 64
 
 var errGone = errors.New("the client has gone")
 
-// serve serves the connection until its client leaves.
+// serve serves the connection until its client disconnects.
 func (c *conn) serve() {
 	var work sync.WaitGroup
 	work.Go(c.carryOut)
@@ -87,10 +87,10 @@ func (c *conn) serve() {
 	_ = c.file.Close()
 }
 
-// end has the connection end: reads and writes of it return.
+// end shuts the connection down: its reads and writes return.
 func (c *conn) end() { shutdown(c.file) }
 
-// receive reads frames. What the client is done with is taken back at once.
+// receive reads frames. It handles released slots immediately.
 func (c *conn) receive() error {
 	eager, err := newEagerReader(c.file)
 	if err != nil {
@@ -123,7 +123,8 @@ func (c *conn) receive() error {
 	}
 }
 
-// looked takes back slots that the client is done with, or notes those that it keeps.
+// looked releases slots that the client has finished with, or marks those that it
+// retains.
 func (c *conn) looked(f frame) error {
 	if len(f.body)%4 != 0 {
 		return fmt.Errorf("%w: slots of %d bytes", errProtocol, len(f.body))
@@ -147,8 +148,8 @@ func (c *conn) looked(f frame) error {
 	return nil
 }
 
-// keep has the slot count for nothing any more: its reader may go on as if it had been
-// released, but not in its memory.
+// keep marks a slot as retained. Its reader may continue as if it had been
+// released, but must not reuse its memory.
 func (s slot) keep() slot {
 	if !s.kept {
 		s.kept = true
@@ -168,10 +169,10 @@ func (s slot) release() {
 	}
 }
 
-// carryOut carries out one request after another.
+// carryOut executes requests in sequence.
 func (c *conn) carryOut() {
 	for f := range c.requests {
-		if c.ctx.Err() != nil && f.kind != kindEnd { // which nobody waits for
+		if c.ctx.Err() != nil && f.kind != kindEnd { // no client waits for it
 			continue
 		}
 		if err := c.request(f); err != nil {
@@ -248,7 +249,7 @@ func (c *conn) open(body []byte) error {
 	return c.reply(kindOpened, map[string]any{"parts": p.parts, "batches": e.Batches(0), "stamp": p.look.Stamp()})
 }
 
-// leave gives back what is open.
+// leave releases what is open.
 func (c *conn) leave() {
 	c.stop()
 	c.drop()
@@ -298,7 +299,7 @@ func (c *conn) start(body []byte) error {
 	return err
 }
 
-// stop ends what is being read.
+// stop ends the current reading.
 func (c *conn) stop() {
 	c.mu.Lock()
 	r := c.reading
@@ -309,7 +310,7 @@ func (c *conn) stop() {
 	}
 }
 
-// drop lets go of the ring that was read into: nothing is written into it any more.
+// drop releases the ring of the last reading, which is not written any longer.
 func (c *conn) drop() {
 	c.mu.Lock()
 	r := c.ring
@@ -321,7 +322,7 @@ func (c *conn) drop() {
 	}
 }
 
-// get hands out samples by their numbers.
+// get sends samples by their numbers.
 func (c *conn) get(body []byte) error {
 	var o struct {
 		Samples []int `json:"samples"`
@@ -345,7 +346,7 @@ func (c *conn) get(body []byte) error {
 	return c.reply(kindGot, map[string]any{"samples": len(o.Samples)})
 }
 
-// hand hands a batch out.
+// hand sends a batch.
 func (c *conn) hand(r *reading, b *loader.Batch, after loader.State) error {
 	c.mu.Lock()
 	n := c.nextSlot
@@ -377,13 +378,13 @@ func (c *conn) send(b []byte) error {
 	return c.sendAll(b)
 }
 
-// sendAll writes frames; whoever calls it holds the lock.
+// sendAll writes frames; the caller must hold the lock.
 func (c *conn) sendAll(b []byte) error {
 	_, err := c.file.Write(b)
 	return err
 }
 
-// sendFile sends a frame that has a file with it.
+// sendFile sends a frame with an attached file descriptor.
 func (c *conn) sendFile(b []byte, file *os.File) error {
 	c.write.Lock()
 	defer c.write.Unlock()
@@ -395,15 +396,15 @@ func (c *conn) sendFile(b []byte, file *os.File) error {
 }
 
 func (c *conn) note(level, text string) {
-	_ = c.reply(kindNote, map[string]string{"level": level, "text": text}) // else the client has gone
+	_ = c.reply(kindNote, map[string]string{"level": level, "text": text}) // otherwise the client has gone
 }
 
-// fail tells the client what went wrong.
+// fail sends an error to the client.
 func (c *conn) fail(err error) {
-	_ = c.reply(kindError, map[string]string{"code": codeOf(err), "text": message(err)}) // else the client has gone
+	_ = c.reply(kindError, map[string]string{"code": codeOf(err), "text": message(err)}) // otherwise the client has gone
 }
 
-// codeOf is the code of an error in the protocol.
+// codeOf returns the protocol code of an error.
 func codeOf(err error) string {
 	switch {
 	case errors.Is(err, errProtocol):
@@ -422,7 +423,7 @@ func codeOf(err error) string {
 	return "data"
 }
 
-// message is an error as its client is told of it.
+// message returns the text of an error for the client.
 func message(err error) string { return display.WithoutPackages(display.Error(err)) }
 
 var errEnding = errors.New("the server ends; connect again")

@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// eagerTries is how often what has just been answered is listened to before its goroutine
-// sleeps: some 20 µs. Who asks for one result after another asks again sooner than that,
-// and to be woken takes longer, in particular on a virtual machine.
+// eagerTries is the number of non-blocking reads after a reply before the goroutine
+// sleeps, some 20 µs. A client with consecutive requests sends the next one sooner,
+// and waking up takes longer, especially on a virtual machine.
 const eagerTries = 40
 
-// An eagerReader reads a connection. After hasten its next read does not sleep at once.
+// An eagerReader reads a connection. After hasten its next read polls before it
+// blocks.
 type eagerReader struct {
 	file *os.File
 	raw  syscall.RawConn
@@ -44,7 +45,7 @@ func (r *eagerReader) Read(p []byte) (n int, err error) {
 		tries, n, err = 1, 0, nil
 		return false
 	}); rerr != nil {
-		return r.file.Read(p) // which says what is the matter, as ever
+		return r.file.Read(p) // it returns any error
 	}
 	switch {
 	case err != nil:

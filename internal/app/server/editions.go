@@ -12,11 +12,11 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// editions are the parts of a pipeline as they are in its epochs, if its flow depends on these:
-// the first, and the latest two, as ranks may be an epoch apart.
+// editions holds the parts of a pipeline per epoch, if its flow depends on the
+// epoch: the first, and the latest two, because ranks may be an epoch apart.
 type editions struct {
 	caches *sharedCaches
-	turn   chan struct{} // for one after another
+	turn   chan struct{} // mutex
 
 	mu     sync.Mutex
 	first  *edition
@@ -30,15 +30,15 @@ func newEditions(caches *sharedCaches) *editions {
 	return &editions{caches: caches, turn: make(chan struct{}, 1)}
 }
 
-// An edition is the parts as they are in an epoch.
+// An edition holds the parts for an epoch.
 type edition struct {
 	epoch  uint64
 	data   []loader.Data
-	shared []*sharedCache           // on the way to them
-	told   []*dataset.CachedDataset // of these, those that make use of a known order
+	shared []*sharedCache           // caches above the parts
+	told   []*dataset.CachedDataset // those among them that use a known order
 }
 
-// others returns the caches that make no use of a known order.
+// others returns the caches that do not use a known order.
 func (e *edition) others() (all []*dataset.CachedDataset) {
 	for _, c := range e.shared {
 		if !slices.Contains(e.told, c.cached) {
@@ -48,7 +48,7 @@ func (e *edition) others() (all []*dataset.CachedDataset) {
 	return all
 }
 
-// of returns the parts of an epoch.
+// of returns the parts for an epoch.
 func (s *editions) of(ctx context.Context, b *opening, epoch uint64) ([]loader.Data, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -87,10 +87,10 @@ func (s *editions) find(epoch uint64) *edition {
 	return nil
 }
 
-// open opens the parts of a flow, of whose files that was seen.
+// open opens the parts of a flow with the given snapshot of its files.
 func (s *editions) open(ctx context.Context, b *opening, epoch uint64, f *flow.Flow, seen *flow.Look) (*edition, error) {
 	e := &edition{epoch: epoch}
-	var mu sync.Mutex // nodes are built side by side
+	var mu sync.Mutex // nodes are built concurrently
 	o := b.options()
 	o.Cached = func(node, output string, make func() (*dataset.CachedDataset, error)) (*dataset.CachedDataset, error) {
 		c, err := s.caches.get(ctx, s, seen.Of(node), b.name(), output, make)
@@ -135,7 +135,7 @@ func (e *edition) add(ctx context.Context, b *opening, f *flow.Flow, node string
 	return nil
 }
 
-// take takes an edition in, for an older one.
+// take adds an edition, and evicts an older one.
 func (s *editions) take(e *edition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *editions) take(e *edition) {
 	}
 }
 
-// close gives the caches back.
+// close releases the caches.
 func (s *editions) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +166,8 @@ func (s *editions) close() {
 	s.first, s.recent = nil, nil
 }
 
-// sharedCaches are the caches of the nodes that are open. Pipelines whose node is made of the
-// same, whatever order and batches they have, read through the same one.
+// sharedCaches are the caches of open nodes. Pipelines share a cache if their node
+// has the same dependencies, whatever their order and batches.
 type sharedCaches struct {
 	mu  sync.Mutex
 	all []*sharedCache
@@ -175,15 +175,15 @@ type sharedCaches struct {
 
 // A sharedCache is the cache of a node, or of one of its outputs.
 type sharedCache struct {
-	look   *flow.Look // of what the node is made of; nil if nobody shares it
-	flow   string     // the first that had it, for people
+	look   *flow.Look // snapshot of the node's dependencies; nil if it is not shared
+	flow   string     // the first flow that used it, for display
 	output string
 	cached *dataset.CachedDataset
 	users  map[*editions]int
 }
 
-// get returns the cache of a node of which that was seen, one that make makes if there is none.
-// It is given back by leave.
+// get returns the cache of a node with this snapshot, or calls make if there is
+// none. leave must release it.
 func (s *sharedCaches) get(ctx context.Context, by *editions, seen *flow.Look, flow, output string, make func() (*dataset.CachedDataset, error)) (*sharedCache, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ func (s *sharedCaches) get(ctx context.Context, by *editions, seen *flow.Look, f
 	return c, nil
 }
 
-// use notes that a pipeline uses the cache once more, or less.
+// use counts the uses of the cache by a pipeline; more is positive or negative.
 func (c *sharedCache) use(by *editions, more int) {
 	before := len(c.users)
 	if c.users[by] += more; c.users[by] == 0 {
@@ -212,7 +212,7 @@ func (c *sharedCache) use(by *editions, more int) {
 	c.cached.Share(len(c.users) - before)
 }
 
-// leave gives caches back. What no pipeline has is let go.
+// leave releases caches, and drops those without a pipeline.
 func (s *sharedCaches) leave(by *editions, caches []*sharedCache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,21 +222,21 @@ func (s *sharedCaches) leave(by *editions, caches []*sharedCache) {
 	s.all = slices.DeleteFunc(s.all, func(c *sharedCache) bool { return len(c.users) == 0 })
 }
 
-// A CacheStatus says what is in memory of a node.
+// A CacheStatus describes the memory cache of a node.
 type CacheStatus struct {
 	Flow        string `json:"flow"`
 	Node        string `json:"node"` // or NODE.OUTPUT
 	Policy      string `json:"policy"`
 	Entries     int    `json:"entries"`
 	Bytes       int64  `json:"bytes"`
-	MostEntries int    `json:"most_entries"` // its bound; 0 where it has none in entries
-	MostBytes   int64  `json:"most_bytes"`   // its bound; 0 where it has none in bytes
+	MostEntries int    `json:"most_entries"` // its bound; 0 without one in entries
+	MostBytes   int64  `json:"most_bytes"`   // its bound; 0 without one in bytes
 	Reads       int64  `json:"reads"`
 	Hits        int64  `json:"hits"`
 	Pipelines   int    `json:"pipelines"` // that read through it
 }
 
-// statusOf says what a cache has.
+// statusOf returns the status of a cache.
 func statusOf(o cache.Options, entries int, s cache.Stats) CacheStatus {
 	return CacheStatus{Policy: o.Policy, Entries: entries, Bytes: s.Bytes, MostEntries: o.Size, MostBytes: o.Bytes, Reads: s.Hits + s.Misses, Hits: s.Hits}
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// kind is the kind of a frame. docs/reference/protocol.md says what each of them has.
+// kind is the kind of a frame. docs/reference/protocol.md describes their contents.
 type kind uint16
 
 const (
@@ -58,10 +58,11 @@ type frame struct {
 	body []byte
 }
 
-// errProtocol marks what the protocol does not allow.
+// errProtocol marks violations of the protocol.
 var errProtocol = errors.New("not allowed by the protocol")
 
-// readFrame reads one frame, of at most most bytes. Memory is taken as bytes come.
+// readFrame reads one frame of at most most bytes. It allocates memory as bytes
+// arrive.
 func readFrame(r io.Reader, most int) (frame, error) {
 	var head [headBytes]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -88,7 +89,7 @@ func readFrame(r io.Reader, most int) (frame, error) {
 	return f, nil
 }
 
-// appendFrame appends a frame's head and what body appends.
+// appendFrame appends a frame's header and the bytes that body appends.
 func appendFrame(b []byte, k kind, body func([]byte) []byte) []byte {
 	at := len(b)
 	b = append(b, make([]byte, headBytes)...)

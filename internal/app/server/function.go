@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// A function is one of the client, whose results are kept.
+// A function is a function of the client whose results are cached.
 type function struct {
 	op *key.Op
 }
@@ -17,9 +17,10 @@ type function struct {
 // functionRequest is the body of `function`.
 type functionRequest struct {
 	Name string `json:"name"`
-	// Code is what its code is known by: a version that its author gave, or a digest of
-	// all that it reaches, whose parts are told for explanations: before something is
-	// computed, which who only asks for what is kept need not wait for.
+	// Code is the identity of its code: a version given by its author, or a digest
+	// of all that it reaches. The client sends the parts for explanations before
+	// the first computation, so a client that only reads cached results need not
+	// wait for them.
 	Code struct {
 		Version string     `json:"version"`
 		Digest  string     `json:"digest"`
@@ -33,14 +34,14 @@ type codePart struct {
 	Digest string `json:"digest"`
 }
 
-// guest is whose functions these are in keys: their identities and versions have nothing
-// to do with those of Go.
+// guest is the namespace of these functions in keys: their identities and versions
+// are unrelated to those of Go.
 const guest = "python"
 
-// mostFunctions is how many functions a connection may tell of.
+// mostFunctions bounds the functions of a connection.
 const mostFunctions = 1 << 16
 
-// function notes a function and tells the client its number.
+// function registers a function and sends its number to the client.
 func (c *conn) function(body []byte) error {
 	var r functionRequest
 	if err := decode(body, &r); err != nil {
@@ -61,8 +62,8 @@ func (c *conn) function(body []byte) error {
 	return c.reply(kindFunctioned, map[string]int{"function": len(c.functions) - 1})
 }
 
-// code is what the function's code is called in keys. What it consists of is kept, if it
-// is told, to be compared when it is another.
+// code returns the function's code identity for keys. It stores the parts, if
+// given, for a later comparison.
 func (r *functionRequest) code(c *conn) (key.Code, error) {
 	if r.Code.Version != "" {
 		return key.VersionOf(guest, r.Code.Version), nil

@@ -6,15 +6,16 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// layouts are those that the client knows: where in a batch its fields lie.
+// layouts are the layouts that the client knows: the positions of fields in a
+// batch.
 type layouts struct {
 	known [256][]loader.Field
-	next  int // how many there were
+	next  int // number of layouts so far
 	last  int
 }
 
-// append appends the frame of a layout, if the client does not know it, and returns its
-// number.
+// append appends the frame of a layout that the client does not know, and returns
+// the number of the layout.
 func (l *layouts) append(to []byte, fields []loader.Field) (b []byte, number int, err error) {
 	if equal(l.known[l.last], fields) && l.next > 0 {
 		return to, l.last, nil
@@ -40,7 +41,7 @@ func equalBlock(a, b *loader.Block) bool {
 	return a.DType == b.DType && a.Offset == b.Offset && a.Bytes == b.Bytes && slices.Equal(a.Shape, b.Shape)
 }
 
-// fieldLayout is a field as the client reads of it.
+// fieldLayout is the JSON form of a field.
 type fieldLayout struct {
 	Name string      `json:"name"`
 	Form loader.Form `json:"form"`

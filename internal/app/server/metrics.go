@@ -77,10 +77,10 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	return err
 }
 
-// metrics are lines of the format.
+// metrics builds lines of the format.
 type metrics struct {
 	text strings.Builder
-	last string // the family that was begun
+	last string // the current family
 }
 
 func (m *metrics) of(name, kind, help, labels string, value float64) {
@@ -96,5 +96,5 @@ func (m *metrics) of(name, kind, help, labels string, value float64) {
 
 var escapes = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 
-// label is a text as the value of a label.
+// label quotes a string as the value of a label.
 func label(text string) string { return `"` + escapes.Replace(text) + `"` }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer returns who is at the other end of a connection.
+// peer returns the user and process at the other end of a connection.
 func peer(c *net.UnixConn) (uid, pid int, err error) {
 	var cred *unix.Ucred
 	err = withFd(c, func(fd int) (err error) {

@@ -18,20 +18,20 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// A pipeline is what one or more clients have opened: they read through the same caches,
-// and what several are at is decoded once.
+// A pipeline is a request that one or more clients have opened. They share its
+// caches, and a sample in use by several is decoded once.
 type pipeline struct {
-	spec     string // the request, as JSON
-	id       string // no other has had it
-	name     string // for people
+	spec     string // the request as JSON
+	id       string // unique
+	name     string // for display
 	look     *flow.Look
 	loader   *loader.Loader
 	parts    []openedPart
 	editions *editions
 
-	sharded string // what readers of several ranks are warned of; "" if of nothing
+	sharded string // warning for readers with several ranks; "" for none
 
-	ready  chan struct{} // closed when err, or what there is, is known
+	ready  chan struct{} // closed when err or the content is set
 	cancel context.CancelFunc
 	err    error
 	users  int // guarded by pipelines.mu
@@ -42,16 +42,16 @@ type openedPart struct {
 	Samples int    `json:"samples"`
 }
 
-// pipelines are those that somebody has open, or had of late.
+// pipelines are the pipelines that are open, or were recently.
 type pipelines struct {
 	server *Server
 	mu     sync.Mutex
 	open   []*pipeline
-	made   int // how many there were
+	made   int // number of pipelines so far
 	caches sharedCaches
 }
 
-// requestError is a request that makes no sense, flowError a flow that is wrong.
+// requestError is an invalid request, flowError an invalid flow.
 type (
 	requestError struct{ error }
 	flowError    struct{ error }
@@ -60,9 +60,9 @@ type (
 func (e requestError) Unwrap() error { return e.error }
 func (e flowError) Unwrap() error    { return e.error }
 
-// get returns what a request opens: what others have open, if it is made of the same
-// files as they are now, or if it has the id, which the client was told when it opened the
-// same before. It is given back by leave. note is told how it gets on, also later.
+// get returns the pipeline for a request. It shares an open one if its files are
+// unchanged, or if it has the id, which the client got when it opened the same
+// before. leave must release it. note receives progress, also later.
 func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note func(level, text string)) (*pipeline, error) {
 	if err := o.check(); err != nil {
 		return nil, requestError{err}
@@ -85,7 +85,7 @@ func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note fu
 		octx, cancel := context.WithCancel(ps.server.ctx)
 		p.cancel = cancel
 		go func() {
-			defer cancel() // a pipeline outlives its opening, and nothing of it needs this context
+			defer cancel() // a pipeline outlives its opening, and does not use this context
 			ps.opened(p, b.open(octx, p))
 		}()
 	}
@@ -107,7 +107,7 @@ func (ps *pipelines) await(ctx context.Context, p *pipeline) (_ *pipeline, err e
 	return p, nil
 }
 
-// again returns the pipeline of an id, if it is still there and is that of the request.
+// again returns the pipeline with an id, if it exists and belongs to the request.
 func (ps *pipelines) again(spec, id string) *pipeline {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -120,7 +120,7 @@ func (ps *pipelines) again(spec, id string) *pipeline {
 	return nil
 }
 
-// join returns the pipeline of a request, and whether it is to be opened.
+// join returns the pipeline of a request. mine says that the caller must open it.
 func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p *pipeline, mine bool) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -137,7 +137,8 @@ func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p 
 	return p, true
 }
 
-// opened notes that a pipeline is open, or why not. If nobody is left, it gives back what it has.
+// opened records that a pipeline is open, or its error. It releases a pipeline
+// without users.
 func (ps *pipelines) opened(p *pipeline, err error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -148,11 +149,11 @@ func (ps *pipelines) opened(p *pipeline, err error) {
 	}
 }
 
-// unused is how many pipelines that nobody uses are kept, with what they have in memory,
-// for who opens the same again.
+// unused is the number of pipelines without users that stay open, with their
+// caches, for another client with the same request.
 const unused = 2
 
-// leave gives a pipeline back. The last user ends what is being opened.
+// leave releases a pipeline. Its last user cancels an opening in progress.
 func (ps *pipelines) leave(p *pipeline) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -164,7 +165,7 @@ func (ps *pipelines) leave(p *pipeline) {
 	select {
 	case <-p.ready:
 		if p.err == nil {
-			ps.open = append(ps.open, p) // the last of those that nobody uses
+			ps.open = append(ps.open, p) // the most recent of those without users
 			ps.forget()
 		}
 	default:
@@ -172,7 +173,7 @@ func (ps *pipelines) leave(p *pipeline) {
 	}
 }
 
-// forget lets go of the oldest pipelines that nobody uses.
+// forget closes the oldest pipelines without users.
 func (ps *pipelines) forget() {
 	n := 0
 	for _, p := range slices.Backward(slices.Clone(ps.open)) {
@@ -190,7 +191,7 @@ func (ps *pipelines) remove(p *pipeline) {
 	ps.open = slices.DeleteFunc(ps.open, func(q *pipeline) bool { return q == p })
 }
 
-// An opening is a request on its way to a pipeline.
+// An opening is a request for which a pipeline is being opened.
 type opening struct {
 	server  *Server
 	request *openRequest
@@ -199,14 +200,14 @@ type opening struct {
 	file    string
 	content []byte
 	flow    *flow.Flow
-	epochs  bool // the flow has a variable for the number of the epoch
+	epochs  bool // the flow has a variable for the epoch
 }
 
-// epochVariable is the variable of a flow that is the number of the epoch, if there is
-// one: mappers that draw take it to draw anew in each.
+// epochVariable is the variable of a flow with the number of the epoch. Random
+// mappers use it for new draws in each epoch.
 const epochVariable = "epoch"
 
-// look reads the flow, and looks at what it is made of.
+// look parses the flow, and takes a snapshot of its dependencies.
 func (b *opening) look(ctx context.Context) (*flow.Look, error) {
 	if err := b.read(); err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func (b *opening) look(ctx context.Context) (*flow.Look, error) {
 	return look, b.told(err)
 }
 
-// name is what people know the request by: the flow's file, and the nodes.
+// name returns a readable name of the request: the flow's file and the nodes.
 func (b *opening) name() string {
 	name := b.request.Flow.File
 	if name == "" {
@@ -246,7 +247,7 @@ func (b *opening) read() (err error) {
 	return nil
 }
 
-// parse makes the flow of an epoch.
+// parse builds the flow of an epoch.
 func (b *opening) parse(epoch uint64) (*flow.Flow, error) {
 	vars := map[string]string{}
 	if b.request.Profile != "" {
@@ -268,7 +269,7 @@ func (b *opening) options() flow.RunOptions {
 	o := flow.RunOptions{Larder: b.server.options.Larder, Pool: b.server.pool, Log: b.server.log, Python: b.request.Python}
 	told := time.Now()
 	o.Observers = []func(flow.Event){func(ev flow.Event) {
-		if ev.Event == flow.NodeProgress && time.Since(told) > time.Second { // what is opened may have to be computed first
+		if ev.Event == flow.NodeProgress && time.Since(told) > time.Second { // opening may have to compute results first
 			told = time.Now()
 			b.note("info", fmt.Sprintf("node %s: %d of %d", ev.Node, ev.Done, ev.Total))
 		}
@@ -281,7 +282,7 @@ func (b *opening) options() flow.RunOptions {
 	return o
 }
 
-// told says what kind of error it is.
+// told marks an error as that of a request or of a flow.
 func (b *opening) told(err error) error {
 	if errors.Is(err, flow.ErrRequest) {
 		return requestError{err}
@@ -289,7 +290,7 @@ func (b *opening) told(err error) error {
 	return err
 }
 
-// open makes the pipeline's loader.
+// open creates the pipeline's loader.
 func (b *opening) open(ctx context.Context, p *pipeline) error {
 	o := loader.Options{Pool: b.server.pool, Skip: b.request.Skip}
 	var err error
@@ -325,8 +326,8 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 	return nil
 }
 
-// sharded says of the first part that is the share of one process in the flow already why
-// ranks should not share it again.
+// sharded returns a warning if the first part is already the share of one process
+// in the flow, so that ranks should not share it again.
 func (b *opening) sharded() string {
 	for _, part := range b.request.Parts {
 		node, _, _ := strings.Cut(part.Node, ".")
@@ -337,7 +338,7 @@ func (b *opening) sharded() string {
 	return ""
 }
 
-// part says what the plan is to know of a part.
+// part returns the loader's description of a part.
 func (b *opening) part(ctx context.Context, spec partSpec, data loader.Data) (to loader.Part, err error) {
 	to = loader.Part{Name: spec.Name, Weight: spec.Weight, Len: data.Len()}
 	if to.Name == "" {

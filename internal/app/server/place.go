@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Folder is where the sockets of a user's servers are.
+// Folder returns the directory of the sockets of a user's servers.
 func Folder() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "larder")
@@ -21,8 +21,8 @@ func Folder() string {
 	return filepath.Join(os.TempDir(), "larder-"+strconv.Itoa(os.Getuid()))
 }
 
-// Socket is the path of the socket at which the server of a cache folder listens, that a
-// program would be: docs/reference/protocol.md says what it is made of.
+// Socket returns the path of the socket for a cache directory and a server program:
+// docs/reference/protocol.md describes how it is computed.
 func Socket(cache, program string) (string, error) {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -41,7 +41,7 @@ func Socket(cache, program string) (string, error) {
 
 const socketSuffix = ".sock"
 
-// resolved is a path made absolute, with links resolved as far as there is anything.
+// resolved returns an absolute path, with links resolved as far as the path exists.
 func resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -60,12 +60,12 @@ func resolved(path string) (string, error) {
 	}
 }
 
-// ErrServed is the error of who would listen at a socket at which another server does.
+// ErrServed is the error for a socket on which another server listens.
 var ErrServed = errors.New("another server listens there")
 
-// Listen listens at a socket, in a folder that only the user can enter. What it returns
-// besides is called when the server has ended. If another server has the socket, the
-// error is [ErrServed]; what one that was killed left is taken over.
+// Listen listens at a socket, in a directory that only the user can enter. The
+// caller must call done when the server has ended. If another server has the
+// socket, the error is [ErrServed]. Listen replaces the socket of a killed server.
 func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(), err error) {
 	if err := makeFolder(filepath.Dir(socket)); err != nil {
 		return nil, nil, err
@@ -99,12 +99,14 @@ func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(
 		_ = l.Close()
 		return fail(err)
 	}
-	// The lock is let go of when the program ends, after the socket has gone: until then
-	// nobody else listens. The file stays, as another may wait for its lock.
+	// The lock is released when the program ends, after the socket is removed;
+	// until then no other server can listen. The file stays, because another
+	// process may wait for its lock.
 	return l, func() { _ = file.Close() }, nil
 }
 
-// makeFolder makes the folder of sockets, and refuses one that others can enter.
+// makeFolder creates the directory for sockets, and refuses one that other users
+// can enter.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the folder of sockets: %w", err)

@@ -20,16 +20,16 @@ const (
 	defaultRing   = 256 << 20
 )
 
-// A reading is what a client reads: the batches of a rank, in a ring.
+// A reading sends the batches of a rank to a client through a ring.
 type reading struct {
 	conn     *conn
 	pipeline *pipeline
 	request  startRequest
 	ring     *ring
-	reader   *loader.Reader // nil of one that only samples are got of
+	reader   *loader.Reader // nil if the client only gets samples
 	layouts  layouts
 	from     loader.State
-	batches  int // of the epoch at which it begins
+	batches  int // of the epoch where it begins
 	window   int
 	began    time.Time
 
@@ -37,19 +37,19 @@ type reading struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
 
-	room  chan struct{} // has one for each batch that is handed out
-	told  atomic.Bool   // the client has been told that it ended
+	room  chan struct{} // has one element for each batch in the client's window
+	told  atomic.Bool   // the client knows that it ended
 	meter meter
 }
 
-// A meter counts what a reader did.
+// A meter has the counters of a reader.
 type meter struct {
 	batches, samples, bytes, skipped atomic.Int64
-	made, taken                      atomic.Int64 // nanoseconds: waited for batches to be made, and for the client to take them
+	made, taken                      atomic.Int64 // nanoseconds: waited for batches, and for the client to release them
 	epoch                            atomic.Uint64
 }
 
-// count notes a batch.
+// count counts a batch.
 func (m *meter) count(b *loader.Batch) {
 	m.batches.Add(1)
 	m.samples.Add(int64(len(b.Samples) - b.Padding))
@@ -57,7 +57,7 @@ func (m *meter) count(b *loader.Batch) {
 	m.skipped.Add(int64(len(b.Skipped)))
 }
 
-// newReading begins to read.
+// newReading starts a reading.
 func (c *conn) newReading(o *startRequest) (*reading, error) {
 	p := c.pipeline
 	r := &reading{conn: c, pipeline: p, request: *o, window: defaultWindow, began: time.Now()}
@@ -93,7 +93,7 @@ func (c *conn) newReading(o *startRequest) (*reading, error) {
 	return r, nil
 }
 
-// ringOf returns the ring of the last reader, if it is still there, or another one.
+// ringOf returns the ring of the last reader, if it still exists, or a new one.
 func (c *conn) ringOf(most int64) (r *ring, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *conn) ringOf(most int64) (r *ring, err error) {
 	return c.ring, nil
 }
 
-// fill puts in what was left out: one rank, and one share of its batches.
+// fill sets defaults: one rank, and one share of its batches.
 func (o *startRequest) fill() {
 	if o.Ranks == 0 {
 		o.Ranks = 1
@@ -116,7 +116,7 @@ func (o *startRequest) fill() {
 	}
 }
 
-// from is the state at which a reader begins.
+// from returns the state at which a reader begins.
 func (o *startRequest) from(plan *loader.Plan) (loader.State, error) {
 	switch {
 	case o.From != nil && o.Epoch != nil:
@@ -148,7 +148,7 @@ func (r *reading) begin(most int64) (err error) {
 	return err
 }
 
-// prefixOf is a state's text up to the epoch.
+// prefixOf returns the text of a state up to the epoch.
 func prefixOf(s loader.State) string {
 	text := s.String()
 	for range 2 {
@@ -157,30 +157,30 @@ func prefixOf(s loader.State) string {
 	return text
 }
 
-// run hands batches out until the reader ends.
+// run sends batches until the reader ends.
 func (r *reading) run() {
 	r.work.Go(func() {
 		err := r.handOut()
-		if r.ctx.Err() == nil { // else who stopped it tells
+		if r.ctx.Err() == nil { // otherwise the caller of stop reports it
 			r.tell(err)
 		}
 	})
 }
 
-// tell tells the client once that the reader has ended, and why if it is an error.
+// tell reports to the client once that the reader has ended, with its error if any.
 func (r *reading) tell(err error) {
 	switch {
 	case !r.told.CompareAndSwap(false, true):
 	case err != nil:
 		r.conn.fail(err)
 	default:
-		_ = r.conn.send(appendFrame(nil, kindStopped, func(b []byte) []byte { return b })) // else the client has gone
+		_ = r.conn.send(appendFrame(nil, kindStopped, func(b []byte) []byte { return b })) // otherwise the client has gone
 	}
 }
 
 var errStopped = errors.New("reading was stopped")
 
-// handOut hands batches out, to the end of the last epoch.
+// handOut sends batches up to the end of the last epoch.
 func (r *reading) handOut() error {
 	r.meter.epoch.Store(r.from.Epoch)
 	for ended := 0; r.request.Epochs == 0 || ended < r.request.Epochs; {
@@ -215,7 +215,7 @@ func (r *reading) handOut() error {
 	return nil
 }
 
-// count notes a batch, and tells the client what it lacks.
+// count counts a batch, and reports its missing samples to the client.
 func (r *reading) count(b *loader.Batch) {
 	r.meter.count(b)
 	for _, s := range b.Skipped {
@@ -223,19 +223,19 @@ func (r *reading) count(b *loader.Batch) {
 	}
 }
 
-// skipNote is the note of a sample that was left out.
+// skipNote returns the note about a skipped sample.
 func skipNote(s loader.Skip) map[string]any {
 	return map[string]any{"level": "skip", "text": message(s.Err), "part": s.Part, "index": s.Index, "epoch": s.Epoch}
 }
 
-// returned notes that a batch was given back.
+// returned records that a batch was released.
 func (r *reading) returned() {
 	if r.room != nil {
 		<-r.room
 	}
 }
 
-// stop ends the reader, if it has not ended by itself.
+// stop ends the reader, if it is still running.
 func (r *reading) stop() {
 	r.cancel(errStopped)
 	r.work.Wait()
@@ -245,7 +245,8 @@ func (r *reading) stop() {
 	}
 }
 
-// appendBatch appends the frame of a batch that lies at a place of a ring of so many bytes.
+// appendBatch appends the frame of a batch at a position in a ring of the given
+// size.
 func appendBatch(to []byte, p *pipeline, layout int, slot uint32, at, ring int64, b *loader.Batch, after loader.State) []byte {
 	plan := p.loader.Plan()
 	return appendFrame(to, kindBatch, func(to []byte) []byte {

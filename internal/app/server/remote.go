@@ -18,29 +18,29 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// Remote hands batches to other machines over HTTP, as docs/reference/protocol.md has it. It lets
-// nobody in who has not the token, or for whom TLS has not checked a certificate.
+// Remote sends batches to other machines over HTTP, as docs/reference/protocol.md
+// specifies. It refuses clients without the token or a certificate verified by TLS.
 type Remote struct {
 	server *Server
 	flows  string
 	token  string
 	root   *os.Root
-	alive  time.Duration // after which a client is told that the server lives
+	alive  time.Duration // interval of notes that the server is alive
 }
 
-// aliveEvery is how often a client hears that the server lives.
+// aliveEvery is the interval of notes that the server is alive.
 const aliveEvery = 15 * time.Second
 
-// RemoteOptions say who is let in, and to what.
+// RemoteOptions configure access.
 type RemoteOptions struct {
-	Flows string // the folder of the flows that may be read
-	// Token is what clients send. Without one they are to have a certificate that the
-	// listener has checked.
+	Flows string // the directory of permitted flows
+	// Token is the token that clients must send. Without one, the listener must
+	// verify their certificates.
 	Token string
 }
 
-// Remote returns what hands batches of the server to other machines. It is used while
-// the server serves.
+// Remote returns a handler that sends batches of the server to other machines. It
+// works while the server serves.
 func (s *Server) Remote(o RemoteOptions) (*Remote, error) {
 	flows, err := filepath.Abs(o.Flows)
 	if err != nil {
@@ -53,12 +53,12 @@ func (s *Server) Remote(o RemoteOptions) (*Remote, error) {
 	return &Remote{server: s, flows: flows, token: o.Token, root: root, alive: aliveEvery}, nil
 }
 
-// HTTP returns a server for it, to which connections are to be handed.
+// HTTP returns an HTTP server for it. The caller passes connections to it.
 func (r *Remote) HTTP() *http.Server {
 	return &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, ErrorLog: slog.NewLogLogger(r.server.log.Handler(), slog.LevelDebug)}
 }
 
-// Close lets go of the folder of flows.
+// Close closes the directory of flows.
 func (r *Remote) Close() error { return r.root.Close() }
 
 // ServeHTTP implements [http.Handler].
@@ -70,7 +70,7 @@ func (r *Remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case req.URL.Path == "/v1/metrics" && req.Method == http.MethodGet:
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		st := r.server.Status()
-		_ = st.WriteMetrics(w) // else the client has gone
+		_ = st.WriteMetrics(w) // otherwise the client has gone
 	case req.URL.Path != "/v1/batches" && req.URL.Path != "/v1/samples":
 		http.NotFound(w, req)
 	case req.Method != http.MethodPost:
@@ -81,7 +81,7 @@ func (r *Remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// lets reports whether a client may come in.
+// lets reports whether a client is authorised.
 func (r *Remote) lets(req *http.Request) bool {
 	if r.token == "" {
 		return req.TLS != nil && len(req.TLS.VerifiedChains) > 0
@@ -96,10 +96,10 @@ type remoteRequest struct {
 	Open    openRequest  `json:"open"`
 	Start   startRequest `json:"start"`
 	Samples []int        `json:"samples"`
-	ID      string       `json:"id"` // of what was opened before
+	ID      string       `json:"id"` // of a pipeline opened before
 }
 
-// answer answers with frames, or with a stream of Arrow where that is asked for.
+// answer answers with frames, or with an Arrow stream if the client requests one.
 func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostRequest))
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// accepts reports whether a client asks for a type.
+// accepts reports whether a client accepts a media type.
 func accepts(req *http.Request, name string) bool {
 	for _, line := range req.Header.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -147,7 +147,7 @@ func accepts(req *http.Request, name string) bool {
 	return false
 }
 
-// read reads what was asked for.
+// read sends the requested batches or samples.
 func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, reader *remoteReader, out reply) error {
 	if err := r.locate(&q.Open); err != nil {
 		return err
@@ -171,8 +171,9 @@ func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, reade
 	return r.stream(ctx, reader, out)
 }
 
-// locate finds the flow of a request, which is to be in the folder of flows: whoever may
-// read what it names may not read other things by one of his own.
+// locate finds the flow of a request, which must be in the directory of flows. A
+// client may read what these flows name, but must not read other files by a flow of
+// its own.
 func (r *Remote) locate(o *openRequest) error {
 	if o.Flow.Text != "" || o.Flow.Dir != "" || o.Flow.File == "" {
 		return requestError{errors.New("flow: name a file in the server's folder of flows")}
@@ -209,10 +210,10 @@ func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out rep
 	return out.got(len(samples))
 }
 
-// remoteAhead is how many batches are made ahead of a client on another machine.
+// remoteAhead is the number of batches to prefetch for a client on another machine.
 const remoteAhead = 16
 
-// stream hands out the batches of a reader.
+// stream sends the batches of a reader.
 func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) error {
 	o, p := &reader.request, reader.pipeline
 	from, err := o.from(p.loader.Plan())

@@ -8,17 +8,17 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// What a request from another machine may ask for at most. What is asked for here costs
-// its own user the memory; from there it costs all who are served.
+// Bounds of a request from another machine. A local client pays for its memory
+// itself; a remote one would take it from all other clients.
 const (
-	mostRemoteSamples = 1 << 15 // of a batch; what is noted of each takes half a kilobyte
-	mostRemoteBytes   = 1 << 30 // of a batch
+	mostRemoteSamples = 1 << 15 // per batch; each needs half a kilobyte of metadata
+	mostRemoteBytes   = 1 << 30 // per batch
 	mostRemoteParts   = 64
 	mostRemoteFields  = 512
 	mostRemoteBuckets = 1024
 )
 
-// bounded refuses requests that would take more memory than one client is to have.
+// bounded refuses requests that would take more memory than one client may have.
 func (o *openRequest) bounded() error {
 	for _, b := range []struct {
 		what      string
@@ -39,7 +39,7 @@ func (o *openRequest) bounded() error {
 	return nil
 }
 
-// remoteRooms is memory for batches that are sent to other machines.
+// remoteRooms allocates batches for other machines.
 type remoteRooms struct{ loader.Rooms }
 
 // Take implements [loader.Rooms].

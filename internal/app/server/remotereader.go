@@ -9,7 +9,8 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// A remoteReader is a client on another machine that is answered, for the status.
+// A remoteReader is a client on another machine with a request in progress, for the
+// status.
 type remoteReader struct {
 	number int
 	client string
@@ -22,12 +23,12 @@ type remoteReader struct {
 	request  startRequest
 }
 
-// clientOf is what a client says that it is, and where.
+// clientOf returns the client's description of itself and its address.
 func clientOf(req *http.Request) string {
 	return fmt.Sprintf("%.100s at %s", req.UserAgent(), req.RemoteAddr)
 }
 
-// opened notes what is read.
+// opened records what is read.
 func (r *remoteReader) opened(p *pipeline, o *startRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +57,7 @@ func (r *remoteReader) status() ConnectionStatus {
 	return st
 }
 
-// enter notes that a client on another machine is answered; false if there are too many.
+// enter adds a client on another machine; it returns false if there are too many.
 func (s *Server) enter(r *remoteReader) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

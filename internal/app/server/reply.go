@@ -11,38 +11,39 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// A reply is what a client on another machine gets, in one of the formats. note may be
-// called at any time, and says nothing once the reply is closed; all else is called by
-// one goroutine.
+// A reply writes the answer to a client on another machine, in one of the formats.
+// note may be called concurrently, and does nothing once the reply is closed; the
+// other methods must not be called concurrently.
 type reply interface {
 	note(level, text string)
 	opened(p *pipeline, batches int) error
 	started(prefix string, batches int) error
-	// batch writes a batch. It keeps nothing of it.
+	// batch writes a batch. It does not retain it.
 	batch(p *pipeline, b *loader.Batch, after loader.State) error
 	epoch(epoch uint64, after loader.State) error
 	stopped() error
 	got(samples int) error
-	// fail says what went wrong, as far as that can still be said.
+	// fail reports an error, as far as that is still possible.
 	fail(err error)
 	close()
 }
 
-// patience is how long a client may take no byte.
+// patience is how long a client may take to accept a piece.
 const patience = 10 * time.Minute
 
-// A patientWriter writes to a client that has patience for each piece of what is written.
+// A patientWriter writes in pieces, and gives the client the time limit patience
+// for each.
 type patientWriter struct {
 	to      io.Writer
 	control *http.ResponseController
 }
 
-// piece is how many bytes are written at once.
+// piece is the size of one write in bytes.
 const piece = 1 << 20
 
 func (w *patientWriter) Write(p []byte) (done int, err error) {
 	for err == nil && done < len(p) {
-		_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // a reply that cannot have one has none
+		_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // some replies do not support deadlines
 		var n int
 		n, err = w.to.Write(p[done:min(len(p), done+piece)])
 		done += n
@@ -56,15 +57,15 @@ type frameReply struct {
 	alive *time.Ticker
 	ended chan struct{}
 
-	mu      sync.Mutex // for one frame after another
+	mu      sync.Mutex // serialises frames
 	closed  bool
 	buffer  []byte
 	layouts layouts
 	slot    uint32
 }
 
-// newFrameReply returns a reply that says every so often that the server lives: a client
-// that hears nothing cannot tell work that takes long from a machine that has gone.
+// newFrameReply returns a reply that sends a note at this interval. Without notes,
+// a client cannot distinguish long work from a machine that has gone.
 func newFrameReply(w http.ResponseWriter, every time.Duration) *frameReply {
 	w.Header().Set("Content-Type", "application/vnd.larder.frames")
 	r := &frameReply{to: patientWriter{w, http.NewResponseController(w)}, alive: time.NewTicker(every), ended: make(chan struct{})}
@@ -79,9 +80,9 @@ func (w *frameReply) live() {
 			return
 		case <-w.alive.C:
 		}
-		if w.mu.TryLock() { // else something is being said
+		if w.mu.TryLock() { // otherwise another frame is being written
 			if !w.closed {
-				_ = w.sendJSON(kindNote, map[string]string{"level": "alive", "text": ""}) // else the client has gone
+				_ = w.sendJSON(kindNote, map[string]string{"level": "alive", "text": ""}) // otherwise the client has gone
 			}
 			w.mu.Unlock()
 		}
@@ -96,7 +97,7 @@ func (w *frameReply) close() {
 	close(w.ended)
 }
 
-// send sends what is in the buffer. Whoever calls it holds the lock.
+// send sends the buffer. The caller must hold the lock.
 func (w *frameReply) send() error {
 	_, err := w.to.Write(w.buffer)
 	w.buffer = w.buffer[:0]
@@ -123,7 +124,7 @@ func (w *frameReply) json(k kind, v any) error {
 }
 
 func (w *frameReply) note(level, text string) {
-	_ = w.json(kindNote, map[string]string{"level": level, "text": text}) // else the client has gone
+	_ = w.json(kindNote, map[string]string{"level": level, "text": text}) // otherwise the client has gone
 }
 
 func (w *frameReply) opened(p *pipeline, batches int) error {
@@ -139,7 +140,7 @@ func (w *frameReply) got(samples int) error {
 }
 
 func (w *frameReply) fail(err error) {
-	_ = w.json(kindError, map[string]string{"code": codeOf(err), "text": message(err)}) // else the client has gone
+	_ = w.json(kindError, map[string]string{"code": codeOf(err), "text": message(err)}) // otherwise the client has gone
 }
 
 func (w *frameReply) frame(k kind, numbers ...int64) error {

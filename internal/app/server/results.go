@@ -10,10 +10,11 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// encoded is a result as its client has encoded it: bytes that mean nothing here.
+// encoded is a result in the encoding of its client, which the server does not
+// interpret.
 type encoded []byte
 
-// encodedValue is how results of clients are kept.
+// encodedValue is the codec for results of clients.
 var encodedValue = func() *codec.Value[encoded] {
 	const id = guest + " result/1"
 	d := key.DigestOf([]byte(id))
@@ -24,35 +25,35 @@ var encodedValue = func() *codec.Value[encoded] {
 	}
 }()
 
-// What a result is sent as.
+// The forms of a result in a reply.
 const (
 	resultBytes  = iota // its bytes follow
-	resultFile          // a file has them, whose path follows
-	resultKept          // the client has made it, and it is kept
-	resultUnkept        // the client has made it, and it is not kept; why follows
-	resultFailed        // the client could not make it
-	resultError         // there is none; why follows
-	resultNone          // it is not kept
+	resultFile          // the path of a file with its bytes follows
+	resultKept          // the client computed it, and it is stored
+	resultUnkept        // the client computed it, and it is not stored; the reason follows
+	resultFailed        // the client's computation failed
+	resultError         // no result; the error follows
+	resultNone          // it is not cached
 )
 
 const (
-	resultsLast = 1        // flag of a frame: nothing else follows
+	resultsLast = 1        // flag of a frame: the last one
 	entryMore   = 1        // flag of an entry: more pieces of it follow
-	entryHead   = 20       // bytes of an entry in front of its body
-	fileBytes   = 64 << 10 // what has fewer bytes is sent
-	replyBytes  = 1 << 20  // of a frame of results, about
+	entryHead   = 20       // bytes of an entry before its body
+	fileBytes   = 64 << 10 // smaller results are sent inline
+	replyBytes  = 1 << 20  // of a frame of results, approximately
 )
 
-// An entry is a result to be sent.
+// An entry is a result in a reply.
 type entry struct {
 	index int
 	as    byte
-	from  byte // as larder.From has it; of an error 1 if it is a cycle
-	size  int  // bytes of the result
+	from  byte // larder.From; for an error, 1 if it is a cycle
+	size  int  // size of the result
 	body  []byte
 }
 
-// entry says what became of an item.
+// entry returns the entry for an item.
 func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err error) entry {
 	e := entry{index: i, from: byte(r.From), size: len(r.Value)}
 	switch {
@@ -82,7 +83,7 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 	return e
 }
 
-// results sends entries, the last frame of a reply.
+// results sends entries as the last frame of a reply.
 func (c *conn) results(entries ...entry) error {
 	c.write.Lock()
 	defer c.write.Unlock()

@@ -10,24 +10,24 @@ import (
 	"github.com/larder-data/larder/internal/sharedmem"
 )
 
-// pageBytes is what the parts of a ring are multiples of.
+// pageBytes is the alignment of the parts of a ring.
 const pageBytes = 4096
 
-// A ring is the memory that the batches of a connection's readers are written into,
-// shared with its client. It implements [loader.Rooms]: what was taken is nobody else's until it is
-// given back. It grows as far as is needed, and no further than its bound: most bytes,
-// or four times the largest batch, beside what its client keeps. What lies beyond a bound that
-// has become less is given back to the system when it is free.
+// A ring is the memory for the batches of a connection's readers, shared with its
+// client. It implements [loader.Rooms], so an allocated part is exclusive until it
+// is freed. The ring grows on demand up to its bound: most bytes, or four times the
+// largest batch, plus what its client retains. If the bound shrinks, memory beyond
+// it is returned to the system when it is free.
 type ring struct {
 	memory *sharedmem.Memory
 
 	mu     sync.Mutex
 	most   func() int64
-	need   int64  // of the largest batch
-	kept   int64  // bytes that the client keeps, and that do not count
-	size   int64  // that it has by now
-	file   int64  // that its file has, which never becomes smaller
-	free   []span // by place; no two touch
+	need   int64  // size of the largest batch
+	kept   int64  // bytes that the client retains, which do not count
+	size   int64  // current size
+	file   int64  // size of the file, which never shrinks
+	free   []span // sorted, not adjacent
 	given  chan struct{}
 	closed bool
 }
@@ -43,19 +43,19 @@ func newRing() (*ring, error) {
 	return &ring{memory: m, most: func() int64 { return pageBytes }, given: make(chan struct{})}, nil
 }
 
-// bound says how many bytes it has where no batch is large.
+// bound sets the bound for small batches.
 func (r *ring) bound(most func() int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.most = most
 }
 
-// limit is how many bytes it may have now. The lock is held.
+// limit returns the current bound. The caller must hold the lock.
 func (r *ring) limit() int64 {
 	return min(max(r.most(), pageBytes, 4*r.need)+r.kept, r.memory.Most())
 }
 
-// A memoryError says that a ring cannot be as large as it is needed.
+// A memoryError says that a ring cannot grow to the required size.
 type memoryError struct{ err error }
 
 func (e *memoryError) Error() string { return e.err.Error() }
@@ -83,8 +83,8 @@ func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
 	}
 }
 
-// try takes the first part that is large enough, at the end of the ring if there is no
-// other. While there is none it returns what is closed when something is given back.
+// try allocates the first part that is large enough, or extends the ring. If
+// neither is possible, it returns a channel that is closed when memory is freed.
 func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +136,8 @@ func (r *ring) Give(b []byte) {
 	r.wake()
 }
 
-// shrink gives the system what is free at the end, beyond the bound. The lock is held.
+// shrink returns free memory at the end beyond the bound to the system. The caller
+// must hold the lock.
 func (r *ring) shrink() {
 	n := len(r.free) - 1
 	bound := r.limit() / pageBytes * pageBytes
@@ -151,13 +152,13 @@ func (r *ring) shrink() {
 	}
 }
 
-// wake has those look again who wait for room. The lock is held.
+// wake wakes goroutines that wait for memory. The caller must hold the lock.
 func (r *ring) wake() {
 	close(r.given)
 	r.given = make(chan struct{})
 }
 
-// keep notes that the client keeps so many bytes more.
+// keep adds to the number of retained bytes.
 func (r *ring) keep(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,27 +166,27 @@ func (r *ring) keep(bytes int64) {
 	r.wake()
 }
 
-// at is where in the ring something lies that was taken of it.
+// at returns the position of allocated memory in the ring.
 func (r *ring) at(b []byte) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.memory.Bytes))))
 }
 
-// bytes is how large its file is.
+// bytes returns the size of its file.
 func (r *ring) bytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file
 }
 
-// takes is how much memory it takes.
+// takes returns how much memory it uses.
 func (r *ring) takes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size
 }
 
-// close lets go of the memory, which nobody may write into any more. What clients have
-// mapped of it stays theirs.
+// close releases the memory, which must not be written afterwards. Clients retain
+// their mappings.
 func (r *ring) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

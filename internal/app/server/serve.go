@@ -1,10 +1,11 @@
-// Package server makes batches for other programs of the same user and machine: one
-// process for each user and cache folder reads, decodes, maps, caches and batches for
-// all of them, and they look at the bytes in memory that both have.
+// Package server provides batches for other programs of the same user and machine.
+// One process per user and cache directory reads, decodes, maps, caches and batches
+// for all of them, and they read the bytes in shared memory.
 //
-// docs/reference/protocol.md is the contract, to the byte. A [Server] takes connections of a Unix
-// socket; each has one reader of package loader at a time, whose batches are written into
-// a ring of its own. Where the socket of a cache folder is says [Socket].
+// docs/reference/protocol.md specifies the protocol. A [Server] accepts connections
+// on a Unix socket. Each has one reader of package loader at a time, whose batches
+// are written into a ring of its own. [Socket] returns the path of the socket for a
+// cache directory.
 package server
 
 import (
@@ -23,21 +24,22 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Options say how a server works.
+// Options configure a server.
 type Options struct {
-	Larder  *larder.Larder // keeps results
-	Cache   string         // the folder of that, for clients to see
+	Larder  *larder.Larder // caches results
+	Cache   string         // its directory, for clients
 	Version string         // of the program
-	// Idle is how long nobody is connected before the server ends; 0 is for ever.
+	// Idle is how long the server stays without a connection before it ends; 0
+	// means forever.
 	Idle time.Duration
-	// Limits is told of the limits of each flow that is opened. It may be nil.
+	// Limits, if not nil, receives the limits of each flow that is opened.
 	Limits func(flow.Limits)
-	Pool   *pool.Pool // bounds what is done at once; nil is one of its own
-	// AheadBytes bounds the batches that are made and not given back, of all readers together,
-	// each of which may have four of them in any case; 0 stands for 256 MiB.
+	Pool   *pool.Pool // bounds the concurrency; nil means a new pool
+	// AheadBytes bounds the batches of all readers together that are ready and not
+	// released; 0 means 256 MiB. Each reader may have four batches in any case.
 	AheadBytes int64
-	// Tidy is called when a pipeline is not used any more: memory may be given back to the
-	// system. It may be nil.
+	// Tidy, if not nil, is called when a pipeline is no longer used, so that memory
+	// may be returned to the system.
 	Tidy func()
 	Log  *slog.Logger // nil is slog.Default()
 }
@@ -54,7 +56,7 @@ func (s *Server) tidy() {
 	}
 }
 
-// A Server serves clients. Its methods may be called by many goroutines.
+// A Server serves clients. It is safe for concurrent use.
 type Server struct {
 	options   Options
 	pool      *pool.Pool
@@ -63,9 +65,9 @@ type Server struct {
 	ahead     *loader.Budget
 	calls     calls
 	began     time.Time
-	folder    os.FileInfo // of the cache, as it was then; nil if there was none
+	folder    os.FileInfo // of the cache at the start; nil if there was none
 
-	ctx    context.Context // of all that is done
+	ctx    context.Context // of all work
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
@@ -73,7 +75,7 @@ type Server struct {
 	remote  map[*remoteReader]bool
 	next    int           // number of the next connection
 	changed chan struct{} // closed when a connection came or went
-	ended   chan struct{} // closed when no more are to come
+	ended   chan struct{} // closed when no more connections are accepted
 	ending  bool
 }
 
@@ -95,12 +97,13 @@ func New(o Options) *Server {
 	return s
 }
 
-// mostConnections is how many clients may be connected at once.
+// mostConnections bounds the number of clients.
 const mostConnections = 1024
 
-// Serve takes connections of a listener of a Unix socket until ctx ends, a client has it
-// end, or nobody has been connected for a while. It is called once. Then it closes the listener, and waits
-// for those who are connected; if ctx has ended it disconnects them.
+// Serve accepts connections of a Unix socket until ctx ends, a client requests the
+// end, or no client has been connected for a while. It must be called once. Then it
+// closes the listener, and waits for connected clients; if ctx has ended it
+// disconnects them.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	defer s.cancel()
 	defer context.AfterFunc(ctx, s.cancel)()
@@ -119,7 +122,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		if s.isRemoved() {
 			s.log.Warn(errRemoved.Error())
 			s.End()
-			_ = l.Close() // first, so that who was connected just now comes to the next server
+			_ = l.Close() // first, so that a client that has just connected goes to the next server
 			_ = c.Close()
 			continue
 		}
@@ -140,7 +143,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	return failed
 }
 
-// End has the server end when those who are connected have left.
+// End makes the server end when its clients have disconnected.
 func (s *Server) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +159,7 @@ func (s *Server) isEnding() bool {
 	return s.ending
 }
 
-// wait returns when no more connections are to come.
+// wait returns when no more connections are to be accepted.
 func (s *Server) wait(ctx context.Context) {
 	for {
 		s.mu.Lock()
@@ -164,7 +167,7 @@ func (s *Server) wait(ctx context.Context) {
 		s.mu.Unlock()
 		var idle <-chan time.Time
 		if n == 0 && s.options.Idle > 0 {
-			idle = time.After(s.options.Idle) // the collector takes back a timer that is not waited for
+			idle = time.After(s.options.Idle) // the collector frees an unused timer
 		}
 		select {
 		case <-changed:
@@ -178,7 +181,7 @@ func (s *Server) wait(ctx context.Context) {
 	}
 }
 
-// drain returns when nobody is connected.
+// drain returns when no client is connected.
 func (s *Server) drain(ctx context.Context) {
 	for {
 		s.mu.Lock()
@@ -204,11 +207,11 @@ func (s *Server) disconnect() {
 	}
 }
 
-// errRemoved is that what the server has is not what lies in its cache folder.
+// errRemoved says that the cache directory was replaced or removed.
 var errRemoved = errors.New("the cache folder was removed: the server ends, and the next one begins with what is there")
 
-// isRemoved reports whether the cache folder is another one, or gone: who removes it does
-// not want to be handed out what was in it.
+// isRemoved reports whether the cache directory was replaced or removed. The server
+// must then not return its old content.
 func (s *Server) isRemoved() bool {
 	if s.folder == nil {
 		return false
@@ -217,9 +220,9 @@ func (s *Server) isRemoved() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(s.folder, now)
 }
 
-// accept takes a connection of our own user.
+// accept accepts a connection of the same user.
 func (s *Server) accept(c *net.UnixConn) (*conn, error) {
-	defer c.Close() // what is used is another descriptor of it
+	defer c.Close() // the conn uses a duplicate descriptor
 	uid, pid, err := peer(c)
 	if err != nil {
 		return nil, err
@@ -232,7 +235,7 @@ func (s *Server) accept(c *net.UnixConn) (*conn, error) {
 	if len(s.conns) >= mostConnections {
 		return nil, errors.New("there are too many")
 	}
-	file, err := c.File() // which blocks: a thread in a read is woken sooner than the poller
+	file, err := c.File() // blocking, because a thread in a read wakes up sooner than the poller
 	if err != nil {
 		return nil, err
 	}

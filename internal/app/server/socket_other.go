@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// peer cannot tell who is at the other end of a connection.
+// peer is not supported.
 func peer(*net.UnixConn) (uid, pid int, err error) {
 	return 0, 0, errors.New("this system does not say of which user a connection is")
 }

@@ -23,12 +23,12 @@ func withFd(c syscall.Conn, f func(fd int) error) error {
 	return inner
 }
 
-// shutdown ends a connection: who reads or writes it returns.
+// shutdown ends a connection: blocked reads and writes return.
 func shutdown(file *os.File) {
-	_ = withFd(file, func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RDWR) }) // else it has ended
+	_ = withFd(file, func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RDWR) }) // otherwise it has ended
 }
 
-// sendRights writes what it can of b, and with it passes a file on.
+// sendRights writes as much of b as possible, with a file descriptor attached.
 func sendRights(to *os.File, b []byte, file *os.File) (n int, err error) {
 	err = withFd(file, func(passed int) error {
 		return withFd(to, func(fd int) (err error) {
@@ -43,7 +43,7 @@ func sendRights(to *os.File, b []byte, file *os.File) (n int, err error) {
 	return n, err
 }
 
-// lock takes the lock of a file, or reports that another process has it.
+// lock locks a file, or reports that another process has the lock.
 func lock(file *os.File) (bool, error) {
 	err := withFd(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -52,7 +52,8 @@ func lock(file *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// ownFolder checks that a folder is of our user, and that nobody else can enter it.
+// ownFolder checks that a directory belongs to the user, and that no other user can
+// enter it.
 func ownFolder(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Getuid() && info.Mode().Perm()&0o077 == 0

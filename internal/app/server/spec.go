@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// openRequest says what is to be read, as in docs/reference/protocol.md. As JSON it stands for all
-// that it says: those who send the same read together.
+// openRequest says what to read, as in docs/reference/protocol.md. Its JSON
+// identifies it: clients that send the same JSON share a pipeline.
 type openRequest struct {
 	Flow    flowSpec          `json:"flow"`
 	Set     map[string]string `json:"set,omitempty"`
@@ -75,7 +75,7 @@ func (o *onlySpec) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// order is the samples of n that are chosen.
+// order returns the selection of n samples.
 func (o *onlySpec) order(n int) (order.Order, error) {
 	if o.list != nil {
 		return order.Index(n, o.list)
@@ -114,7 +114,7 @@ type fieldSpec struct {
 	With      float64     `json:"with,omitempty"`
 }
 
-// startRequest says which batches a reader has.
+// startRequest says which batches a reader returns.
 type startRequest struct {
 	Rank   int           `json:"rank"`
 	Ranks  int           `json:"ranks"`
@@ -125,10 +125,10 @@ type startRequest struct {
 	Epochs int           `json:"epochs"`
 	Window *int          `json:"window"`
 	Ring   int64         `json:"ring"`
-	Again  bool          `json:"again"` // the ring of the last reader
+	Again  bool          `json:"again"` // reuse the ring of the last reader
 }
 
-// decode reads one JSON object, with no member that is not known.
+// decode parses one JSON object without unknown members.
 func decode(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -144,8 +144,8 @@ func decode(text []byte, to any) error {
 	return nil
 }
 
-// choose returns the value of a name, or an error that lists the names. The first is the
-// default.
+// choose returns the value with a name, or an error that lists the names. The first
+// is the default.
 func choose[T any](what, name string, names []string, values []T) (v T, err error) {
 	if name == "" {
 		return values[0], nil
@@ -158,7 +158,7 @@ func choose[T any](what, name string, names []string, values []T) (v T, err erro
 	return v, fmt.Errorf("%s is %q; it can be %q", what, name, names)
 }
 
-// plan is what the request says of the order and the batches; parts are yet to come.
+// plan returns the order and the batches of the request, without the parts.
 func (o *openRequest) plan() (p loader.PlanOptions, err error) {
 	p.Seed, p.Draws = o.Seed, o.Draws
 	b := o.Batch
@@ -176,7 +176,7 @@ func (o *openRequest) plan() (p loader.PlanOptions, err error) {
 	return p, err
 }
 
-// fields are those that the request declares.
+// fields returns the declared fields.
 func (o *openRequest) fields() ([]loader.FieldOptions, error) {
 	var all []loader.FieldOptions
 	for _, f := range o.Fields {
@@ -192,7 +192,7 @@ func (o *openRequest) fields() ([]loader.FieldOptions, error) {
 	return all, nil
 }
 
-// check refuses what can be seen to be wrong before anything is opened.
+// check refuses errors that are visible before anything is opened.
 func (o *openRequest) check() error {
 	switch {
 	case (o.Flow.File == "") == (o.Flow.Text == ""):

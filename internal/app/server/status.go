@@ -13,56 +13,56 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// A Status says what a server is doing.
+// A Status describes what a server is doing.
 type Status struct {
 	Version     string             `json:"version"`
 	PID         int                `json:"pid"`
 	Cache       string             `json:"cache"`
-	Seconds     float64            `json:"seconds"`      // since it began
-	MemoryBytes uint64             `json:"memory_bytes"` // of Go, beside the rings
+	Seconds     float64            `json:"seconds"`      // since the start
+	MemoryBytes uint64             `json:"memory_bytes"` // of Go, without the rings
 	Memory      MemoryStatus       `json:"memory"`
-	Caches      []CacheStatus      `json:"caches"` // of nodes, each once, however many read through it
+	Caches      []CacheStatus      `json:"caches"` // of nodes, each once, even if shared
 	Connections []ConnectionStatus `json:"connections"`
 	Pipelines   []PipelineStatus   `json:"pipelines"`
 }
 
-// A MemoryStatus says what takes memory, and what bounds it.
+// A MemoryStatus lists uses of memory and their bounds.
 type MemoryStatus struct {
-	HeapBytes    uint64 `json:"heap_bytes"`    // of Go: what is in use, and garbage
-	LiveBytes    uint64 `json:"live_bytes"`    // of these, what was in use when garbage was collected last
-	RingBytes    int64  `json:"ring_bytes"`    // shared with clients, beside the heap
-	AheadBytes   int64  `json:"ahead_bytes"`   // batches that are made, or are being made, and were not handed out
-	MostAhead    int64  `json:"most_ahead"`    // bound of all rings together, but for four batches each
+	HeapBytes    uint64 `json:"heap_bytes"`    // of Go: in use, and garbage
+	LiveBytes    uint64 `json:"live_bytes"`    // of these, in use at the last garbage collection
+	RingBytes    int64  `json:"ring_bytes"`    // shared with clients, outside of the heap
+	AheadBytes   int64  `json:"ahead_bytes"`   // batches that are ready or in preparation, and not returned
+	MostAhead    int64  `json:"most_ahead"`    // bound for all rings together, except four batches each
 	InUseBytes   int64  `json:"in_use_bytes"`  // read and decoded for batches now
 	MostInUse    int64  `json:"most_in_use"`   // its bound
-	ResultBytes  int64  `json:"result_bytes"`  // results of the cache folder that are in memory as well
+	ResultBytes  int64  `json:"result_bytes"`  // results of the cache directory in memory
 	MostResults  int64  `json:"most_results"`  // its bound
 	NodesBytes   int64  `json:"nodes_bytes"`   // in the caches of nodes
-	PendingBytes int64  `json:"pending_bytes"` // results that clients have made and that are not kept yet
+	PendingBytes int64  `json:"pending_bytes"` // results of clients that are not stored yet
 }
 
-// A PipelineStatus says what is open, and how its caches fare.
+// A PipelineStatus describes an open pipeline and its caches.
 type PipelineStatus struct {
 	Open   string        `json:"open"`
-	Users  int           `json:"users"`  // who have it open
+	Users  int           `json:"users"`  // number of users
 	Caches []loader.Hits `json:"caches"` // in this epoch and the one before
-	// Stages are what making batches consists of, the longest first.
+	// Stages are the stages of building batches, the longest first.
 	Stages []loader.Stage `json:"stages"`
 }
 
-// A ConnectionStatus says what a client does.
+// A ConnectionStatus describes a client.
 type ConnectionStatus struct {
 	Number  int           `json:"number"`
-	PID     int           `json:"pid"` // of the client; 0 where the system does not say
+	PID     int           `json:"pid"` // of the client; 0 if unknown
 	Client  string        `json:"client"`
-	Seconds float64       `json:"seconds"` // since it came
+	Seconds float64       `json:"seconds"` // since it connected
 	Open    string        `json:"open,omitempty"`
 	Reader  *ReaderStatus `json:"reader,omitempty"`
 }
 
-// A ReaderStatus says how a reader gets on.
+// A ReaderStatus has the counters of a reader.
 type ReaderStatus struct {
-	Seconds   float64 `json:"seconds"` // since it began
+	Seconds   float64 `json:"seconds"` // since it started
 	Rank      int     `json:"rank"`
 	Ranks     int     `json:"ranks"`
 	Epoch     uint64  `json:"epoch"`
@@ -71,17 +71,18 @@ type ReaderStatus struct {
 	Skipped   int64   `json:"skipped"`
 	Bytes     int64   `json:"bytes"`
 	RingBytes int64   `json:"ring_bytes"`
-	// AheadBytes are those of batches that are made, or are being made, and were not handed out.
+	// AheadBytes is the size of batches that are ready or in preparation, and not
+	// returned.
 	AheadBytes int64 `json:"ahead_bytes"`
-	Out        int   `json:"out"` // batches that are handed out and not given back
+	Out        int   `json:"out"` // batches that were returned and not released
 	Window     int   `json:"window"`
-	// SecondsMaking is how long the next batch was waited for, SecondsFull how long the
-	// client had as many batches as it may have.
+	// SecondsMaking is the time spent waiting for the next batch, SecondsFull the
+	// time when the client had the maximum number of batches.
 	SecondsMaking float64 `json:"seconds_making"`
 	SecondsFull   float64 `json:"seconds_full"`
 }
 
-// ReaderOf returns the reader of a connection, or nil. Nobody has none.
+// ReaderOf returns the reader of a connection, or nil. A nil Status has none.
 func (s *Status) ReaderOf(number int) *ReaderStatus {
 	if s == nil {
 		return nil
@@ -94,7 +95,8 @@ func (s *Status) ReaderOf(number int) *ReaderStatus {
 	return nil
 }
 
-// PipelineOf returns the pipeline that a connection has open, or nil. Nobody has none.
+// PipelineOf returns the open pipeline of a connection, or nil. A nil Status has
+// none.
 func (s *Status) PipelineOf(open string) *PipelineStatus {
 	if s != nil {
 		for i := range s.Pipelines {
@@ -106,7 +108,8 @@ func (s *Status) PipelineOf(open string) *PipelineStatus {
 	return nil
 }
 
-// Since is what a pipeline's stages took since it was seen before, which may be nil.
+// Since returns the times of a pipeline's stages since an earlier status, which may
+// be nil.
 func (p *PipelineStatus) Since(before *PipelineStatus) []loader.Stage {
 	was := map[string]float64{}
 	if before != nil {
@@ -120,7 +123,7 @@ func (p *PipelineStatus) Since(before *PipelineStatus) []loader.Stage {
 		total += now[i].Seconds
 	}
 	if total == 0 {
-		return slices.Clone(p.Stages) // none was measured meanwhile
+		return slices.Clone(p.Stages) // none was measured in between
 	}
 	for i := range now {
 		now[i].Share = now[i].Seconds / total
@@ -129,7 +132,7 @@ func (p *PipelineStatus) Since(before *PipelineStatus) []loader.Stage {
 	return now
 }
 
-// Since is what a reader has done since it was seen before, which may be nil.
+// Since returns the counters since an earlier status, which may be nil.
 func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 	now := *r
 	if before == nil || before.Seconds >= r.Seconds || before.Batches > r.Batches {
@@ -144,8 +147,8 @@ func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 	return now
 }
 
-// BoundBy says for people what the reader has waited for, if it has waited for most of
-// its time. Stages are those of what it reads.
+// BoundBy describes, for display, what the reader has waited for most of its time,
+// if anything. stages are those of its pipeline.
 func (r *ReaderStatus) BoundBy(stages []loader.Stage) string {
 	share := func(s float64) int { return int(100 * s / max(r.Seconds, 1e-9)) }
 	switch {
@@ -159,10 +162,10 @@ func (r *ReaderStatus) BoundBy(stages []loader.Stage) string {
 	return "neither side"
 }
 
-// Status says what the server is doing.
+// Status returns the status of the server.
 func (s *Server) Status() Status { return s.status(nil) }
 
-// status is that but for who asks.
+// status returns the status without the connection asks.
 func (s *Server) status(asks *conn) Status {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -190,7 +193,7 @@ func (s *Server) status(asks *conn) Status {
 	return st
 }
 
-// memory says what takes memory.
+// memory returns the uses of memory.
 func (s *Server) memory(st *Status, m *runtime.MemStats) MemoryStatus {
 	live := []gometrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	gometrics.Read(live)
@@ -231,7 +234,7 @@ func (ps *pipelines) status() []PipelineStatus {
 				all[k].Caches = append(all[k].Caches, p.loader.Hits()...)
 				all[k].Stages = append(all[k].Stages, p.loader.Stages()...)
 			}
-		default: // it is being opened
+		default: // opening
 		}
 	}
 	return all
@@ -263,7 +266,7 @@ func (c *conn) status() ConnectionStatus {
 	return st
 }
 
-// status is what the meter of a reader says.
+// status returns the counters of a reader.
 func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
 	return &ReaderStatus{
 		Seconds: time.Since(began).Seconds(),

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// why says whether a result is kept, and if it is not how it differs from the one that is
-// most like it.
+// why reports whether a result is cached, and otherwise how it differs from the
+// most similar one.
 func (c *conn) why(body []byte) error {
 	var r struct {
 		Function  int        `json:"function"`

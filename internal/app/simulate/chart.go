@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Sizes of the chart, in SVG's units.
+// Sizes in the chart, in SVG units.
 const (
 	barWidth = 13
 	barGap   = 2
@@ -20,15 +20,15 @@ const (
 	perRow   = 4             // patterns
 )
 
-// colours of the policies, told apart by people who see colours otherwise as
-// well (Okabe and Ito), and then by shade.
+// colours of the policies, distinguishable with colour blindness (Okabe and Ito)
+// and then by shade.
 var colours = []string{
 	"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
 	"#f0e442", "#7f7f7f", "#8c564b", "#1b4965", "#a7c957", "#111111",
 }
 
-// WriteChart draws results as an SVG bar chart: a group for each pattern, four
-// in a row, and a bar for each policy, in the order in which they come.
+// WriteChart draws results as an SVG bar chart: a group for each pattern, four in a
+// row, and a bar for each policy, in the order of results.
 func WriteChart(w io.Writer, results []Result) error {
 	patterns, policies := names(results)
 	groupWidth := len(policies)*(barWidth+barGap) + groupGap
@@ -59,7 +59,7 @@ func WriteChart(w io.Writer, results []Result) error {
 
 func colour(i int) string { return colours[i%len(colours)] }
 
-// names lists the patterns and the policies, each once, as they come.
+// names lists the patterns and the policies, each once, in the order of results.
 func names(results []Result) (patterns, policies []string) {
 	for _, r := range results {
 		if !slices.Contains(patterns, r.Pattern) {

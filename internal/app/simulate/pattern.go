@@ -1,10 +1,10 @@
-// Package simulate finds out how often eviction policies hit.
+// Package simulate computes hit rates of eviction policies.
 //
-// A trace is a sequence of accesses to items, which are numbers from 0. A
-// [Pattern] makes traces of one kind, such as cyclic or zipfian; [ReadTrace]
-// reads one that was recorded. [Run] sends a trace through a cache under a policy
-// of package cache, or under [Opt], which knows all accesses beforehand. The
-// hit rate is the part of the accesses that found their item in the cache.
+// A trace is a sequence of accesses to items, which are numbers from 0. A [Pattern]
+// generates traces of one kind, such as cyclic or zipfian; [ReadTrace] reads a
+// recorded one. [Run] sends a trace through a cache with a policy of package cache,
+// or with [Opt], which knows all future accesses. The hit rate is the share of
+// accesses that found their item in the cache.
 package simulate
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A Pattern makes sequences of accesses.
+// A Pattern generates sequences of accesses.
 type Pattern struct {
 	Name string
-	Doc  string // what is read in which order, in a few words
-	// trace returns so many accesses to items 0 to items-1.
+	Doc  string // the order of accesses, in a few words
+	// trace returns calls accesses to items 0 to items-1.
 	trace func(items, calls int, seed uint64) ([]int, error)
 }
 
@@ -51,7 +51,7 @@ func Patterns() []Pattern {
 	}
 }
 
-// Named returns the pattern of a name.
+// Named returns the pattern with a name.
 func Named(name string) (Pattern, error) {
 	all := Patterns()
 	i := slices.IndexFunc(all, func(p Pattern) bool { return p.Name == name })
@@ -65,8 +65,8 @@ func Named(name string) (Pattern, error) {
 	return all[i], nil
 }
 
-// Trace returns so many accesses to items 0 to items-1. It is the same for
-// the same seed.
+// Trace returns calls accesses to items 0 to items-1. It is deterministic for a
+// seed.
 func (p Pattern) Trace(items, calls int, seed uint64) ([]int, error) {
 	if items < 2 || calls < 0 {
 		return nil, fmt.Errorf("there is no pattern of %d calls to %d items; give two items at least, and no negative number of calls", calls, items)
@@ -80,8 +80,8 @@ const (
 	maxItem  = 1 << 40
 )
 
-// ReadTrace reads a trace: one item, a whole number that is not negative, a
-// line. Empty lines are passed over.
+// ReadTrace reads a trace: one item per line, a nonnegative integer. It ignores
+// empty lines.
 func ReadTrace(r io.Reader) ([]int, error) {
 	var trace []int
 	lines := bufio.NewScanner(r)
@@ -103,7 +103,7 @@ func ReadTrace(r io.Reader) ([]int, error) {
 
 func abs(i int) int { return max(i, -i) }
 
-// each is a pattern that is a function of the number of the access.
+// each returns a pattern that is a function of the index of the access.
 func each(at func(i, items int) int) func(items, calls int, seed uint64) ([]int, error) {
 	return func(items, calls int, _ uint64) ([]int, error) {
 		trace := make([]int, calls)
@@ -134,7 +134,7 @@ func walk(items, calls int, seed uint64) ([]int, error) {
 	})(items, calls, seed)
 }
 
-// read returns the first calls indices of an order.
+// read returns the first calls indexes of an order.
 func read(o order.Order, calls int) []int {
 	if o == nil {
 		return nil
@@ -146,7 +146,7 @@ func read(o order.Order, calls int) []int {
 	return trace
 }
 
-// passes is enough epochs over items for so many calls.
+// passes returns a sufficient number of epochs over items for this number of calls.
 func passes(items, calls int) int { return calls/items + 1 }
 
 func epochs(items, calls int, seed uint64) ([]int, error) {
@@ -154,8 +154,7 @@ func epochs(items, calls int, seed uint64) ([]int, error) {
 	return read(o, calls), err
 }
 
-// mixture reads a tenth of the items and the rest in turn, each in shuffled
-// epochs.
+// mixture reads a tenth of the items and the rest in turn, each in shuffled epochs.
 func mixture(items, calls int, seed uint64) ([]int, error) {
 	hot := max(1, items/10)
 	often, err := order.Epochs(hot, seed, passes(hot, calls))
@@ -192,8 +191,7 @@ func shards(items, calls int, seed uint64) ([]int, error) {
 	return read(order.Then(mine, all), calls), nil
 }
 
-// inTurn is a position of one order and then of the other, as far as the
-// shorter one goes.
+// inTurn alternates between two orders, up to the end of the shorter one.
 func inTurn(a, b order.Order) order.Order {
 	n := order.Identity(min(a.Len(), b.Len()))
 	return order.Interleave(order.Then(n, a), order.Then(n, b))

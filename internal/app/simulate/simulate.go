@@ -9,25 +9,25 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A Result is how often a policy hit on a pattern.
+// A Result is the hit count of a policy on a pattern.
 type Result struct {
 	Pattern string  `json:"pattern"`
 	Policy  string  `json:"policy"`
 	Size    int     `json:"size"`     // of the cache, in items
 	Calls   int     `json:"calls"`    // accesses
-	Hits    int     `json:"hits"`     // of them that found their item
+	Hits    int     `json:"hits"`     // accesses that found their item
 	HitRate float64 `json:"hit_rate"` // Hits/Calls, from 0 to 1
 }
 
-// Opt is the policy that knows all accesses beforehand. The others, auto too,
-// see one after the other.
+// Opt is the policy that knows all future accesses. All others, including auto,
+// know only the past.
 const Opt = "opt"
 
 // Policies lists the policies that can be simulated.
 func Policies() []string { return append(cache.Policies(), Opt) }
 
-// Run reads a trace through a cache of a policy and a size in items. The
-// policy memo has no bound.
+// Run sends a trace through a cache with a policy and a size in items. The policy
+// memo has no bound.
 func Run(pattern, policy string, size int, trace []int) (Result, error) {
 	c, err := newCache(policy, size, trace)
 	if err != nil {

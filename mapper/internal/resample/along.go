@@ -1,6 +1,6 @@
 package resample
 
-// Of sums of both steps the bits behind the point, and a half.
+// Fraction bits of the sums after both steps, and a half for rounding.
 const (
 	sumBits = 2 * weightBits
 	sumHalf = 1 << (sumBits - 1)

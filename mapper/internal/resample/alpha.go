@@ -2,7 +2,7 @@ package resample
 
 import "encoding/binary"
 
-// alphaBits are those that products of colour and alpha lose to fit.
+// alphaBits are the low bits that products of colour and alpha drop to fit.
 const alphaBits = 8
 
 // downAlpha blends colours by their alpha.
@@ -20,7 +20,7 @@ func addAlpha(sums []int64, p, q []byte, v, w int64) {
 	for at := 0; at+4 <= min(len(p), len(q)); at += 4 {
 		x, y := binary.LittleEndian.Uint32(p[at:]), binary.LittleEndian.Uint32(q[at:])
 		if (x|y)>>24 == 0 {
-			continue // what is transparent counts for nothing
+			continue // transparent pixels have no weight
 		}
 		v, w, to := v*int64(x>>24), w*int64(y>>24), sums[at:][:4]
 		to[0] += v*int64(x&0xff) + w*int64(y&0xff)

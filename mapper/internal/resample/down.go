@@ -1,14 +1,14 @@
 package resample
 
-// rows are some of an image, each of n bytes, with their weights.
+// rows are rows of an image, each of n bytes, with their weights.
 type rows struct {
 	pix       []byte
 	stride, n int
 	weights   []int64
 }
 
-// two calls add for each two rows and their weights; where one is left, the other has
-// none.
+// two calls add for each pair of rows and their weights; a single last row is paired
+// with weight 0.
 func (r rows) two(add func(p, q []byte, v, w int64)) {
 	for i := 0; i < len(r.weights); i += 2 {
 		p := r.pix[i*r.stride:][:r.n]
@@ -20,8 +20,7 @@ func (r rows) two(add func(p, q []byte, v, w int64)) {
 	}
 }
 
-// each blends the bytes from one on by themselves: those at the end of rows, which are
-// too few to be added together.
+// each blends the bytes from an offset to the end of the rows one by one.
 func (r rows) each(row []int32, from int) {
 	for x := from; x < r.n; x++ {
 		sum := int64(0)
@@ -32,8 +31,8 @@ func (r rows) each(row []int32, from int) {
 	}
 }
 
-// pairs are the low bytes of the two halves of a number: two bytes are blended by one
-// multiplication.
+// pairs masks the low bytes of the two halves of a number, so that one multiplication
+// blends two bytes.
 const pairs = 0x000000ff_000000ff
 
 func downGrey(row []int32, sums []int64, rows rows) {
@@ -63,8 +62,8 @@ func downColours(row []int32, sums []int64, rows rows) {
 	rows.each(row, whole)
 }
 
-// apart writes what was blended in both halves of numbers. What the lower one is below
-// 0 was taken from the upper one.
+// apart unpacks the two halves of each sum. A negative lower half has borrowed from the
+// upper one.
 func apart(row []int32, sums []int64) {
 	for i, both := range sums {
 		low := int32(both)
@@ -84,7 +83,7 @@ func addFour(sums []int64, p, q []byte, v, w int64) {
 	}
 }
 
-// addThree adds each eight bytes of two rows to three sums, but the fourth and the last.
+// addThree is addFour without the fourth and the last byte.
 func addThree(sums []int64, p, q []byte, v, w int64) {
 	q = q[:len(p)]
 	for at, i := 0, 0; at < len(p)-7 && i < len(sums)-2; at, i = at+8, i+3 {
@@ -95,8 +94,8 @@ func addThree(sums []int64, p, q []byte, v, w int64) {
 	}
 }
 
-// eight returns bytes as encoding/binary does, and takes less time in loops than a part
-// of a slice.
+// eight decodes eight bytes like encoding/binary, but is faster in loops because it
+// needs no slicing.
 func eight(b []byte, at int) uint64 {
 	return uint64(b[at]) | uint64(b[at+1])<<8 | uint64(b[at+2])<<16 | uint64(b[at+3])<<24 |
 		uint64(b[at+4])<<32 | uint64(b[at+5])<<40 | uint64(b[at+6])<<48 | uint64(b[at+7])<<56

@@ -2,13 +2,13 @@ package resample
 
 import "golang.org/x/sys/cpu"
 
-// fast is whether the processor has the instructions of AVX2.
+// fast reports whether the processor has AVX2.
 var fast = cpu.X86.HasAVX2
 
-// fastBytes is how many bytes of a row are blended at once.
+// fastBytes is the minimum length of a row for the vector code.
 const fastBytes = 32
 
-// downFast is [rows.each] of all bytes. ok is false where it cannot be done.
+// downFast is [rows.each] for all bytes. ok is false if the vector code does not apply.
 func downFast(row []int32, r rows) (ok bool) {
 	if !fast || r.n < fastBytes {
 		return false
@@ -18,7 +18,7 @@ func downFast(row []int32, r rows) (ok bool) {
 	return true
 }
 
-// alongFast is [alongEach]. ok is false where it cannot be done.
+// alongFast is [alongEach]. ok is false if the vector code does not apply.
 func alongFast(to []byte, row []int32, c columns) (ok bool) {
 	if c.twice == nil {
 		return false
@@ -28,8 +28,8 @@ func alongFast(to []byte, row []int32, c columns) (ok bool) {
 	return true
 }
 
-// doubled returns the weights of all taps, each twice, and of all as many, which is even:
-// those that are too few are followed by 0. It is nil where nobody needs it.
+// doubled returns the weights of all taps, each twice, padded with 0 to the same even
+// number. It is nil if there is no vector code.
 func doubled(all []taps, most int, room *[]int64) []int64 {
 	if !fast {
 		return nil
@@ -45,13 +45,13 @@ func doubled(all []taps, most int, room *[]int64) []int64 {
 	return twice
 }
 
-// downAVX2 gives the sums that rows.each does, which says what they are.
+// downAVX2 computes the same sums as rows.each, which is the reference.
 //
 //larder:version 1
 //go:noescape
 func downAVX2(row *int32, pix *byte, n, stride int, weights *int64, taps int)
 
-// alongAVX2 gives the pixels that alongEach does, which says what they are.
+// alongAVX2 computes the same pixels as alongEach, which is the reference.
 //
 //larder:version 1
 //go:noescape

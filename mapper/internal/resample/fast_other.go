@@ -8,5 +8,5 @@ func alongFast([]byte, []int32, columns) (ok bool) { return false }
 
 func doubled([]taps, int, *[]int64) []int64 { return nil }
 
-// fast is whether the processor has vectors that are used here.
+// fast reports whether the processor has vector code here.
 var fast = false

@@ -1,8 +1,8 @@
-// Package resample scales pixels of 8 bits a channel, in whole numbers: each pixel is
-// blended of others by weights, and rounded to the nearest level.
+// Package resample provides scaling of pixels with 8 bits per channel in integer
+// arithmetic. Each pixel is a weighted sum of others, rounded to the nearest level.
 //
-// Where the processor has instructions for vectors, loops in assembly give the same
-// numbers as those in Go, which say what the numbers are.
+// On processors with vector instructions, loops in assembly compute the same numbers as
+// those in Go, which are the reference.
 package resample
 
 import (
@@ -12,8 +12,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Pixels lie in rows, from one of which to the next it is Stride bytes. None of the
-// sides is 0.
+// Pixels are stored in rows that are Stride bytes apart. Neither side is 0.
 type Pixels struct {
 	Pix    []byte
 	Stride int
@@ -32,11 +31,10 @@ const (
 	Alpha
 )
 
-// Scale makes pixels of the size of to of all of from, as [draw.Kernel.Scale] does.
+// Scale scales from to the size of to, as [draw.Kernel.Scale] does.
 //
-// Each row of the result is first blended of rows of from, which lie in memory as
-// they are read, and then along itself: when an image is made smaller, by far the most
-// is done by the first step.
+// It first blends rows of from into each row of the result, in memory order, and then
+// blends along that row. When an image shrinks, the first step takes most of the time.
 func Scale(to, from Pixels, kind Kind, k *draw.Kernel) {
 	s := []scaling{
 		Grey:   {1, 4, downGrey, alongGrey},
@@ -54,8 +52,8 @@ func Scale(to, from Pixels, kind Kind, k *draw.Kernel) {
 	}
 }
 
-// A room is what is needed meanwhile. It is used again: all of it is written before it is
-// read, but what weighs nothing.
+// A room holds scratch memory, which is reused. All of it is written before it is read,
+// except for values with weight 0.
 type room struct {
 	across, down weights
 	row          []int32
@@ -64,7 +62,7 @@ type room struct {
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// sized returns n elements, which may be anything.
+// sized returns n elements with arbitrary content.
 func sized[T any](have *[]T, n int) []T {
 	if cap(*have) < n {
 		*have = make([]T, n)
@@ -72,12 +70,12 @@ func sized[T any](have *[]T, n int) []T {
 	return (*have)[:n]
 }
 
-// A scaling is of pixels of some bytes each.
+// A scaling has the functions for a kind of pixel.
 type scaling struct {
-	bytes int // a pixel
-	sums  int // for each eight bytes of a row
-	// down blends rows into one of numbers, for which it may use sums, and along that
-	// into pixels.
+	bytes int // per pixel
+	sums  int // per eight bytes of a row
+	// down blends rows into a row of integers, with sums as scratch memory; along
+	// blends that row into pixels.
 	down  func(row []int32, sums []int64, rows rows)
 	along func(to []byte, row []int32, c columns)
 }

@@ -11,6 +11,6 @@ var files embed.FS
 
 var _ = source.Register(files, source.Options{Pure: []string{
 	"golang.org/x/image/draw", "golang.org/x/sys/cpu",
-	"github.com/larder-data/larder/mapper/internal/resample.fast",  // either way the numbers are the same
-	"github.com/larder-data/larder/mapper/internal/resample.rooms", // what was there before is not read
+	"github.com/larder-data/larder/mapper/internal/resample.fast",  // the numbers are the same either way
+	"github.com/larder-data/larder/mapper/internal/resample.rooms", // its old content is not read
 }})

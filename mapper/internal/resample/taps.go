@@ -6,12 +6,12 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// weightBits are the bits behind the point of weights. They are as many as fit: sums of
-// lanczos are up to one and a half times what 8 bits hold, in 32 bits.
+// weightBits are the fraction bits of weights. More would not fit into 32 bits, because
+// sums of lanczos reach one and a half times the 8-bit range.
 const weightBits = 21
 
-// taps are the pixels that one is blended of: some in a row from the first on, each
-// with its weight.
+// taps are the source pixels of one pixel: consecutive ones from first on, each with
+// its weight.
 type taps struct {
 	first   int
 	weights []int64
@@ -20,8 +20,8 @@ type taps struct {
 // columns are the taps of the pixels of a row.
 type columns struct {
 	taps           []taps
-	twice          []int64 // their weights as vectors have them; nil where there are none
-	most, farthest int     // at most so many weights of each, an even number; the last of the first pixels
+	twice          []int64 // their weights for vector code; nil without it
+	most, farthest int     // the most weights of a pixel, rounded up to even; the greatest first
 }
 
 func columnsOf(all []taps, kind Kind, twice *[]int64) columns {
@@ -35,19 +35,19 @@ func columnsOf(all []taps, kind Kind, twice *[]int64) columns {
 	return c
 }
 
-// weights are memory for those of many pixels.
+// weights is scratch memory for the weights of many pixels.
 type weights struct {
 	taps  []taps
 	whole []int64
 	exact []float64
 }
 
-// weigh returns what each of n pixels is blended of, where there were size, as
-// draw.Kernel has it. The weights of each have the sum 1<<weightBits.
+// weigh returns the taps of n pixels, scaled from size pixels with draw.Kernel's
+// weights. The weights of each pixel have the sum 1<<weightBits.
 func (w *weights) weigh(k *draw.Kernel, n, size int) []taps {
 	all := sized(&w.taps, n)
 	scale := float64(size) / float64(n)
-	wide := max(scale, 1) // what is made smaller takes in all pixels
+	wide := max(scale, 1) // shrinking uses all source pixels
 	most := min(size, int(2*k.Support*wide)+3)
 	list, exact := sized(&w.whole, n*most)[:0], sized(&w.exact, most)[:0]
 	for i := range all {
@@ -70,8 +70,8 @@ func (w *weights) weigh(k *draw.Kernel, n, size int) []taps {
 	return all
 }
 
-// whole appends weights as whole numbers. What rounding one leaves goes to the next, so
-// that of many none is lost.
+// whole appends weights as integers. It carries the rounding error of one to the next,
+// so that the sum is exact.
 func whole(to []int64, from int, exact []float64, sum float64) taps {
 	for len(exact) > 1 && exact[0] == 0 {
 		from, exact = from+1, exact[1:]

@@ -1,10 +1,10 @@
-// Package gen writes the part of the Python package that is made from the
-// registry: a function for each source, a method for each mapper, operator and
-// sink, with the parameters that they have here.
+// Package gen provides the generator for the part of the Python package that
+// follows the registry. It writes a function for each source, and a method for each
+// mapper, operator and sink, with their parameters.
 //
 //	go test ./internal/app/python/gen -update
 //
-// writes the file anew.
+// rewrites the file.
 package gen
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// File is what the file is called, from the root of the repository.
+// File is the path of the file in the repository.
 const File = "python/src/larder/_components.py"
 
-// Source returns the file. It panics where a component cannot be written as
-// Python: a mistake of its author.
+// Source returns the file. It panics if a component cannot be written as Python,
+// which is a mistake of its author.
 func Source() string {
 	f := &file{taken: map[string]string{}}
 	f.line(0, "%s", head)
@@ -73,20 +73,20 @@ class Methods:
     def _end(self, component: str, params: dict[str, Any], options: Options) -> Flow:
         raise NotImplementedError`
 
-// loading are methods of a node that are about its loader, and what the operators
-// of these names are called instead.
+// loading maps names of operators that are loader methods of a node to the names of
+// the operators' methods.
 var loading = map[string]string{"shuffle": "shuffle_once", "shard": "shard_once", "batch": "parts_of_size"}
 
-// options are the names of the options of nodes, which parameters give way to.
+// options are the names of node options, which parameters must not use.
 var options = []string{"name", "keep", "checkpoint", "cache", "workers", "on_error"}
 
-// keywords are those words of Python that are in lower case.
+// keywords are the lower-case keywords of Python.
 var keywords = strings.Fields("and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield self others")
 
-// file is what is being written.
+// file is the file under construction.
 type file struct {
 	strings.Builder
-	taken map[string]string // what has a name, by it
+	taken map[string]string // owners of names
 }
 
 func (f *file) line(indent int, format string, args ...any) {
@@ -94,7 +94,7 @@ func (f *file) line(indent int, format string, args ...any) {
 	f.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
-// table writes what is known of all components.
+// table writes the tables of all components.
 func (f *file) table() {
 	f.line(0, "# By kind and name: the default of each parameter, and ... for one that must be given.")
 	f.line(0, "PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {")
@@ -116,7 +116,7 @@ func (f *file) table() {
 	f.typed("PLACES", "Parameters of sinks that are paths.", "path", component.Sink)
 }
 
-// typed writes which parameters are of a type, or lists of it.
+// typed writes which parameters have a type, or are lists of it.
 func (f *file) typed(name, doc, typ string, kinds ...component.Kind) {
 	f.line(0, "# %s", doc)
 	f.line(0, "%s: Final = frozenset(", name)
@@ -149,7 +149,7 @@ func tableDefault(p component.Param) string {
 	return defaultOf(p)
 }
 
-// set writes the names of the operators that are of some kind.
+// set writes the names of the operators for which is returns true.
 func (f *file) set(name, doc string, is func(*component.Component) bool) {
 	var names []string
 	for _, c := range component.All(component.Op) {
@@ -192,7 +192,7 @@ func (f *file) method(c *component.Component) {
 	}
 }
 
-// signature writes a function as far as its docstring.
+// signature writes a function up to its docstring.
 func (f *file) signature(indent int, name, self, returns string, c *component.Component) {
 	who := string(c.Kind) + " " + c.Name
 	if other, ok := f.taken[self+name]; ok {
@@ -248,7 +248,7 @@ func parameter(p component.Param) string {
 	return text + " = " + value
 }
 
-// given writes the parameters as they are handed on, by their names in flows.
+// given writes the parameters as passed on, by their names in flows.
 func given(c *component.Component, indent int) string {
 	entries := make([]string, len(c.Params))
 	for i, p := range c.Params {
@@ -264,7 +264,7 @@ func given(c *component.Component, indent int) string {
 
 func snake(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// pythonName is what a parameter is called in Python.
+// pythonName returns the Python name of a parameter.
 func pythonName(name string) string {
 	name = snake(name)
 	if slices.Contains(keywords, name) || slices.Contains(options, name) {

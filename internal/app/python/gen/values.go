@@ -13,7 +13,7 @@ import (
 
 const (
 	none     = "None"
-	anything = "object" // what a parameter of any type takes, None too
+	anything = "object" // the type of a parameter of any type, including None
 )
 
 // typeOf writes the type of a parameter. A variable may stand for any value.
@@ -28,7 +28,7 @@ func typeOf(p component.Param) string {
 	return "Literal[" + strings.Join(values, ", ") + "] | Var"
 }
 
-// typeName writes a type, given as users of flows know it.
+// typeName writes a type, given by its name in flows.
 func typeName(name string) string {
 	if of, ok := strings.CutPrefix(name, "list of "); ok {
 		return "Sequence[" + typeName(of) + "] | Var"
@@ -55,7 +55,7 @@ func typeName(name string) string {
 	panic(fmt.Sprintf("pythongen: no type of Python stands for %q", name))
 }
 
-// defaultOf writes what a parameter is that is not given.
+// defaultOf writes the default of a parameter.
 func defaultOf(p component.Param) string {
 	if p.Default == "" {
 		if p.Type.Kind() == reflect.Bool {
@@ -70,7 +70,7 @@ func defaultOf(p component.Param) string {
 	return literal(v)
 }
 
-// literal writes a value. Lists are tuples: nobody can change these.
+// literal writes a value. Lists become tuples, which are immutable.
 func literal(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -103,11 +103,10 @@ func literal(v any) string {
 	panic(fmt.Sprintf("pythongen: no literal of Python stands for %T", v))
 }
 
-// quote writes a text in double quotes. All that Go escapes, it escapes as Python
-// does.
+// quote writes a string in double quotes. All escapes of Go are valid in Python.
 func quote(text string) string { return strconv.Quote(text) }
 
-// escape makes a text fit for a docstring.
+// escape escapes a string for a docstring.
 func escape(text string) string {
 	text = strings.ReplaceAll(text, `\`, `\\`)
 	text = strings.ReplaceAll(text, `"""`, `\"\"\"`)

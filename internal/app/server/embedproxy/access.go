@@ -9,14 +9,16 @@ import (
 	"strings"
 )
 
-// tokenHeader is where clients send the token, so that Authorization is the upstream's.
+// tokenHeader is the header for the token of clients, because Authorization is for
+// the upstream.
 const tokenHeader = "X-Larder-Token"
 
-// passedOn are the headers that reach the upstream: who calls. What could change a
-// result is a member of the body, which keys cover; so no others do.
+// passedOn are the headers that reach the upstream: the credentials of the caller.
+// Other headers are dropped. Anything that could change a result is a member of the
+// body, which keys cover.
 var passedOn = []string{"Authorization", "Api-Key", "X-Api-Key", "OpenAI-Organization", "OpenAI-Project"}
 
-// guarded lets those in who may come.
+// guarded refuses requests that are not authorised.
 func (h *Handler) guarded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -37,7 +39,8 @@ func (h *Handler) guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// isLocal reports whether a host, perhaps with a port, is this machine by its name.
+// isLocal reports whether a host, optionally with a port, is a name of this
+// machine.
 func isLocal(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -46,7 +49,7 @@ func isLocal(host string) bool {
 	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// lets reports whether a client may come in.
+// lets reports whether a client is authorised.
 func (h *Handler) lets(r *http.Request) bool {
 	if h.o.Token == "" {
 		return true
@@ -59,7 +62,7 @@ func (h *Handler) lets(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// credentials are the headers by which the upstream knows who calls.
+// credentials returns the headers that identify the caller to the upstream.
 func (h *Handler) credentials(r *http.Request) http.Header {
 	if h.o.UpstreamKey != "" {
 		return http.Header{"Authorization": {"Bearer " + h.o.UpstreamKey}}

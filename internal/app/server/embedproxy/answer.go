@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Bounds on clients.
+// Bounds of clients.
 const (
-	mostRequest = 8 << 20         // of a body, bytes
-	slowest     = 2 * time.Minute // to take an answer
+	mostRequest = 8 << 20         // bytes of a body
+	slowest     = 2 * time.Minute // to read an answer
 )
 
-// enter takes a place to work on a request, and returns what gives it back.
+// enter waits for a slot to work on a request; leave releases it.
 func (h *Handler) enter(r *http.Request) (leave func(), err error) {
 	select {
 	case h.waiting <- struct{}{}:
@@ -51,7 +51,7 @@ func (h *Handler) embeddings(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) embed(w http.ResponseWriter, r *http.Request) error {
-	// A web page can have a browser send other types without asking.
+	// A browser can send other types for a web page without the user's consent.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return &requestError{http.StatusUnsupportedMediaType, "the body must be JSON (Content-Type: application/json)"}
 	}
@@ -68,7 +68,7 @@ func (h *Handler) embed(w http.ResponseWriter, r *http.Request) error {
 		return &requestError{http.StatusBadRequest, "the body was cut off, or came too slowly"}
 	}
 	to := http.NewResponseController(w)
-	_ = to.SetReadDeadline(time.Time{}) // which was for the body: one that runs out now would end the request
+	_ = to.SetReadDeadline(time.Time{}) // it was for the body; when it expires now, it would end the request
 	q, err := parseRequest(body)
 	if err != nil {
 		return &requestError{http.StatusBadRequest, err.Error()}
@@ -85,7 +85,7 @@ func (h *Handler) embed(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Larder-Asked", strconv.Itoa(asked))
 	_ = to.SetWriteDeadline(time.Now().Add(slowest))
-	_ = job.write(w) // else the client has gone
+	_ = job.write(w) // otherwise the client has gone
 	return nil
 }
 
@@ -114,17 +114,18 @@ func (w *work) write(to io.Writer) error {
 	return b.Flush()
 }
 
-// served remembers which models were served under more than one name.
+// served records models that were served under several names.
 type served struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-// mostServed bounds the memory of it.
+// mostServed bounds its memory.
 const mostServed = 1000
 
-// check warns, once, where the vectors of an answer are of several models: the upstream
-// has another one under the name that was asked for than when some were kept.
+// check warns, once, if the vectors of an answer come from several models: the
+// upstream now has another model under the requested name than when some vectors
+// were stored.
 func (w *work) check() {
 	first := w.results[0].Value.Model
 	for _, r := range w.results {

@@ -1,16 +1,16 @@
-// Package embedproxy stands in front of a service that turns texts into vectors, and never
-// has it embed the same text twice.
+// Package embedproxy provides a caching proxy for a service that computes
+// embeddings of texts, so that no text is embedded twice.
 //
-// A [Handler] answers POST /v1/embeddings as OpenAI's API has it. Each input of a
-// request is looked up by itself, under what the upstream is called, the model, all
-// other members of the request but user and encoding_format, and the input. What is
-// missing is asked of the upstream in batches, and kept as it comes back. Inputs that
-// another request, or another process with the same cache folder, is asking for are
-// waited for, and not asked for again.
+// A [Handler] answers POST /v1/embeddings of OpenAI's API. It looks up each input
+// of a request separately. The key covers the name of the upstream, the model, the
+// input, and all other members of the request except user and encoding_format. It
+// requests missing inputs from the upstream in batches, and stores the results as
+// they arrive. If another request, or another process with the same cache
+// directory, is requesting an input, the handler waits for that result.
 //
-// Who calls is not part of what is kept: credentials are passed on to the upstream and
-// forgotten, and whoever may call the handler gets what is kept. Texts are not kept,
-// only their digests.
+// The caller is not part of the key. Credentials are passed to the upstream and not
+// stored, and every authorised client gets the cached results. Texts are not
+// stored, only their digests.
 package embedproxy
 
 import (
@@ -27,63 +27,64 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// Options say what a Handler stands in front of. Those that are 0 or nil have a default.
+// Options configure a Handler. Those that are 0 or nil have a default.
 type Options struct {
 	Larder *larder.Larder
-	// Upstream is the URL below which the service has /embeddings, such as
-	// https://api.openai.com/v1.
+	// Upstream is the base URL of the service, which has /embeddings below it, such
+	// as https://api.openai.com/v1.
 	Upstream string
-	// Identity is what the upstream is called in keys; "" means its URL. Another one
-	// disowns all that was kept: it is to change when the same models answer otherwise.
+	// Identity is the name of the upstream in keys; "" means its URL. Another name
+	// invalidates all stored results; it must change when the same models give
+	// other results.
 	Identity string
-	// Batch and BatchBytes bound what one call of the upstream asks for: inputs, 64 by
-	// default, and bytes of them, 256 KiB. A single input may be larger.
+	// Batch and BatchBytes bound one call of the upstream: the number of inputs, 64
+	// by default, and their bytes, 256 KiB. A single input may be larger.
 	Batch, BatchBytes int
-	// Calls is how many calls of the upstream are under way at once, 4 by default.
+	// Calls is the number of concurrent calls of the upstream, 4 by default.
 	Calls int
-	// Retries is how often a call is made again that the upstream refused for the
-	// moment or could not be reached for; below 0 never, 0 means 3 times.
+	// Retries is how often a call is repeated that the upstream refused
+	// temporarily, or that did not reach it; negative means never, 0 means 3 times.
 	Retries int
 	// Timeout bounds one call of the upstream; a minute by default.
 	Timeout time.Duration
-	// Floats asks the upstream for lists of numbers, and never for base64, which is
-	// float32 at most.
+	// Floats requests lists of numbers from the upstream, never base64, which has
+	// at most float32.
 	Floats bool
-	// Token is what clients send, in X-Larder-Token or, if UpstreamKey is given, as
-	// Authorization. Without one everybody is let in.
+	// Token is the token that clients must send, in X-Larder-Token or, if
+	// UpstreamKey is set, as Authorization. Without a token all clients are
+	// accepted.
 	Token string
-	// UpstreamKey is sent to the upstream in place of what clients send as
-	// Authorization. It needs a Token.
+	// UpstreamKey is sent to the upstream in place of the clients' Authorization.
+	// It needs a Token.
 	UpstreamKey string
-	// Local refuses requests that name another host than this machine, as web pages
-	// can have a browser send: for handlers that listen at loopback.
+	// Local refuses requests that name another host than this machine, which web
+	// pages can make a browser send. It is for handlers on the loopback interface.
 	Local bool
-	// Transport carries the calls of the upstream; nil means one of its own.
+	// Transport sends the calls of the upstream; nil means a new one.
 	Transport http.RoundTripper
 	// Log takes warnings; nil means slog.Default().
 	Log *slog.Logger
 }
 
-// A Handler is the service. It may be used by many goroutines.
+// A Handler is the service. It is safe for concurrent use.
 type Handler struct {
 	o        Options
 	upstream *upstream
 	value    *codec.Value[Embedding]
 	metrics  metrics
-	working  chan struct{} // a place for each request that is worked on
-	waiting  chan struct{} // and for each that is there
+	working  chan struct{} // a slot for each request in progress
+	waiting  chan struct{} // and for each accepted request
 	served   served
 	mux      *http.ServeMux
 }
 
-// What is there at once, so that memory is bounded: requests that are worked on, and
-// those that wait for that.
+// Bounds of memory: requests in progress, and requests that wait.
 const (
 	mostWorking = 64
 	mostWaiting = 1024
 )
 
-// New returns a handler, or an error for options that do not go together.
+// New returns a handler, or an error for invalid options.
 func New(o Options) (*Handler, error) {
 	base, err := parseUpstream(o.Upstream)
 	if err != nil {
@@ -114,8 +115,8 @@ func New(o Options) (*Handler, error) {
 	return h, nil
 }
 
-// parseUpstream returns the URL as it is used and named in keys. Credentials in it would
-// be kept with every result.
+// parseUpstream returns the URL in the form used for requests and keys. It refuses
+// credentials, which would be stored with every result.
 func parseUpstream(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -135,7 +136,7 @@ func parseUpstream(text string) (string, error) {
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// Server returns a server for the handler, which lets go of clients that are slow.
+// Server returns a server for the handler, which disconnects slow clients.
 func (h *Handler) Server() *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,

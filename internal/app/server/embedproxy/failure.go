@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A requestError is what this server itself has to say to a client.
+// A requestError is an error of this server for a client.
 type requestError struct {
 	status  int
 	message string
@@ -15,17 +15,17 @@ type requestError struct {
 
 func (e *requestError) Error() string { return e.message }
 
-// An upstreamError is the answer of an upstream that refused. It may be about who
-// called: only that client sees it.
+// An upstreamError is a refusal by the upstream. It may concern the caller, so only
+// that client sees it.
 type upstreamError struct {
 	status int
-	header http.Header // of which kept are some
+	header http.Header // clients get only those in answered
 	body   []byte
 }
 
 func (e *upstreamError) Error() string { return "the upstream answered " + http.StatusText(e.status) }
 
-// A callError is why a call of the upstream failed, and whose call it was.
+// A callError is the error of a call of the upstream, and the request that made it.
 type callError struct {
 	by  *work
 	err error
@@ -34,10 +34,10 @@ type callError struct {
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
-// answered are the headers of an upstream's refusal that clients see.
+// answered are the headers of an upstream's refusal that clients get.
 var answered = []string{"Content-Type", "Retry-After", "Retry-After-Ms", "X-Should-Retry", "X-Request-Id", "Www-Authenticate"}
 
-// writeError answers with an error, in the form that clients of the API read.
+// writeError writes an error in the format of the API.
 func writeError(w http.ResponseWriter, err error) {
 	if refused, ok := errors.AsType[*upstreamError](err); ok {
 		for _, name := range answered {
@@ -46,7 +46,7 @@ func writeError(w http.ResponseWriter, err error) {
 			}
 		}
 		w.WriteHeader(refused.status)
-		_, _ = w.Write(refused.body) // else the client has gone
+		_, _ = w.Write(refused.body) // otherwise the client has gone
 		return
 	}
 	status, message := http.StatusInternalServerError, err.Error()

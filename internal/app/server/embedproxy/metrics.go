@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// metrics count what a handler did.
+// metrics are the counters of a handler.
 type metrics struct {
 	requests, refused, gone       atomic.Int64
 	memory, store, shared, misses atomic.Int64 // inputs
@@ -43,5 +43,5 @@ func (h *Handler) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	of("upstream_seconds_total", "time of calls of the upstream", "", seconds(&m.asking))
 	of("saved_seconds_total", "what making the vectors took that were not asked for again", "", seconds(&m.saved))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	_, _ = w.Write([]byte(b.String())) // else the client has gone
+	_, _ = w.Write([]byte(b.String())) // otherwise the client has gone
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// models passes a question about models on. Nothing is kept of it.
+// models passes a request about models to the upstream. The answer is not cached.
 func (h *Handler) models(w http.ResponseWriter, r *http.Request) {
 	leave, err := h.enter(r)
 	if err != nil {
@@ -28,5 +28,5 @@ func (h *Handler) models(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", a.header.Get("Content-Type"))
-	_, _ = w.Write(a.body) // else the client has gone
+	_, _ = w.Write(a.body) // otherwise the client has gone
 }

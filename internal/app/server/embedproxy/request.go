@@ -13,23 +13,23 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// mostInputs is how many inputs a request may have, the same as OpenAI's.
+// mostInputs is the maximum number of inputs of a request, as for OpenAI.
 const mostInputs = 2048
 
-// A request is what a client asks for.
+// A request is a parsed request of a client.
 type request struct {
 	model      string
-	dimensions int // 0 if they are not given
+	dimensions int // 0 if absent
 	base64     bool
 	inputs     []input
-	members    map[string]json.RawMessage // all other members, as they are sent on, and keyed
-	user       json.RawMessage            // sent on, and not keyed
+	members    map[string]json.RawMessage // all other members, sent on and part of keys
+	user       json.RawMessage            // sent on, not part of keys
 }
 
-// An input is a text, or a list of the numbers of tokens.
+// An input is a text, or a list of token numbers.
 type input struct {
 	kind string // "text" or "tokens"
-	text string // the text, or the numbers with commas between
+	text string // the text, or comma-separated numbers
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 	tokensKind = "tokens"
 )
 
-// json is the input as it is sent on.
+// json returns the input as sent to the upstream.
 func (i input) json() json.RawMessage {
 	if i.kind == tokensKind {
 		return json.RawMessage("[" + i.text + "]")
@@ -45,10 +45,10 @@ func (i input) json() json.RawMessage {
 	return plainJSON(i.text)
 }
 
-// size is about how many bytes it takes.
+// size returns the approximate size in bytes.
 func (i input) size() int { return len(i.text) + 2 }
 
-// parseRequest reads the body of a request.
+// parseRequest parses the body of a request.
 func parseRequest(body []byte) (*request, error) {
 	if !utf8.Valid(body) {
 		return nil, errors.New("the body is not UTF-8")
@@ -77,7 +77,7 @@ func parseRequest(body []byte) (*request, error) {
 	return q, nil
 }
 
-// member reads one member of a request. One that is null is not given.
+// member parses one member of a request. null means absent.
 func (q *request) member(name string, raw json.RawMessage) (err error) {
 	if string(raw) == "null" {
 		return nil
@@ -108,7 +108,7 @@ func (q *request) member(name string, raw json.RawMessage) (err error) {
 	return err
 }
 
-// parseInputs reads the member input in each of its forms.
+// parseInputs parses the member input in each of its forms.
 func parseInputs(raw json.RawMessage) ([]input, error) {
 	wrong := errors.New("input: must be a text, a list of texts, a list of token numbers, or a list of such lists")
 	if raw[0] == '"' {
@@ -156,10 +156,10 @@ func parseInputs(raw json.RawMessage) ([]input, error) {
 	}
 }
 
-// tokens are the numbers of a list with commas between, written one way.
+// tokens are the numbers of a list, comma-separated, in a canonical form.
 type tokens string
 
-// UnmarshalJSON reads a list of whole numbers that are not negative.
+// UnmarshalJSON parses a list of nonnegative integers.
 func (t *tokens) UnmarshalJSON(raw []byte) error {
 	if len(raw) < 2 || raw[0] != '[' {
 		return errors.New("no list")
@@ -168,7 +168,7 @@ func (t *tokens) UnmarshalJSON(raw []byte) error {
 	for part := range bytes.SplitSeq(raw[1:len(raw)-1], []byte{','}) {
 		part = bytes.TrimSpace(part)
 		if len(part) == 0 && out == nil {
-			continue // of a list that is empty, as the text is JSON
+			continue // an empty list, because the text is JSON
 		}
 		n, err := strconv.ParseUint(string(part), 10, 63)
 		if err != nil {
@@ -183,7 +183,8 @@ func (t *tokens) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// canonical writes a value of JSON one way: members in order, numbers as they are.
+// canonical returns the canonical form of a JSON value: members in order, numbers
+// unchanged.
 func canonical(raw json.RawMessage) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -194,17 +195,17 @@ func canonical(raw json.RawMessage) (json.RawMessage, error) {
 	return plainJSON(v), nil
 }
 
-// plainJSON is JSON without escapes for HTML.
+// plainJSON returns JSON without HTML escapes.
 func plainJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // what JSON was read as can be written
+	_ = e.Encode(v) // a parsed JSON value can be written
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// loneSurrogate returns an error for half of a character, which is read as another
-// character than it is, as are all its like.
+// loneSurrogate returns an error for half of a surrogate pair, because decoding
+// replaces all of these by the same character.
 func loneSurrogate(body []byte) error {
 	unit := func(b []byte) (uint64, bool) {
 		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
@@ -220,7 +221,7 @@ func loneSurrogate(body []byte) error {
 		n, ok := unit(body[i:])
 		switch {
 		case !ok || n < 0xD800 || n > 0xDFFF:
-			i++ // an escaped backslash begins no escape
+			i++ // an escaped backslash does not begin an escape
 		case n <= 0xDBFF:
 			if low, ok := unit(body[i+6:]); ok && low >= 0xDC00 && low <= 0xDFFF {
 				i += 11
@@ -234,9 +235,8 @@ func loneSurrogate(body []byte) error {
 	return nil
 }
 
-// op is the operation that the inputs are given to: all that could change a vector.
-// The values of members that this package does not know may be secret, so only their
-// digests are kept.
+// op returns the operation on the inputs: all that could change a vector. The
+// values of unknown members may be secret, so it contains only their digests.
 func (q *request) op(o *Options) (*key.Op, error) {
 	params := []key.Param{{Name: "upstream", Value: o.Identity}, {Name: "model", Value: q.model}}
 	if q.dimensions > 0 {
@@ -251,7 +251,7 @@ func (q *request) op(o *Options) (*key.Op, error) {
 	return key.NewOp("embedding", key.Version("1"), params...)
 }
 
-// body is what the upstream is asked for some of the inputs.
+// body returns the request to the upstream for some of the inputs.
 func (q *request) body(inputs []input, base64 bool) []byte {
 	members := maps.Clone(q.members)
 	raw := make([]json.RawMessage, len(inputs))

@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// upstream is the service that makes vectors.
+// upstream is the service that computes vectors.
 type upstream struct {
 	base    string
 	o       Options
 	client  *http.Client
-	slots   chan struct{} // one for each call under way
+	slots   chan struct{} // one for each call in progress
 	metrics *metrics
-	format  atomic.Int32 // whether it knows base64
+	format  atomic.Int32 // whether it supports base64
 }
 
-// What is known of an upstream: nothing, that it takes a request for base64, or that it
-// refuses those and takes others.
+// The support of base64 by an upstream: unknown, accepted, or refused while other
+// formats are accepted.
 const (
 	formatUnknown = iota
 	formatBase64
 	formatFloat
 )
 
-// Bounds on what an upstream is waited for and read.
+// Bounds of calls of an upstream.
 const (
-	mostRefusal   = 64 << 10         // of an error's body, bytes
-	mostPerVector = 1 << 20          // of an answer, bytes
-	mostModels    = 16 << 20         // of a list of models, bytes
-	longestWait   = 30 * time.Second // before a call is made again; who asks for more is told the client
-	firstWait     = time.Second / 2  // before the first call again, doubled for each
+	mostRefusal   = 64 << 10         // bytes of an error's body
+	mostPerVector = 1 << 20          // bytes of an answer
+	mostModels    = 16 << 20         // bytes of a list of models
+	longestWait   = 30 * time.Second // before a retry; a longer wait is reported to the client
+	firstWait     = time.Second / 2  // before the first retry, doubled for each further one
 )
 
 func newUpstream(base string, o Options, m *metrics) *upstream {
@@ -50,7 +50,7 @@ func newUpstream(base string, o Options, m *metrics) *upstream {
 	}
 	u := &upstream{base: base, o: o, slots: make(chan struct{}, o.Calls), metrics: m, client: &http.Client{
 		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // credentials stay
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a redirect must not get credentials
 	}}
 	if o.Floats {
 		u.format.Store(formatFloat)
@@ -58,7 +58,7 @@ func newUpstream(base string, o Options, m *metrics) *upstream {
 	return u
 }
 
-// embed asks for the vectors of some inputs of a request.
+// embed requests the vectors of some inputs of a request.
 func (u *upstream) embed(ctx context.Context, q *request, inputs []input, who http.Header) ([]Embedding, usage, error) {
 	format := u.format.Load()
 	body, err := u.persist(ctx, q.body(inputs, format != formatFloat), len(inputs), who)
@@ -80,9 +80,9 @@ func (u *upstream) embed(ctx context.Context, q *request, inputs []input, who ht
 	return all, used, nil
 }
 
-// persist posts a body, again where the upstream has certainly not done what it was
-// asked for, or says itself that it failed. An answer that stays away is not asked for
-// again: it may have been made, and charged for.
+// persist posts a body. It retries if the upstream certainly did not process the
+// request, or reports a failure. It does not retry after a timeout, because the
+// upstream may have computed and charged for the answer.
 func (u *upstream) persist(ctx context.Context, body []byte, n int, who http.Header) ([]byte, error) {
 	for try := 0; ; try++ {
 		answer, err := u.post(ctx, body, n, who)
@@ -102,7 +102,7 @@ func (u *upstream) persist(ctx context.Context, body []byte, n int, who http.Hea
 	}
 }
 
-// waitFor is how long to wait before a call is made again, and whether it is.
+// waitFor returns how long to wait before a retry, and whether to retry.
 func waitFor(err error, try int) (time.Duration, bool) {
 	wait := time.Duration(float64(firstWait<<min(try, 10)) * (0.5 + rand.Float64()/2)) //nolint:gosec // it need not be secret
 	wait = min(wait, longestWait)
@@ -122,7 +122,7 @@ func waitFor(err error, try int) (time.Duration, bool) {
 	return max(wait, asked), asked <= longestWait
 }
 
-// retryAfter is how long the upstream asks to be left alone.
+// retryAfter returns the delay that the upstream requests.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -137,7 +137,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// post makes one call, when there is a place for it.
+// post makes one call when a slot is free.
 func (u *upstream) post(ctx context.Context, body []byte, n int, who http.Header) ([]byte, error) {
 	select {
 	case u.slots <- struct{}{}:
@@ -163,14 +163,14 @@ func (u *upstream) post(ctx context.Context, body []byte, n int, who http.Header
 	return a.body, nil
 }
 
-// An answer is what an upstream says, good or bad.
+// An answer is an answer of the upstream, success or error.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// do makes a call and reads its answer, of which at most so many bytes are taken.
+// do makes a call and reads its answer, of at most most bytes.
 func (u *upstream) do(ctx context.Context, method, path string, body []byte, who http.Header, most int64) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -199,7 +199,8 @@ func (u *upstream) do(ctx context.Context, method, path string, body []byte, who
 	return &answer{res.StatusCode, res.Header, text[:min(int64(len(text)), most)]}, nil
 }
 
-// trouble says why there is no answer, without what libraries say of requests.
+// trouble returns the reason for a missing answer, without the details that
+// libraries add.
 func (u *upstream) trouble(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -218,7 +219,7 @@ type unreachable struct {
 
 func (e *unreachable) Unwrap() []error { return []error{&e.requestError, e.dial} }
 
-// refusal is the error of an answer that is none of success.
+// refusal returns the error of an answer without success.
 func (a *answer) refusal() error {
 	switch {
 	case a.status == http.StatusOK:
@@ -231,7 +232,7 @@ func (a *answer) refusal() error {
 	return &requestError{http.StatusBadGateway, fmt.Sprintf("the upstream answered with status %d", a.status)}
 }
 
-// list asks about models.
+// list requests the list of models.
 func (u *upstream) list(ctx context.Context, path string, who http.Header) (*answer, error) {
 	ctx, cancel := u.patience(ctx)
 	defer cancel()
@@ -242,7 +243,7 @@ func (u *upstream) list(ctx context.Context, path string, who http.Header) (*ans
 	return a, err
 }
 
-// patience is a context that ends when the upstream has had its time.
+// patience returns a context with the time limit for the upstream.
 func (u *upstream) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, u.o.Timeout, &requestError{http.StatusGatewayTimeout, fmt.Sprintf("the upstream did not answer within %v", u.o.Timeout)})
 }

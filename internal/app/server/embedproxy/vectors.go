@@ -13,23 +13,23 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// An Embedding is what is kept of an input.
+// An Embedding is the cached result for an input.
 type Embedding struct {
-	Model string // as which the upstream answered
-	// Vector has one dimension. It is of float32 where the upstream sent base64, or
-	// numbers that are all float32; otherwise of float64, so that nothing is lost.
+	Model string // as named in the upstream's answer
+	// Vector has one dimension. Its type is float32 if the upstream sent base64, or
+	// only numbers that float32 represents exactly; otherwise float64.
 	Vector array.Array
 }
 
-// usage is what the upstream charged for.
+// usage is the upstream's count of charged tokens.
 type usage struct {
 	PromptTokens int64 `json:"prompt_tokens"`
 	TotalTokens  int64 `json:"total_tokens"`
 }
 
-// parseAnswer reads what the upstream answered to n inputs, and believes it if it can
-// be an answer to them: a vector for each, all of one length, which is that asked for
-// unless dimensions is 0, of finite numbers.
+// parseAnswer parses and checks the upstream's answer to n inputs. It needs a
+// vector of finite numbers for each, all of one length. The length must be the
+// requested one, unless dimensions is 0.
 func parseAnswer(body []byte, n, dimensions int) ([]Embedding, usage, error) {
 	var answer struct {
 		Data []struct {
@@ -70,7 +70,7 @@ func parseAnswer(body []byte, n, dimensions int) ([]Embedding, usage, error) {
 	return all, answer.Usage, nil
 }
 
-// parseVector reads a list of numbers, or the float32s of base64.
+// parseVector parses a list of numbers, or float32s in base64.
 func parseVector(raw json.RawMessage) (array.Array, error) {
 	if len(raw) > 0 && raw[0] == '"' {
 		var data []byte
@@ -88,7 +88,7 @@ func parseVector(raw json.RawMessage) (array.Array, error) {
 		return array.Array{}, errors.New("it is neither a list of numbers nor base64")
 	}
 	var doubles, singles []byte
-	exact := true // each is a float32
+	exact := true // float32 represents all numbers
 	for part := range bytes.SplitSeq(raw[1:len(raw)-1], []byte{','}) {
 		f, err := strconv.ParseFloat(string(bytes.TrimSpace(part)), 64)
 		if err != nil {
@@ -115,8 +115,8 @@ func float64At(data []byte, at int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(data[at:]))
 }
 
-// appendNumbers appends the vector as a list of numbers, each of which reads back as the
-// very float64 that it is.
+// appendNumbers appends the vector as a list of numbers that read back as the same
+// float64s.
 func appendNumbers(dst []byte, v array.Array) []byte {
 	size, at := v.DType.Size(), float32At
 	if v.DType == array.Float64 {

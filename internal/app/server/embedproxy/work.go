@@ -14,25 +14,25 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// work is a request that is being carried out.
+// work is a request in progress.
 type work struct {
 	*Handler
 	request *request
 	who     http.Header
-	calls   []larder.Call[Embedding]   // one for each input that differs
+	calls   []larder.Call[Embedding]   // one for each distinct input
 	inputs  []input                    // of these
-	at      []int                      // the call of each input of the request
+	at      []int                      // index of the call of each input of the request
 	results []larder.Result[Embedding] // of calls
 
 	mu    sync.Mutex
 	used  usage
-	asked map[int]bool // calls that the upstream was asked for by this request
+	asked map[int]bool // calls for which this request queried the upstream
 }
 
-// mostRounds bounds how often a request tries again what others failed at.
+// mostRounds bounds how often a request retries after failures of other requests.
 const mostRounds = 8
 
-// errAlone is the result of a call that is to be made with others.
+// errAlone is the result of a call that must be made in a batch.
 var errAlone = errors.New("it is asked for with others")
 
 func (h *Handler) newWork(q *request, who http.Header) (*work, error) {
@@ -57,14 +57,14 @@ func (h *Handler) newWork(q *request, who http.Header) (*work, error) {
 	return w, nil
 }
 
-// call is the call that is to come at a place among the others.
+// call returns the call with index at.
 func (w *work) call(a *key.Action, at int) larder.Call[Embedding] {
 	c := larder.Call[Embedding]{
-		Action: a, Value: w.value, Share: true, // nobody writes to it
+		Action: a, Value: w.value, Share: true, // it is read-only
 		Bytes:   func(e Embedding) int64 { return int64(len(e.Vector.Data) + len(e.Model) + 96) },
 		Compute: func(context.Context) (Embedding, error) { return Embedding{}, errAlone },
 	}
-	if w.o.Larder.Verifying() { // which is done one by one
+	if w.o.Larder.Verifying() { // verification runs one by one
 		c.Compute = func(ctx context.Context) (e Embedding, err error) {
 			all, err := w.ask(ctx, []int{at})
 			if err == nil {
@@ -76,8 +76,8 @@ func (w *work) call(a *key.Action, at int) larder.Call[Embedding] {
 	return c
 }
 
-// do finds all vectors, and has those made that are missing. When a batch fails, no
-// others are begun; those under way are waited for, and kept.
+// do finds all vectors, and requests the missing ones. When a batch fails, it
+// starts no others; it waits for those in progress and stores their results.
 func (w *work) do(ctx context.Context) error {
 	all := make([]int, len(w.calls))
 	for i := range all {
@@ -93,7 +93,7 @@ func (w *work) do(ctx context.Context) error {
 	for _, batch := range w.batches(missing) {
 		g.Go(func() error {
 			if failed.Load() {
-				return nil // the error that counts is there
+				return nil // the relevant error is set
 			}
 			err := w.make(ctx, batch)
 			failed.CompareAndSwap(false, err != nil)
@@ -103,7 +103,7 @@ func (w *work) do(ctx context.Context) error {
 	return g.Wait()
 }
 
-// find looks for what is kept, and returns which of the calls are to be made.
+// find looks up cached results, and returns the calls without one.
 func (w *work) find(ctx context.Context, calls []int) (missing []int, err error) {
 	results, errs := w.batch(calls).Do(larder.Dry(ctx), w.o.Larder)
 	for i, at := range calls {
@@ -132,7 +132,7 @@ func (w *work) batch(calls []int) larder.Batch[Embedding] {
 	return b
 }
 
-// batches divides calls into those that the upstream is asked for together.
+// batches divides calls into batches for the upstream.
 func (w *work) batches(calls []int) (all [][]int) {
 	bytes := 0
 	for _, at := range calls {
@@ -147,8 +147,9 @@ func (w *work) batches(calls []int) (all [][]int) {
 	return all
 }
 
-// make has the upstream make some vectors, but those that others are already asking it
-// for: these are waited for, and asked for if the others failed for a reason of theirs.
+// make requests some vectors from the upstream. It waits for those that other
+// requests are already requesting, and requests them itself if the other request
+// failed for a reason of its own.
 func (w *work) make(ctx context.Context, calls []int) error {
 	for round := 0; ; round++ {
 		b := w.batch(calls)
@@ -178,7 +179,7 @@ func (w *work) make(ctx context.Context, calls []int) error {
 	}
 }
 
-// ofOthers reports whether a call failed for a reason that need not be one for this
+// ofOthers reports whether a call failed for a reason that may not apply to this
 // request: credentials, or another input of the same batch.
 func (w *work) ofOthers(err error) bool {
 	if errors.Is(err, errAlone) {
@@ -192,8 +193,8 @@ func (w *work) ofOthers(err error) bool {
 	return ok && refused.status < http.StatusInternalServerError
 }
 
-// told is what the client hears of an error: what the upstream said to another one is
-// for that one.
+// told returns the error for the client. It hides the upstream's message to another
+// client.
 func (w *work) told(err error) error {
 	if errors.Is(err, errAlone) {
 		return &requestError{http.StatusServiceUnavailable, "others ask for the same inputs and fail again and again: try again"}
@@ -208,7 +209,7 @@ func (w *work) told(err error) error {
 	return failed.err
 }
 
-// ask asks the upstream for some calls.
+// ask requests some calls from the upstream.
 func (w *work) ask(ctx context.Context, calls []int) ([]Embedding, error) {
 	inputs := make([]input, len(calls))
 	for i, at := range calls {
@@ -229,8 +230,8 @@ func (w *work) ask(ctx context.Context, calls []int) ([]Embedding, error) {
 	return all, nil
 }
 
-// count counts where the vectors came from, and returns how many of the inputs the
-// upstream was asked for.
+// count counts the origins of the vectors, and returns how many inputs were
+// requested from the upstream.
 func (w *work) count() (asked int) {
 	first := make([]bool, len(w.calls))
 	for _, at := range w.at {
