@@ -176,7 +176,7 @@ func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.
 	if err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error { return t.explained(name, r, add) }); err != nil {
 		return nil, err
 	}
-	if t.columns == nil { // cached with the index
+	if t.columns == nil { // the scan was skipped, as its index is cached
 		head, err := t.Before(ctx)
 		if err == nil {
 			err = t.explained(name, bytes.NewReader(head), func(int64) {})
