@@ -109,7 +109,7 @@ type read struct {
 	wait        *waiting
 }
 
-// A waiting counts the caller as waiting while its blocks are missing.
+// A waiting releases the caller's worker slot while blocks are missing.
 type waiting struct {
 	ctx   context.Context
 	bytes int64
