@@ -12,9 +12,9 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TidyMemory, if set, runs the garbage collector around values of 128 MiB and more, and
-// limits the memory of the process while they are in use, unless it has a limit already.
-// It is for programs that only run flows: the command line sets it.
+// TidyMemory, if set, runs the garbage collector around values of 128 MiB and more. It
+// also limits the memory of the process while they are in use, unless it has a limit. It
+// is for programs that only run flows: the command line sets it.
 var TidyMemory atomic.Bool
 
 // claims returns how many bytes decoding takes.

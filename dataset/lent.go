@@ -58,7 +58,7 @@ func lend(ctx context.Context, c codec.Codec, b []byte, least image.Point) (any,
 // lentFiles holds unused buffers for the content of files.
 var lentFiles = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostLent is the size in bytes above which an unused buffer is not kept.
+// mostLent is the size in bytes above which an unused buffer is freed.
 const mostLent = 4 << 20
 
 // lentBytes is Bytes until free is called, which allows reuse of the memory.

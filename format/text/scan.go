@@ -74,7 +74,7 @@ func (x index) check() error {
 
 var errIndex = errors.New("text: an index that is not understood")
 
-// scan finds the samples of a text.
+// scan finds the samples of a file.
 func scan(ctx context.Context, r io.Reader, by By) (index, error) {
 	var x builder
 	if by != Paragraph {
@@ -111,8 +111,8 @@ const (
 	chunkBytes    = 256 << 10
 )
 
-// eachLine calls add for each line of a text. A line ends with LF or CRLF, or at the end
-// of a text that does not end with a line feed.
+// eachLine calls add for each line of a file. A line ends with LF or CRLF, or at the end
+// of the file.
 func eachLine(ctx context.Context, r io.Reader, add func(line)) error {
 	chunk := make([]byte, chunkBytes)
 	var at int64  // of the chunk

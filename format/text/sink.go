@@ -64,7 +64,7 @@ func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, 
 	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
-// Write writes a dataset. It refuses a text that would be read as another one, or as
+// Write writes a dataset. It refuses a string that would be read as another one, or as
 // several.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
@@ -97,7 +97,7 @@ func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte
 	return to, nil
 }
 
-// fits refuses a text that reading would not restore.
+// fits refuses a string that reading would not restore.
 func (s Sink) fits(text string) error {
 	if strings.HasPrefix(text, byteOrderMark) {
 		return errors.New("it begins with a byte order mark, which would be lost where it begins the file; remove it")

@@ -111,13 +111,13 @@ type archive struct {
 	keys   map[string]int // of its samples, by key
 }
 
-// before has the keys of earlier samples, which may be in another shard.
+// before is the previous sample, which may be in another shard.
 type before struct {
 	parcel
 	none bool
 }
 
-// Fits reports whether the archive has at most so many bytes if it ends after one sample more.
+// Fits reports whether the archive, ended after one more sample, has at most most bytes.
 func (a *archive) Fits(p parcel, most int64) bool {
 	return a.bytes+int64(len(p.text))+endBlocks*blockBytes <= most
 }

@@ -5,9 +5,9 @@
 //
 // One request fetches adjacent blocks. If the missing blocks continue an earlier fetch,
 // as in sequential reads, it also prefetches some. If many are missing nearby, as in a
-// shuffle window, it fetches the whole extent. If a block was evicted before it was read
-// again, as in a shuffle over more than the store holds, it fetches only the requested
-// bytes and does not cache them.
+// shuffle window, it fetches the whole extent. If a block was evicted before its next
+// read, it fetches only the requested bytes and does not cache them. That happens in
+// a shuffle over more than the store holds.
 package blockcache
 
 import (
