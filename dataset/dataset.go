@@ -42,9 +42,9 @@ type Dataset[T any] interface {
 // one.
 type Ranger[T any] interface {
 	Dataset[T]
-	// Range returns the elements from from up to, but not including, to, which must be
-	// greater. It returns at least one, and then as many as it computes within some
-	// milliseconds. An error belongs to the element after the returned ones.
+	// Range returns elements of [from, to), which must not be empty, from the first on: at
+	// least one, and then as many as it computes within some milliseconds. An error belongs
+	// to the element after the returned ones.
 	Range(ctx context.Context, from, to int) ([]T, error)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Stretches lists the chunks of a source of n samples (see [Stretched]). Each sample
-// depends only on its files and on the string on. A file is represented by its state, if
+// depends only on its files and on the strings on. A file is represented by its state, if
 // a change would show there, and else by its content. In doubt a sample counts as
 // changed.
 func (l *Listing) Stretches(ctx context.Context, n int, memo key.Memo, sample func(i int) (on, files []string)) ([]Stretch, error) {

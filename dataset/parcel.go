@@ -11,7 +11,7 @@ import (
 )
 
 // A made is the cached result of one execution: the computed items, encoded, and for
-// items that were passed on, their origins (package parcel). It contains no byte that
+// items that were passed on, their origins (package records). It contains no byte that
 // the transform did not compute. It stays encoded in memory, as there may be millions.
 type made struct{ encoding []byte }
 

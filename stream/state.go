@@ -106,7 +106,7 @@ func (m *marks) number() uint64 {
 	return n
 }
 
-// at is number for a value below n.
+// below is number for a value that must be less than n.
 func (m *marks) below(n int) int {
 	v := m.number()
 	if v >= uint64(max(n, 1)) {

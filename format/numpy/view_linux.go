@@ -9,8 +9,8 @@ import (
 )
 
 // viewOf maps a file of the given size, within the bound and if the system reports which
-// of its pages are in memory. It does not for files that only other users own and may
-// write.
+// of its pages are in memory. It does not for files that other users own and only they
+// may write.
 func viewOf(f *os.File, bytes int64) *view {
 	if bytes == 0 || bytes > min(mostMapped, math.MaxInt/8) || !tells(f) {
 		return nil

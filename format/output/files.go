@@ -44,7 +44,7 @@ type Files interface {
 }
 
 // FilesAt returns the destination of a sink for a parameter. It refuses one that is, or
-// is inside, an input of the flow (package guard).
+// is inside, an input of the flow (package pathguard).
 func FilesAt(ctx context.Context, env *component.Env, p component.Path) (Files, error) {
 	if place.Is(string(p)) {
 		return farAt(ctx, env, string(p))

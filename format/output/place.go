@@ -29,7 +29,7 @@ import (
 
 // Place returns the path that a sink writes for a parameter, with links followed, so
 // that a link stays and its target is written. It refuses a path that is, is inside, or
-// contains an input of the flow (package guard). The output at the path is replaced as a
+// contains an input of the flow (package pathguard). The output at the path is replaced as a
 // whole.
 func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
 	return placeOf(ctx, env, pathguard.Output{Path: env.Path(p)})

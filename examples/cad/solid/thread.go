@@ -27,7 +27,7 @@ func InternalThread(diameter, pitch, length float64) (Solid, error) {
 	return makeThread(diameter, pitch, length, 15./24)
 }
 
-// depth is the depth of the thread, in heights of the sharp triangle, pitch·√3/2.
+// makeThread returns a thread with a depth in heights of the sharp triangle, pitch·√3/2.
 func makeThread(diameter, pitch, length, depth float64) (Solid, error) {
 	err := errors.Join(checkLength("diameter", diameter), checkLength("pitch", pitch), checkLength("length", length))
 	if err != nil {

@@ -228,7 +228,7 @@ func (x *Index) Row(ctx context.Context, i int) (Row, error) {
 	if err != nil {
 		return r, r.Fail(1, 1, err)
 	}
-	if in.far != nil { // package block holds nearby bytes
+	if in.far != nil { // package blockcache holds nearby bytes
 		r.Text, err = in.readAlone(ctx, in.starts[i], in.starts[i+1])
 		return r, err
 	}
