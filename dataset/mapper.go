@@ -64,7 +64,7 @@ type MakerFunc struct {
 	Pure   []string
 	Params []key.Param // everything else that the result depends on
 	In     []string    // items read; nil means all
-	Out    []string    // items computed; nil means that only a run tells
+	Out    []string    // items computed; nil means known only after a run
 	// Formats lists the extensions of the computed items, and of bytes that the code
 	// decodes in addition to the items in In. The code of their codecs is part of the
 	// identity. Nil means any. Items that are passed on or changed in place do not count.

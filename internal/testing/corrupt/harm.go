@@ -25,8 +25,8 @@ type Harm struct {
 type way func(chance *rand.Rand, path string, b []byte) (what string, err error)
 
 const (
-	flips = 8 // parts of a file, each of which gets a flipped bit
-	cuts  = 4 // parts of a file, at each of which it is truncated
+	flips = 8 // parts of a file; one harm flips a bit in each
+	cuts  = 4 // parts of a file; one harm truncates it in each
 )
 
 // Each returns every harm to a directory once.
@@ -53,7 +53,7 @@ func Each(tb testing.TB, dir string) (all []Harm) {
 	return all
 }
 
-// Any does one of them.
+// Any does a random harm to a directory, and describes the damage.
 func Any(tb testing.TB, dir string, chance *rand.Rand) (what string) {
 	tb.Helper()
 	all := Each(tb, dir)
