@@ -2,20 +2,20 @@ package dataset
 
 import "github.com/larder-data/larder/array"
 
-// An ArrayOrigin is an origin of an array that lies where it can be read into memory of
-// the caller, so that it is copied once.
+// An ArrayOrigin is the origin of an array that can be read directly into memory of the
+// caller, with one copy.
 type ArrayOrigin interface {
 	Origin
-	// Array is the type and the shape of the array. The shape must not be changed.
+	// Array returns the type and the shape of the array. The shape must not be changed.
 	Array() (dtype array.DType, shape []int)
-	// ReadArray reads all elements, in C order and little-endian, into dst, which has as
-	// many bytes as they take.
+	// ReadArray reads all elements, in C order and little-endian, into dst, which has
+	// exactly the length that they take.
 	ReadArray(dst []byte) error
 }
 
-// Unread returns where the item's array may be read from in place of its value: ok is
-// false where there is no such place, or where the value is at hand, or is to be
-// remembered.
+// Unread returns an origin from which the item's array can be read instead of through
+// its value. ok is false if there is no such origin, or if the value is in memory or is
+// to stay there.
 func (it *Item) Unread() (o ArrayOrigin, ok bool) {
 	if o, ok = it.origin.(ArrayOrigin); !ok {
 		return nil, false

@@ -7,13 +7,13 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// MaxBatch is how many samples a maker may be given at once at most.
+// MaxBatch is the largest batch that a transform may declare.
 const MaxBatch = 512
 
-// A PartialError is returned by a maker of several samples ([MakerFunc]) that could
-// not make some of them. What it returned for the others counts.
+// A PartialError is returned by a transform of several samples ([MakerFunc]) that failed
+// for some of them. Its results for the others are used.
 type PartialError struct {
-	Errs map[int]error // by position in what the maker was given
+	Errs map[int]error // by position in the batch
 }
 
 func (e *PartialError) Error() string {
@@ -29,7 +29,7 @@ func (e *PartialError) Error() string {
 	return fmt.Sprintf("%d of the samples failed, the first as number %d: %v", len(e.Errs), first, e.Errs[first])
 }
 
-// checkBatch refuses what cannot be made of several samples at once.
+// checkBatch refuses options that a transform of several samples cannot have.
 func (f *MakerFunc) checkBatch() error {
 	switch {
 	case f.Together == nil && f.Batch != 0:
@@ -46,18 +46,18 @@ func (f *MakerFunc) checkBatch() error {
 	return nil
 }
 
-// batched is a dataset whose samples are made for less if some consecutive ones are
-// asked for together.
+// batched is a dataset that computes consecutive samples faster together than one by
+// one.
 type batched interface {
-	// Batch returns how many; 0 means that each may come by itself, and 1 that as many
-	// may as are made within some milliseconds.
+	// Batch returns how many samples to request together; 0 means one at a time, and 1 as
+	// many as are computed within some milliseconds.
 	Batch() int
 }
 
-// BatchOf returns how many consecutive samples of ds are best asked for together, by
-// [Ranges]: as many as a maker that it is made by takes at once ([MakerFunc]), the
-// most of several. 0 means that each may be asked for by itself, and 1 that it costs
-// less to ask for as many as are made quickly ([MakerFunc].Quick).
+// BatchOf returns how many consecutive samples of ds should be requested together with
+// [Ranges]: the largest batch of the transforms ([MakerFunc]) that compute ds. 0 means
+// that samples may be requested one by one; 1 means that requesting as many as are
+// computed quickly costs less ([MakerFunc].Quick).
 func BatchOf(ds any) int {
 	if d, ok := ds.(batched); ok {
 		return d.Batch()
@@ -65,8 +65,7 @@ func BatchOf(ds any) int {
 	return 0
 }
 
-// Batching is ds, of which so many samples are best asked for together, or as many as
-// it says itself if that is more.
+// Batching returns ds with [BatchOf] raised to at least n.
 func Batching(ds Dataset[Sample], n int) Dataset[Sample] {
 	if n = max(n, BatchOf(ds)); n <= 0 {
 		return ds
@@ -85,7 +84,7 @@ func (b *batching) ReadOrder(source Dataset[Sample], o order.Order) (order.Order
 	return readOrder(b.Dataset, source, o)
 }
 
-// batchOf returns how many samples a mapper makes at once at most.
+// batchOf returns how many samples a mapper computes together at most.
 func batchOf(m Mapper) (n int) {
 	switch m := m.(type) {
 	case *maker:
@@ -98,7 +97,7 @@ func batchOf(m Mapper) (n int) {
 	return n
 }
 
-// leastOf returns how many samples a mapper is best asked for at once.
+// leastOf returns how many samples of a mapper should be requested together.
 func leastOf(m Mapper) (n int) {
 	switch m := m.(type) {
 	case *maker:
@@ -115,7 +114,8 @@ func leastOf(m Mapper) (n int) {
 
 func (d *mapped) Batch() int { return max(leastOf(d.maker), d.below) }
 
-// batches reports whether it, or something that it is made of, is made several at once.
+// batches reports whether d, or a dataset that it is computed from, computes several
+// samples together.
 func (d *mapped) batches() bool { return batchOf(d.maker) > 1 || d.below > 0 }
 
 func (a *arranged) Batch() int { return BatchOf(a.ds) }
@@ -131,8 +131,8 @@ func (r *reordered[T]) Batch() int { return BatchOf(r.ds) }
 // Batch implements [batched].
 func (c *CachedDataset) Batch() int { return BatchOf(c.ds) }
 
-// partOf takes an error of a maker that was given n samples apart: into those of some
-// samples, by position, or one of all of them.
+// partOf splits the error of a transform of n samples into the errors of single samples,
+// by position, or returns the one error of all of them.
 func partOf(err error, n int) (failed map[int]error, whole error) {
 	partial := (*PartialError)(nil)
 	if !errors.As(err, &partial) {

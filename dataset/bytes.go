@@ -15,8 +15,8 @@ func NewBytes(ext string, b []byte) *Item {
 	return newBytes(ext, b, nil)
 }
 
-// CheckedBytes is [NewBytes] for bytes that come from outside, with the error of decoding
-// them as far as [codec.Check] finds it.
+// CheckedBytes is [NewBytes] for untrusted bytes. It returns the decoding errors that
+// [codec.Check] finds.
 func CheckedBytes(ext string, b []byte) (*Item, error) {
 	if err := codec.Check(ext, b); err != nil {
 		return nil, err
@@ -24,16 +24,15 @@ func CheckedBytes(ext string, b []byte) (*Item, error) {
 	return NewBytes(ext, b), nil
 }
 
-// newBytes is NewBytes where the digest of the bytes may be known.
+// newBytes is NewBytes with the digest of the bytes, if it is known.
 func newBytes(ext string, b []byte, d *key.Digest) *Item {
 	it := &bytesItem{}
 	return it.set(ext, b, d)
 }
 
-// NewEncoded returns a sample of items that are given by their encoded bytes, as
-// [NewBytes] takes them, one under each of the keys, which must all be different.
-// To make them at once costs less than one by one, and they live as long as the last
-// of them.
+// NewEncoded returns a sample with one item under each of the keys, which must all
+// differ. The items are given by their encoded bytes, as for [NewBytes]. One call costs
+// less than creating the items one by one, and they live as long as the last of them.
 func NewEncoded(ext string, keys []string, items [][]byte) Sample {
 	room := make([]bytesItem, len(keys))
 	fields := make([]Field, len(keys))
@@ -43,7 +42,7 @@ func NewEncoded(ext string, keys []string, items [][]byte) Sample {
 	return Sample{fields}
 }
 
-// bytesItem is an item beside its origin.
+// bytesItem stores an item and its origin in one allocation.
 type bytesItem struct {
 	Item
 	of encoded
@@ -58,15 +57,15 @@ func (it *bytesItem) set(ext string, b []byte, d *key.Digest) *Item {
 	return &it.Item
 }
 
-// encoded is the origin of an item whose bytes are at hand.
+// encoded is the origin of an item whose bytes are in memory.
 type encoded struct {
 	ext    string
 	bytes  []byte
 	digest lazyDigest
 }
 
-// A lazyDigest is that of bytes which do not change. It is made when somebody asks for
-// it, as of most items nobody does.
+// A lazyDigest is the digest of immutable bytes, computed on first use because most
+// items never need it.
 type lazyDigest struct{ known atomic.Pointer[key.Digest] }
 
 func (l *lazyDigest) of(b []byte) key.Digest {

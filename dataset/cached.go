@@ -9,10 +9,10 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Cached keeps samples of ds in memory, with the values that were read of
-// them, under an eviction policy. A byte bound counts what is really held: it
-// grows as values are read. Hits are counted in t, which may be nil, as those of a
-// node or of one of its outputs: what [MapOptions] call it.
+// Cached caches samples of ds in memory, with the values read of them, under an eviction
+// policy. A byte bound counts the memory actually used, which grows as values are read.
+// Hits are counted in t, which may be nil, for the node or output that node names
+// ([MapOptions]).
 func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*CachedDataset, error) {
 	c, err := cache.New[int, cachedSample](o)
 	if err != nil {
@@ -25,22 +25,22 @@ func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*Cached
 	return &CachedDataset{ds: ds, n: ds.Len(), cache: c, node: node, tally: t, handed: t.at(node)}, nil
 }
 
-// A CachedDataset keeps samples in memory. See [Cached].
+// A CachedDataset caches samples in memory. See [Cached].
 type CachedDataset struct {
 	ds    Dataset[Sample]
-	n     int // of samples
+	n     int // number of samples
 	cache *cache.Cache[int, cachedSample]
 	node  string
 	tally *Tally
 
-	mu      sync.Mutex // of what follows
-	readers int        // that read in orders of their own
+	mu      sync.Mutex // guards the fields below
+	readers int        // readers in orders of their own
 
-	handed *handed  // what of it was handed out
-	probed sync.Map // samples that were probed and not read since
+	handed *handed  // samples already returned
+	probed sync.Map // samples probed and not read since
 }
 
-// cachedSample is a sample with what watches its items as long as it is held.
+// cachedSample is a sample with the watcher of its items while it is cached.
 type cachedSample struct {
 	Sample
 	watcher *watcher
@@ -49,7 +49,7 @@ type cachedSample struct {
 // Len implements Dataset.
 func (c *CachedDataset) Len() int { return c.n }
 
-// Reads returns how many samples were asked for.
+// Reads returns how many samples were requested.
 func (c *CachedDataset) Reads() int64 {
 	s := c.cache.Stats()
 	return s.Hits + s.Misses
@@ -60,24 +60,25 @@ func (c *CachedDataset) Held(i int) bool {
 	return c.cache.Has(i)
 }
 
-// Counts returns how many samples were asked for, and how many of them were there.
+// Counts returns how many samples were requested, and how many of them were in memory.
 func (c *CachedDataset) Counts() (reads, hits int64) {
 	s := c.cache.Stats()
 	return s.Hits + s.Misses, s.Hits
 }
 
-// Node returns the name that the dataset was given: that of a node, or of one of its outputs.
+// Node returns the name of the node, or of one of its outputs, that was passed to
+// [Cached].
 func (c *CachedDataset) Node() string { return c.node }
 
-// InMemory returns the policy and the bounds of the cache, how many samples are in memory, and
-// what was done.
+// InMemory returns the policy and bounds of the cache, the number of samples in memory,
+// and the statistics.
 func (c *CachedDataset) InMemory() (cache.Options, int, cache.Stats) {
 	return c.cache.Options(), c.cache.Len(), c.cache.Stats()
 }
 
-// Share notes that so many more readers read the dataset in orders of their own, or less.
-// While there are several, no order is expected: what one of them reads next says nothing
-// about the others.
+// Share adds by, which may be negative, to the number of readers that read in orders of
+// their own. While there are several, no order is expected, because the order of one
+// reader does not predict the reads of the others.
 func (c *CachedDataset) Share(by int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,16 +87,17 @@ func (c *CachedDataset) Share(by int) {
 	}
 }
 
-// Forecast returns how many of n reads will find their sample, if the dataset is now read
-// in an order, from a position on, and has been told so; ok is false if that is not
-// known yet.
+// Forecast returns how many of the next n reads will hit, if the dataset is read in the
+// order reads from a position on, and [CachedDataset.Expect] was called with it. ok is
+// false if that is not known yet.
 func (c *CachedDataset) Forecast(reads order.Order, from, n int) (hits int, ok bool) {
 	return cache.Forecast(c.cache, reads, from, n)
 }
 
-// Expect says in which order the dataset will be read, from a position on, so that it can keep what
-// is read again soonest; nil says that this is not known any more.
-// It says nothing while several read it ([CachedDataset.Share]).
+// Expect announces the order in which the dataset will be read from a position on, so
+// that the cache keeps the samples that are needed soonest. Nil means that the order is
+// unknown. The call has no effect while there are several readers
+// ([CachedDataset.Share]).
 func (c *CachedDataset) Expect(reads order.Order, from int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,8 +117,8 @@ func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 	return c.load(ctx, i)
 }
 
-// Probe returns a sample ahead of those who will read it: the first read after
-// that does not count as a hit, as what it saves has just been spent.
+// Probe returns a sample before its readers request it. The first read after that does
+// not count as a hit, because the time that it saves has just been spent.
 func (c *CachedDataset) Probe(ctx context.Context, i int) (Sample, error) {
 	c.probed.Store(i, nil)
 	return c.load(ctx, i)
@@ -134,11 +136,11 @@ func (c *CachedDataset) load(ctx context.Context, i int) (Sample, error) {
 	return s.Sample, err
 }
 
-// sampleBytes is about what a sample holds before any value is read.
+// sampleBytes estimates the memory of a sample before any value is read.
 func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
 
-// follow keeps the cache's count of bytes true while values of s are read, until
-// the cache drops s.
+// follow keeps the cache's byte count up to date while values of s are read, until the
+// cache drops s.
 func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	var bytes atomic.Int64
 	bytes.Store(sampleBytes(s))
@@ -146,19 +148,19 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	for f := range s.Fields() {
 		f.Item.watch(w)
 	}
-	for _, m := range s.Makings() { // what it makes is held, and what it reads need not be
+	for _, m := range s.Makings() { // the outputs are cached, so the inputs need not stay
 		m.leave()
 	}
-	return w, bytes.Load() // what had been read before counts from the start
+	return w, bytes.Load() // values read before count from the start
 }
 
-// Keeping has everything kept that makes the samples of ds: it is how a
-// checkpoint is read back.
+// Keeping returns ds with every execution that computes its samples marked to be cached.
+// A checkpoint is read back this way.
 func Keeping(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds, ds.Len()} }
 
 type keeping struct {
 	ds Dataset[Sample]
-	n  int // of samples
+	n  int // number of samples
 }
 
 func (k *keeping) Len() int { return k.n }

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// identified are the identities of all codecs, by name, once somebody has asked: they do
-// not change while the program runs.
+// identified holds the identities of all codecs by name, after the first request. They
+// do not change while the program runs.
 var identified struct {
 	sync.Mutex
 	ids map[string]codecID
@@ -25,8 +25,9 @@ type codecID struct {
 	err  error
 }
 
-// codecIDs identifies what codecs do: two decoders of one format may give two
-// values, and two encoders two files. One that has a version is known by that.
+// codecIDs identifies what codecs do: two decoders of one format may return different
+// values, and two encoders different files. A codec with a version is identified by the
+// version.
 func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error) {
 	identified.Lock()
 	defer identified.Unlock()
@@ -43,7 +44,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 		}
 		bySource = append(bySource, c)
 		by := source.Declared{Values: true}
-		if c.Library != "" { // which its ID tells, and its own functions are among those of the codec
+		if c.Library != "" { // the ID covers the library, and its functions are among those of the codec
 			by.Maker, by.Given = true, len(c.Functions())
 		}
 		of = append(of, larder.Component{Functions: c.Functions(), Declared: by})
@@ -66,7 +67,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 	return ids, nil
 }
 
-// kind says how the bytes of items with an extension are read and written.
+// kind identifies how the bytes of items with an extension are read and written.
 func kind(ctx context.Context, l *larder.Larder, ext string) (string, error) {
 	c, ok := codec.ByExtension(ext)
 	if !ok {
@@ -83,8 +84,8 @@ func kind(ctx context.Context, l *larder.Larder, ext string) (string, error) {
 	return id.text, id.err
 }
 
-// Codecs stands for the codecs of the program, the libraries that decode for them and
-// the settings that they heed, but not for their code.
+// Codecs identifies the codecs of the program, the libraries that decode for them and
+// their settings, but not their code.
 func Codecs() string {
 	ids := []string{fmt.Sprint(codec.StrictYAML.Load(), codec.MaxPixels.Load(), codec.MaxUnpacked.Load())}
 	for _, c := range codec.All() {
@@ -93,8 +94,8 @@ func Codecs() string {
 	return key.DigestOf([]byte(strings.Join(ids, "\n"))).String()
 }
 
-// anyCodec stands for the codec of an item that is not known yet: a change of
-// any codec changes it.
+// anyCodec represents the codec of an item that is not known yet: it changes with any
+// codec.
 func anyCodec(ctx context.Context, l *larder.Larder) (string, error) {
 	ids, err := codecIDs(ctx, l)
 	if err != nil {
@@ -111,7 +112,7 @@ func anyCodec(ctx context.Context, l *larder.Larder) (string, error) {
 	return key.DigestOf([]byte(strings.Join(list, "\n"))).String(), nil
 }
 
-// encoders identifies what encodes items under extensions; nil stands for any.
+// encoders identifies the encoders of extensions; nil means any.
 func encoders(ctx context.Context, l *larder.Larder, exts []string) (key.Param, error) {
 	p := key.Param{Name: "encoders"}
 	if exts == nil {

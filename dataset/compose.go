@@ -11,13 +11,12 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Compose returns the mapper that applies steps one after another, the first
-// one first. If any of them is a [Maker], so is the result: one execution makes
-// the items that are left in the end, and keeps nothing else. An item that an
-// early step makes is computed only if what is left needs it.
+// Compose returns a mapper that applies steps in order. If any of them is a [Maker], so
+// is the result. One execution computes the items that are left at the end, and caches
+// nothing else. An item of an early step is computed only if a remaining item needs it.
 //
-// The result of an execution is named by what the steps do for the sample in
-// question, so it does not depend on steps that do nothing for it.
+// An execution is identified by what the steps do for its sample. Steps that do nothing
+// for the sample do not change the identity.
 func Compose(steps ...Mapper) (Mapper, error) {
 	c := &chain{}
 	makes := false
@@ -43,16 +42,16 @@ func Compose(steps ...Mapper) (Mapper, error) {
 	return c, nil
 }
 
-// chainCode is the identity of the code that runs steps, beside their own.
+// chainCode is the code identity of chain itself, without its steps.
 var chainCode = key.Version("1")
 
-// chain is a sequence of mappers of which one is a maker.
+// chain is a sequence of mappers, at least one of which is a transform.
 type chain struct {
 	steps []Mapper
 }
 
-// Op identifies the makers among the steps; what identifies an execution is
-// made for each sample.
+// Op identifies the transforms among the steps. The identity of an execution is computed
+// for each sample.
 func (c *chain) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	var params []key.Param
 	for i, s := range c.steps {
@@ -70,10 +69,10 @@ func (c *chain) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 // Name implements Maker.
 func (c *chain) Name() string { return "compose" }
 
-// Reads is nil: it depends on the sample.
+// Reads returns nil because the items depend on the sample.
 func (c *chain) Reads() []string { return nil }
 
-// Makes lists all that the steps make, whether it is left in the end or not.
+// Makes lists all items that the steps compute, including those that a later step drops.
 func (c *chain) Makes() []string {
 	all := []string{}
 	for _, s := range c.steps {
@@ -87,7 +86,7 @@ func (c *chain) Makes() []string {
 	return all
 }
 
-// Random returns what the draws of the first random step depend on.
+// Random returns what the random numbers of the first random step depend on.
 func (c *chain) Random() *Random {
 	for _, s := range c.steps {
 		if m, ok := s.(Maker); ok && m.Random() != nil {
@@ -97,19 +96,19 @@ func (c *chain) Random() *Random {
 	return nil
 }
 
-// Map applies the steps to a sample of its own, which random steps take to be
-// the first of a dataset.
+// Map applies the steps to one sample, which random steps treat as the first of a
+// dataset.
 func (c *chain) Map(ctx context.Context, in Sample) (Sample, error) {
 	return Map(List(in), c, MapOptions{}).At(ctx, 0)
 }
 
-// composed applies a chain. The steps are applied to each other's datasets, and
-// keep nothing; the executions that the items of a sample come from in the end
-// are made one execution.
+// composed applies a chain. Each step is applied to the dataset of the step before and
+// caches nothing. The executions that compute the remaining items of a sample are merged
+// into one.
 type composed struct {
 	mapped
 	steps Dataset[Sample]
-	own   map[*mapped]bool // the steps that are makers
+	own   map[*mapped]bool // the steps that are transforms
 	ops   sync.Map         // recipe -> *key.Op
 }
 
@@ -118,7 +117,7 @@ func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
 	for _, s := range c.steps {
 		inner := MapOptions{Node: o.Node}
 		if m, ok := s.(Maker); ok && m.Makes() == nil {
-			inner.Larder, inner.Keep = o.Larder, o.Keep // it is run to know what there is
+			inner.Larder, inner.Keep = o.Larder, o.Keep // the transform must run to know its outputs
 		}
 		d.steps = Map(d.steps, s, inner)
 		if m, ok := d.steps.(*mapped); ok {
@@ -163,27 +162,26 @@ func (d *composed) At(ctx context.Context, i int) (Sample, error) {
 	return Sample{final}, nil
 }
 
-// recipe is the maker of the items that a chain leaves in one sample. It says
-// how they are made in lines of text: a line for each execution of a step and
-// for each item, in which "1.a" is item a that execution 1 makes and "a" an
-// item that is read.
+// recipe is the transform that computes the items that a chain leaves in one sample. Its
+// text has one line for each execution of a step and for each item. "1.a" is item a that
+// execution 1 computes, and "a" an item that is read.
 type recipe struct {
 	node       *composed
-	out        Sample // what is left of what was made
-	in         Sample // what is read
+	out        Sample // remaining items that the steps computed
+	in         Sample // items read
 	makings    []*Making
 	lines      []string
-	positional bool // draws depend on the position
+	positional bool // random numbers depend on the position
 	op         *key.Op
 }
 
-// made returns the product that an item is, if a step makes it.
+// made returns the product of an item, if a step computes it.
 func (r *recipe) made(it *Item) (*product, bool) {
 	p, ok := it.origin.(*product)
 	return p, ok && r.node.own[p.making.node]
 }
 
-// product notes how something is made, and returns its name.
+// product records how an item is computed, and returns its name.
 func (r *recipe) product(ctx context.Context, p *product) (string, error) {
 	i, err := r.execution(ctx, p.making)
 	return fmt.Sprintf("%d.%q", i, p.name), err
@@ -219,8 +217,8 @@ func (r *recipe) execution(ctx context.Context, m *Making) (int, error) {
 	return len(r.makings) - 1, nil
 }
 
-// input notes an item that is read, and returns its name: the key under which
-// a step reads it first, with primes where two items are read under one key.
+// input records an item that is read, and returns its name: the key under which a step
+// first reads it. Primes are appended if two items are read under one key.
 func (r *recipe) input(f Field) string {
 	for _, have := range r.in.fields {
 		if have.Item == f.Item {
@@ -235,18 +233,18 @@ func (r *recipe) input(f Field) string {
 	return fmt.Sprintf("%q", f.Key)
 }
 
-// identity returns the operation that the recipe stands for.
+// identity returns the operation of the recipe.
 func (r *recipe) identity(ctx context.Context) (*key.Op, error) {
 	text := strings.Join(r.lines, "\n")
 	if op, ok := r.node.ops.Load(text); ok {
 		return op.(*key.Op), nil
 	}
-	codecs, err := anyCodec(ctx, r.node.Larder) // steps read each other's items by codecs, of which nothing else tells
+	codecs, err := anyCodec(ctx, r.node.Larder) // steps read each other's items by codecs, which nothing else identifies
 	if err != nil {
 		return nil, err
 	}
 	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: codecs}}
-	for i, m := range r.makings { // the recipe has all of it; this is for those who read explanations
+	for i, m := range r.makings { // the recipe covers this; it serves the readers of explanations
 		step, err := m.maker.Op(ctx, r.node.Larder)
 		if err != nil {
 			return nil, err
@@ -272,8 +270,8 @@ func (r *recipe) Makes() []string { return r.out.Keys() }
 // Op implements Maker.
 func (r *recipe) Op(context.Context, *larder.Larder) (*key.Op, error) { return r.op, nil }
 
-// Random says whether the position is part of the identity; the steps draw by
-// themselves.
+// Random reports whether the position is part of the identity; the steps themselves draw
+// the random numbers.
 func (r *recipe) Random() *Random {
 	if r.positional {
 		return &Random{}
@@ -281,7 +279,7 @@ func (r *recipe) Random() *Random {
 	return nil
 }
 
-// Map has the steps executed that what is left needs.
+// Map executes the steps that the remaining items need.
 func (r *recipe) Map(ctx context.Context, _ Sample) (Sample, error) {
 	out := Sample{slices.Clone(r.out.fields)}
 	for i, f := range out.fields {

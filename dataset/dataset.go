@@ -1,28 +1,25 @@
-// Package dataset is about samples that are read on demand.
+// Package dataset provides lazy, immutable datasets of samples.
 //
-// An [Item] is one value: an image, a table of metadata, an array. A [Sample]
-// is a named set of items. A [Dataset] is a random-access sequence, usually of
-// samples. A [Mapper] makes one sample from another; an operator makes
-// datasets from datasets. A [Maker] is a mapper that declares which items it
-// reads and makes. One execution of it is a [Making], where its items come from
-// before anybody has computed them; what is kept of it is a parcel: the items
-// that it made, encoded.
+// An [Item] is one value: an image, a table of metadata, an array. A [Sample] is a named
+// set of items. A [Dataset] is a random-access sequence, usually of samples. A [Mapper]
+// computes one sample from another; an operator builds datasets from datasets. A [Maker]
+// is a transform: a mapper that declares which items it reads and computes. A [Making]
+// is one execution of a transform, and the origin of its items before they are computed.
+// The cache stores its outputs, encoded, as one record.
 //
-// Everything is lazy and immutable: building a dataset reads nothing, asking
-// for a sample computes nothing, and an item is read or computed when its
-// value is asked for. Because nothing changes once made, samples and datasets
-// may be shared by any number of goroutines, and what they hold in memory
-// lives as long as they do.
+// Building a dataset reads nothing, and requesting a sample computes nothing. An item is
+// read or computed when its value is requested. Samples and datasets may be shared by
+// any number of goroutines. Their values in memory live as long as they do.
 //
-// An item's value is what its bytes decode to, whether they were just made or
-// kept, so that keeping results cannot change one. A result is kept under a key
-// made of what the maker is and of the content of the items that it reads, and
-// computed once, by whoever asks first. What goes through a whole dataset
-// ([Parallel], [Stream], [Scan]) has a bounded number of samples under way and
-// ends with the first error or with its context. A stream yields in order.
+// An item's value is always what its bytes decode to, whether it was just computed or
+// cached, so caching cannot change a result. A result is cached under a key computed
+// from the identity of the transform and the content of the items that it reads. The
+// first request computes it, once. Passes over a whole dataset ([Parallel], [Stream],
+// [Scan]) process a bounded number of samples at a time. They end with the first error
+// or with their context. A stream yields in order.
 //
-// What goes wrong with a sample is a [SampleError], which names node and position.
-// A file that is not what it was before is [ErrChanged], never a mixture.
+// The error of a sample is a [SampleError], which names node and position. A file that
+// changed while it was in use is [ErrChanged], never a mixture of states.
 package dataset
 
 import (
@@ -34,24 +31,24 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A Dataset is a random-access sequence. At may be called from many
-// goroutines; i is in [0, Len()), and anything else is an error.
+// A Dataset is a random-access sequence. At may be called from many goroutines and
+// returns an error unless i is in [0, Len()).
 type Dataset[T any] interface {
 	Len() int
 	At(ctx context.Context, i int) (T, error)
 }
 
-// A Ranger is a dataset that makes consecutive elements together for less than one
-// by one.
+// A Ranger is a dataset that computes consecutive elements faster together than one by
+// one.
 type Ranger[T any] interface {
 	Dataset[T]
-	// Range returns the elements from one up to another, which is after it: as
-	// many as it comes to within some milliseconds, and one at least. An error is
-	// that of the element after those that are returned.
+	// Range returns elements of [from, to), which must not be empty, from the first on: at
+	// least one, and then as many as it computes within some milliseconds. An error belongs
+	// to the element after the returned ones.
 	Range(ctx context.Context, from, to int) ([]T, error)
 }
 
-// List is a dataset of values already in memory.
+// List returns a dataset of values already in memory.
 func List[T any](values ...T) Dataset[T] { return list[T](values) }
 
 type list[T any] []T
@@ -66,7 +63,7 @@ func (l list[T]) At(_ context.Context, i int) (T, error) {
 	return l[i], nil
 }
 
-// Func is a dataset of n values made on each access by at.
+// Func returns a dataset of n values that calls at on each access.
 func Func[T any](n int, at func(ctx context.Context, i int) (T, error)) Dataset[T] {
 	return &function[T]{n, at}
 }
@@ -86,7 +83,7 @@ func (f *function[T]) At(ctx context.Context, i int) (T, error) {
 	return f.at(ctx, i)
 }
 
-// Reorder is ds in another order: position i of the result is ds at o.At(i).
+// Reorder returns ds in another order: position i of the result is ds at o.At(i).
 // Reordering twice composes the orders.
 func Reorder[T any](ds Dataset[T], o order.Order) Dataset[T] {
 	if r, ok := ds.(*reordered[T]); ok {
@@ -110,7 +107,7 @@ func (r *reordered[T]) At(ctx context.Context, i int) (T, error) {
 	return r.ds.At(ctx, r.order.At(i))
 }
 
-// Cat is its parts one after another.
+// Cat returns the concatenation of its parts.
 func Cat[T any](parts ...Dataset[T]) Dataset[T] {
 	c := &cat[T]{parts: parts, ends: make([]int, len(parts)), join: joinOf(parts)}
 	for i, p := range parts {
@@ -154,7 +151,7 @@ func All[T any](ctx context.Context, ds Dataset[T]) iter.Seq2[T, error] {
 	}
 }
 
-// IndexError is the error of an access outside a dataset.
+// IndexError reports an access outside a dataset.
 type IndexError struct{ Index, Len int }
 
 func (e *IndexError) Error() string {

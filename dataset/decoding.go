@@ -12,29 +12,30 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TidyMemory has garbage collected when values of 128 MiB and more come and go, and
-// the memory of the process limited meanwhile, unless it has a limit already. It is
-// for programs that do nothing but run flows: the command line sets it.
+// TidyMemory, if set, runs the garbage collector around values of 128 MiB and more. It
+// also limits the memory of the process while they are in use, unless it has a limit. It
+// is for programs that only run flows: the command line sets it.
 var TidyMemory atomic.Bool
 
 // claims returns how many bytes decoding takes.
 func claims(c codec.Codec, b []byte) int64 {
-	const each = 4 // of a byte of a file that does not say
+	const each = 4 // per byte of a file that does not say
 	if c.Claims == nil {
 		return each * int64(len(b))
 	}
 	return c.Claims(b)
 }
 
-// smallValue is below how many bytes a value does not count: it is not worth a lock.
+// smallValue is the size in bytes below which a value is not counted, as it is not worth
+// a lock.
 const smallValue = 64 << 10
 
-// using returns a context of an execution that reads items of samples, and what ends
-// it. What is decoded within belongs to it.
+// using returns the context of an execution that reads items of samples, and a function
+// that ends it. Values decoded under the context count for the execution.
 func using(ctx context.Context, ins ...Sample) (context.Context, func()) {
 	inner, end := pool.Hold(ctx)
 	if inner == ctx {
-		return ctx, end // a maker within a maker
+		return ctx, end // a transform within a transform
 	}
 	large := &atomic.Bool{}
 	return context.WithValue(inner, largeKey{}, large), func() {
@@ -51,12 +52,12 @@ func using(ctx context.Context, ins ...Sample) (context.Context, func()) {
 	}
 }
 
-// largeKey is of what notes that an execution has a large value.
+// largeKey is the context key of the flag that an execution has a large value.
 type largeKey struct{}
 
-// takeIn waits until so many bytes may be read or decoded (see [pool.Take]), and counts
-// them until the execution ends that ctx belongs to, or else until what it returns is
-// called.
+// takeIn waits until the given number of bytes may be read or decoded (see [pool.Take]).
+// It counts them until the execution of ctx ends or, if there is none, until the
+// returned function is called.
 func takeIn(ctx context.Context, bytes int64) (done func(), err error) {
 	if bytes < smallValue {
 		return func() {}, nil
@@ -74,21 +75,22 @@ func takeIn(ctx context.Context, bytes int64) (done func(), err error) {
 	return done, nil
 }
 
-// largeValue is from how many bytes on a value is worth a collection of garbage, and
-// is let go of when the maker that read it is done.
-var largeValue int64 = 128 << 20 // a constant but in tests
+// largeValue is the size in bytes from which a value is worth a garbage collection, and
+// is released when the transform that read it is done.
+var largeValue int64 = 128 << 20 // changed in tests only
 
-// collecting has garbage collected before, beside and after large values: left
-// alone, the collector waits until the heap is twice what it was with them.
+// collecting counts the users of large values and collects garbage before, while and
+// after they exist. On its own, the collector waits until the heap has twice the size
+// that it had with them.
 var collecting struct {
 	sync.Mutex
-	users   int // of large values
+	users   int // users of large values
 	limited bool
 }
 
-// makeRoom collects garbage before a large value is decoded, and bounds what is left
-// lying about beside it, unless the program has a memory limit of its own. It may be
-// of another user of large values.
+// makeRoom collects garbage before a large value is decoded and bounds the garbage that
+// accumulates, unless the program has its own memory limit. another adds a user of large
+// values.
 func makeRoom(bytes int64, another bool) {
 	c := &collecting
 	c.Lock()
@@ -107,7 +109,7 @@ func makeRoom(bytes int64, another bool) {
 	c.limited = true
 }
 
-// tidyUp is called when one who used large values has ended.
+// tidyUp is called when a user of large values has ended.
 func tidyUp() {
 	c := &collecting
 	c.Lock()

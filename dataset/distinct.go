@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// Distinct yields positions in ds, in order, so that every sample is made as the one
-// at one of them is: by the same executions. Of what only repeats, however often, these
-// are not more than there is to repeat; where it cannot be told, they are all. It ends
-// with ctx.
+// Distinct yields positions in ds, in order, such that every sample is computed by the
+// same executions as the sample at one of them. For a dataset that repeats samples these
+// are only the positions of its distinct samples; if that cannot be determined, all
+// positions. It ends with ctx.
 func Distinct[T any](ctx context.Context, ds Dataset[T]) iter.Seq[int] {
 	if d, ok := ds.(interface {
 		distinct(ctx context.Context) iter.Seq[int]

@@ -21,10 +21,10 @@ import (
 
 // document fills Go values from the values of items.
 type document struct {
-	tag string // names fields: that of the format, json or yaml
+	tag string // struct tag that names fields: json or yaml
 }
 
-// fill sets target from v, which is at the path.
+// fill sets target from v, the value at the path.
 func (d document) fill(target reflect.Value, v any, path string) error {
 	if v == nil {
 		target.SetZero()
@@ -71,7 +71,7 @@ func misfit(target reflect.Value, v any, path string) error {
 	return at(path, fmt.Errorf("%s does not fit a field of type %s", text, target.Type()))
 }
 
-// at puts a path in front of an error.
+// at prefixes an error with a path.
 func at(path string, err error) error {
 	if err == nil || path == "" {
 		return err
@@ -79,7 +79,7 @@ func at(path string, err error) error {
 	return fmt.Errorf("%s: %w", strings.TrimPrefix(path, "."), err)
 }
 
-// fillPixels turns images into arrays and the reverse.
+// fillPixels converts images to arrays and the reverse.
 func fillPixels(target reflect.Value, v any) (ok bool, err error) {
 	var pixels *array.Array
 	switch v := v.(type) {
@@ -108,7 +108,7 @@ func fillPixels(target reflect.Value, v any) (ok bool, err error) {
 	return err == nil, err
 }
 
-// fillItself lets a type that says how it is decoded do so.
+// fillItself uses the decoding method of the type, if it has one.
 func fillItself(target reflect.Value, v any) (ok bool, err error) {
 	switch to := target.Addr().Interface().(type) {
 	case json.Unmarshaler:
@@ -181,7 +181,7 @@ func (d document) fillList(target reflect.Value, v []any, path string) error {
 	return nil
 }
 
-// fillScalar sets target from v if it can hold exactly that.
+// fillScalar sets target from v if it can represent v exactly.
 func fillScalar(target reflect.Value, v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -233,8 +233,8 @@ func fillWhole(target reflect.Value, v int64) bool {
 	return true
 }
 
-// fillWide sets target from a number that no int64 holds. A float takes what is
-// nearest, as it does of other whole numbers.
+// fillWide sets target from a number that does not fit into int64. A float takes the
+// nearest value, as it does for other integers.
 func fillWide(target reflect.Value, v *big.Int) bool {
 	switch {
 	case target.Type() == reflect.TypeFor[big.Int]():
@@ -253,9 +253,9 @@ func fillWide(target reflect.Value, v *big.Int) bool {
 	return true
 }
 
-// structField is a field of a struct that stands for a field of a document.
+// structField maps a field of a struct to a field of a document.
 type structField struct {
-	name  string // in the document, in any case
+	name  string // in the document; case is ignored
 	index []int
 }
 

@@ -9,16 +9,15 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// WithLog returns a context in which what is read and may mean something else to
-// other software (see [codec.Doubt]) is told to log, once for each file. Without
-// it, it is told to slog.Default.
+// WithLog returns a context that sends warnings about ambiguous files (see
+// [codec.Doubt]) to log, once for each file. Without it they go to slog.Default.
 func WithLog(ctx context.Context, log *slog.Logger) context.Context {
 	return context.WithValue(ctx, doubtsKey{}, &doubts{log: log, told: map[string]bool{}})
 }
 
 type doubtsKey struct{}
 
-// doubts tells a log what was noted of files, once for each.
+// doubts logs what was noted of files, once for each.
 type doubts struct {
 	log *slog.Logger // nil for the default
 
@@ -26,12 +25,12 @@ type doubts struct {
 	told map[string]bool
 }
 
-// maxTold bounds the files that are remembered, and named.
+// maxTold bounds the files that are remembered and named.
 const maxTold = 10_000
 
 var unlogged = &doubts{told: map[string]bool{}}
 
-// noting decodes and tells of doubts, if the format has any.
+// noting decodes and logs ambiguities, if the format has any.
 func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
 	if c.Noting == nil {
 		return c.Decode(b)
@@ -53,7 +52,7 @@ func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 	return v, err
 }
 
-// Warn tells the log of a context what whoever reads a file should know, once for each file and
+// Warn logs a message about a file to the log of the context, once for each file and
 // message.
 func Warn(ctx context.Context, file, message string) {
 	d, ok := ctx.Value(doubtsKey{}).(*doubts)
@@ -65,8 +64,8 @@ func Warn(ctx context.Context, file, message string) {
 	}
 }
 
-// note reports whether something was told before, or is one of too many, and whether it is the
-// last that is told.
+// note reports whether the message was logged before or exceeds the bound, and whether
+// it is the last one logged.
 func (d *doubts) note(what string) (again, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -16,14 +16,13 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// ErrChanged is returned for a file that is no longer what it was when it was
-// named by its content: results computed from it would be kept under a wrong
-// key.
+// ErrChanged is returned for a file that changed after its content was used in a key.
+// Results computed from it would be cached under a wrong key.
 var ErrChanged = errors.New("the file changed while it was in use; run again")
 
-// File returns the item in a file, encoded as its extension says. The file is
-// opened when it is asked for, never written to, and named by its content;
-// memo (which may be nil) remembers digests of files that did not change.
+// File returns the item in a file, encoded as its extension says. The file is opened on
+// demand, never written to, and identified by its content. memo, which may be nil,
+// caches digests of unchanged files.
 func File(path string, memo key.Memo) *Item {
 	return ItemFrom(newFile(path, memo))
 }
@@ -33,7 +32,7 @@ func newFile(path string, memo key.Memo) *FileOrigin {
 	return &FileOrigin{path: path, memo: memo}
 }
 
-// FileOrigin is the origin of an item that lies in a file of its own.
+// FileOrigin is the origin of an item that has a file of its own.
 type FileOrigin struct {
 	path    string
 	memo    key.Memo
@@ -41,8 +40,8 @@ type FileOrigin struct {
 
 	mu     sync.Mutex
 	digest key.Digest   // zero until it is known
-	stat   key.FileStat // of what was digested, or else of what was read
-	read   bool         // bytes were handed out, before there was a digest
+	stat   key.FileStat // of the digested bytes, or else of the bytes read
+	read   bool         // bytes were returned before there was a digest
 }
 
 // Path returns the file's path.
@@ -50,19 +49,18 @@ func (f *FileOrigin) Path() string { return f.path }
 
 func (f *FileOrigin) String() string { return display.Name(f.path) }
 
-// Ext returns the text after the last dot of the file's name.
+// Ext returns the string after the last dot of the file's name.
 func (f *FileOrigin) Ext(context.Context) (string, error) {
 	return strings.TrimPrefix(filepath.Ext(f.path), "."), nil
 }
 
-// Ref names the file by its content.
+// Ref identifies the file by its content.
 func (f *FileOrigin) Ref(ctx context.Context) (key.Ref, error) {
 	d, err := f.Digest(ctx)
 	return key.Content(d), err
 }
 
-// Digest returns the digest of the file's content when it was first asked for
-// or read.
+// Digest returns the digest of the file's content at the first request or read.
 func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,13 +81,13 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	return d, nil
 }
 
-// Bytes reads the file. It hands out the bytes that the digest names, whichever
-// is asked for first, or the error is ErrChanged.
+// Bytes reads the file. Its result always matches Digest, whichever is called first;
+// otherwise the error is ErrChanged.
 func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
 	return f.bytes(ctx, func(n int64) []byte { return make([]byte, n) })
 }
 
-// bytes is Bytes into memory of as many as are asked for.
+// bytes is Bytes, with memory allocated by the given function.
 func (f *FileOrigin) bytes(ctx context.Context, memory func(n int64) []byte) ([]byte, error) {
 	ctx, leave := timing.Enter(ctx, timing.Read, filepath.Ext(f.path))
 	defer leave()
@@ -103,8 +101,8 @@ func (f *FileOrigin) bytes(ctx context.Context, memory func(n int64) []byte) ([]
 	return b, nil
 }
 
-// take takes in that the file was read as a whole, in one state, of which sum is the
-// digest; settled says whether its times would show that there was another one.
+// take records that the whole file was read in one state, with the digest that sum
+// returns. settled says whether its times would show any other state.
 func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest) error {
 	if err := f.listing.still(f.path, stat); err != nil {
 		return err
@@ -123,13 +121,13 @@ func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest
 	return nil
 }
 
-// Check reports whether the file is still what its [Listing] found, as is to be
-// asked when it was read by its path.
+// Check returns an error if the file is no longer in the state that its [Listing] found.
+// Callers that read the file by its path call it after the read.
 func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
-// ReadBytes has so many bytes of an item with an extension read, once there is room for
-// them: for origins that are no files of their own. More than an item may have ([codec.MaxItem])
-// is an error.
+// ReadBytes calls read for size bytes of an item with an extension, once there is memory
+// for them. It is for origins that are not files of their own. A size above the limit of
+// an item ([codec.MaxItem]) is an error.
 func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) error) ([]byte, error) {
 	if err := codec.CheckItem(size); err != nil {
 		return nil, err
@@ -145,13 +143,13 @@ func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) er
 	return b, read(b)
 }
 
-// Room waits until so many bytes may be taken into memory (see [pool.Take]), and counts them
-// until the execution ends that ctx belongs to, or else until what it returns is called: for
-// sources that decode what they read.
+// Room waits until the given number of bytes may be allocated (see [pool.Take]). It
+// counts them until the execution of ctx ends or, if there is none, until the returned
+// function is called. It is for sources that decode what they read.
 func Room(ctx context.Context, bytes int64) (done func(), err error) { return takeIn(ctx, bytes) }
 
-// readFile returns a file's content with the status that it had before and
-// after it was read.
+// readFile returns a file's content with the status before and after the read, which
+// must be equal.
 func readFile(ctx context.Context, path string, memory func(n int64) []byte) (b []byte, stat key.FileStat, err error) {
 	file, stat, err := openRegular(path)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Fingerprint names all samples of a dataset, their items and their order,
-// computing none of them: by content where that is known, and otherwise by the
-// computation that makes it. Equal fingerprints mean equal data.
+// Fingerprint identifies all samples of a dataset, their items and their order, without
+// computing any. Items are identified by content if that is known, and otherwise by the
+// computation. Equal fingerprints mean equal data.
 func Fingerprint(ctx context.Context, ds Dataset[Sample], p *pool.Pool) (key.Digest, error) {
 	op, err := key.NewOp("fingerprint", key.Version("1"))
 	if err != nil {

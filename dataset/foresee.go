@@ -9,31 +9,31 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Foreseen notes what operators ask for under a dry context, which they do not
-// get: executions of makers, and passes over all samples. A run would carry them
-// out. It may be used by many goroutines.
+// Foreseen records the work that operators request under a dry context, and that a run
+// would do: executions of transforms, and passes over all samples. It may be used by
+// many goroutines.
 type Foreseen struct {
 	mu       sync.Mutex
 	makings  []*Making
 	passages []Passage
 }
 
-// A Passage is a [Scan] that would look at all samples.
+// A Passage is a [Scan] that would read all samples.
 type Passage struct {
 	Node    string
-	Action  key.Key // under which the larder keeps what comes of it; zero if it is not known
+	Action  key.Key // key under which the larder caches the result; zero if not known
 	Samples int
-	Waits   bool // for results that are not there
+	Waits   bool // for results that are not cached
 }
 
 type foreseenKey struct{}
 
-// Foresee returns a context under which f notes what is asked for.
+// Foresee returns a context under which f records requested work.
 func Foresee(ctx context.Context, f *Foreseen) context.Context {
 	return context.WithValue(ctx, foreseenKey{}, f)
 }
 
-// Take returns what was noted since it was called last.
+// Take returns what was recorded since the previous call.
 func (f *Foreseen) Take() ([]*Making, []Passage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *Foreseen) Take() ([]*Making, []Passage) {
 	return makings, passages
 }
 
-// foresee notes an execution that is asked for, if that is only foreseen.
+// foresee records a requested execution, if ctx records work.
 func (m *Making) foresee(ctx context.Context) {
 	if f, ok := ctx.Value(foreseenKey{}).(*Foreseen); ok {
 		f.mu.Lock()
@@ -51,8 +51,8 @@ func (m *Making) foresee(ctx context.Context) {
 	}
 }
 
-// foresee goes through the samples as far as that is possible without computing.
-// Looking at items is no computation, so the values may come out.
+// foresee scans the samples as far as that is possible without computing. Reading items
+// does not compute anything, so the values may be complete.
 func (s Scan[T]) foresee(ctx context.Context, ds Dataset[Sample], p Passage) ([]T, error) {
 	values, err := s.pass(ctx, ds, nil)
 	p.Node, p.Samples, p.Waits = s.Node, ds.Len(), errors.Is(err, larder.ErrDry)

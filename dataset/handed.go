@@ -2,7 +2,7 @@ package dataset
 
 import "sync"
 
-// A way is how a sample came to be handed out.
+// A way is where a returned sample came from.
 type way int
 
 const (
@@ -12,20 +12,20 @@ const (
 	ways
 )
 
-// handed notes which samples of one place were handed out in which ways, so that each
-// counts once however often it is read. It takes less than half a byte for a sample.
-// It may be used by many goroutines.
+// handed records which samples of one place were returned and from where, so that each
+// counts once however often it is read. It takes less than half a byte for a sample. It
+// may be used by many goroutines.
 type handed struct {
 	mu     sync.Mutex
 	blocks map[int]*[ways][blockWords]uint64
 }
 
-// blockWords is how many words, of 64 samples each, are taken at once: few, as of
-// very many samples some here and there may be read.
+// blockWords is how many words of 64 samples are allocated together: few, as reads may
+// be sparse over very many samples.
 const blockWords = 8
 
-// first notes a sample, and reports whether it is handed out for the first time that
-// way, and for the first time at all.
+// first records a sample, and reports whether it is the first time from w, and the first
+// time at all.
 func (h *handed) first(i int, w way) (thatWay, atAll bool) {
 	word, bit := i/64, uint64(1)<<(i%64)
 	h.mu.Lock()
@@ -45,14 +45,14 @@ func (h *handed) first(i int, w way) (thatWay, atAll bool) {
 	return thatWay, atAll
 }
 
-// at is what a place of the node, the node itself or one of its outputs, has handed
-// out.
+// at returns the record of samples returned by a place: the node itself or one of its
+// outputs.
 func (t *Tally) at(place string) *handed {
 	h, _ := t.places.LoadOrStore(place, new(handed))
 	return h.(*handed)
 }
 
-// hand counts a sample that was handed out. An execution is counted by who ran it.
+// hand counts a returned sample. An execution is counted by its runner.
 func (t *Tally) hand(h *handed, i int, w way) {
 	thatWay, atAll := h.first(i, w)
 	if atAll {
@@ -70,20 +70,22 @@ func (t *Tally) hand(h *handed, i int, w way) {
 	}
 }
 
-// MemoryReads is how often samples were handed out of memory; FromMemory is how many.
+// MemoryReads returns how often samples were returned from memory; FromMemory counts
+// each once.
 func (t *Tally) MemoryReads() int64 { return t.FromMemory.Load() + t.againFromMemory.Load() }
 
-// StoreReads is how often samples were handed out of the store; FromStore is how many.
+// StoreReads returns how often samples were returned from the store; FromStore counts
+// each once.
 func (t *Tally) StoreReads() int64 { return t.FromStore.Load() + t.againFromStore.Load() }
 
-// Stand counts samples that nobody has to look at, as what was made of them stands.
+// Stand counts samples that need not be read because their output is reused.
 func (t *Tally) Stand(samples int64) {
 	t.FromStore.Add(samples)
 	t.handed.Add(samples)
 }
 
-// Handed is how many samples were handed out or written, each once. What a component
-// counts by itself, it has told samples apart for.
+// Handed returns how many samples were returned or written, each counted once. The
+// counts of a component are already of distinct samples.
 func (t *Tally) Handed() int64 {
 	if n := t.handed.Load(); n > 0 {
 		return n

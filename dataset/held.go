@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// BytesHeld is about how many bytes of memory a decoded value takes.
+// BytesHeld estimates how many bytes of memory a decoded value takes.
 func BytesHeld(v any) int64 {
 	const word = 16
 	switch v := v.(type) {
@@ -40,7 +40,7 @@ func BytesHeld(v any) int64 {
 	}
 }
 
-// pixelBytes is how many bytes the pixels of an image take.
+// pixelBytes returns how many bytes the pixels of an image take.
 func pixelBytes(img image.Image) int64 {
 	switch img := img.(type) {
 	case *image.Gray:
@@ -68,8 +68,8 @@ func pixelBytes(img image.Image) int64 {
 	return 4 * int64(b.Dx()) * int64(b.Dy())
 }
 
-// exact reports whether v, encoded under an extension and decoded again, is
-// certain to be v. Where it is not, the value of an item is what comes back.
+// exact reports whether v, encoded under an extension and decoded again, is certain to
+// be equal to v. Otherwise the value of an item is the decoded one.
 func exact(ext string, v any) bool {
 	c := codecFor(ext)
 	switch c.Name {
@@ -91,8 +91,8 @@ func exact(ext string, v any) bool {
 	}
 }
 
-// exactImage reports whether v is an image that comes back from PNG with its type and
-// with every byte.
+// exactImage reports whether v is an image that PNG restores with its type and every
+// byte.
 func exactImage(v any) bool {
 	switch img := v.(type) {
 	case *image.Gray:
@@ -105,10 +105,10 @@ func exactImage(v any) bool {
 	return false
 }
 
-// tight reports whether pixels lie as decoders leave them, of an image that they read
-// whatever it has in it.
+// tight reports whether pixels are laid out as decoders leave them, for an image that
+// decoders accept whatever its content.
 func tight(r image.Rectangle, stride, bytes, pixel int) bool {
-	const most = 1 << 24 // what has more pixels shows whether it can be read back
+	const most = 1 << 24 // an image with more pixels must show that it can be read back
 	w, h := r.Dx(), r.Dy()
 	if r.Min != (image.Point{}) || w <= 0 || h <= 0 || w > most/h || stride != pixel*w || bytes != stride*h {
 		return false
@@ -117,7 +117,7 @@ func tight(r image.Rectangle, stride, bytes, pixel int) bool {
 	return limit == 0 || int64(w*h) <= limit
 }
 
-// plain reports whether v is made of the very types that documents decode to.
+// plain reports whether v consists only of the types that documents decode to.
 func plain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int64:

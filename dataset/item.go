@@ -18,75 +18,72 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// An Item is one value, read on demand. Its value is by definition what its
-// bytes decode to, wherever they are: so it does not matter whether it was
-// read from a file, kept in a store, or has just been computed.
+// An Item is one value, read on demand. Its value is by definition what its bytes decode
+// to, whether it is read from a file, cached in a store, or just computed.
 //
-// The value is read once and remembered as long as the item lives, which is as
-// long as a sample that has it (one of 128 MiB and more only until the maker that
-// read it is done); goroutines that ask at the same time wait for
-// one read. An error is not remembered. Values must not be changed. An Item may
-// be used by many goroutines.
+// The value is read once and stays in memory as long as the item lives, which is as long
+// as a sample that has it. A value of 128 MiB or more stays only until the transform
+// that read it is done. Goroutines that request the value concurrently wait for one
+// read. Errors are not cached. Values must not be changed. An Item may be used by many
+// goroutines.
 type Item struct {
 	origin Origin
 
 	mu      sync.Mutex
 	read    bool
-	held    bool // the value stays, however large
-	reading bool // some goroutine is at it
+	held    bool // the value stays in memory, however large
+	reading bool // a goroutine is reading
 	makers  makers
 	value   any
-	others  *others // nil as long as nobody waits or watches: there are many items
+	others  *others // nil while no goroutine waits or watches: there are many items
 }
 
-// others are those who are told of an item's value.
+// others are the goroutines and watchers to notify of an item's value.
 type others struct {
-	waiting  chan struct{} // closed when the read under way has ended; nil if nobody waits
-	watchers []*watcher    // told once, when the value is remembered
+	waiting  chan struct{} // closed when the current read has ended; nil if no goroutine waits
+	watchers []*watcher    // notified once, when the value is stored
 }
 
-// A watcher is told how many bytes a value holds when it is remembered, until
-// it has ended.
+// A watcher receives the size in bytes of a value when it is stored, until the watcher
+// has ended.
 type watcher struct {
 	told  func(bytes int64)
 	ended atomic.Bool
 }
 
-// An Origin is where an item comes from. Its methods may be slow and may be
-// called from many goroutines.
+// An Origin is the source of an item's bytes. Its methods may be slow and may be called
+// from many goroutines.
 type Origin interface {
-	// Ref names the item without reading or computing more than its name
-	// needs.
+	// Ref identifies the item without reading or computing more than that needs.
 	Ref(ctx context.Context) (key.Ref, error)
-	// Ext is the extension that says how the bytes are read, without dot.
+	// Ext returns the extension, without dot, that selects the codec.
 	Ext(ctx context.Context) (string, error)
-	// Bytes returns the encoded item. They must not be changed.
+	// Bytes returns the encoded item. Callers must not change the bytes.
 	Bytes(ctx context.Context) ([]byte, error)
-	// Digest is the digest of Bytes.
+	// Digest returns the digest of Bytes.
 	Digest(ctx context.Context) (key.Digest, error)
 }
 
-// ItemFrom returns the item that comes from o.
+// ItemFrom returns the item with origin o.
 func ItemFrom(o Origin) *Item { return &Item{origin: o} }
 
-// Origin returns where the item comes from.
+// Origin returns the origin of the item.
 func (it *Item) Origin() Origin { return it.origin }
 
-// Ref names the item: by content where that is known without computing it, and
-// otherwise by the computation that makes it.
+// Ref identifies the item: by content if that is known without computing it, and
+// otherwise by the computation.
 func (it *Item) Ref(ctx context.Context) (key.Ref, error) { return it.origin.Ref(ctx) }
 
-// Ext returns the extension that says how the item is encoded, without dot.
-// For an item still to be computed it may have to be computed.
+// Ext returns the extension, without dot, that says how the item is encoded. It may have
+// to compute an item that is not computed yet.
 func (it *Item) Ext(ctx context.Context) (string, error) { return it.origin.Ext(ctx) }
 
 // Bytes returns the encoded item, which must not be changed.
 func (it *Item) Bytes(ctx context.Context) ([]byte, error) { return it.origin.Bytes(ctx) }
 
-// Open is Bytes for who takes them one part after another, and how many they are.
-// What lies in a file is not read into memory. If it changes meanwhile, a Read fails
-// with [ErrChanged], at the end at the latest: before that, nothing may come of what
-// was read.
+// Open returns the bytes of the item as a stream, and their number. A file is not read
+// into memory. If it changes during the read, a Read fails with [ErrChanged], at the end
+// at the latest; until then the caller must not use the bytes for a result.
 func (it *Item) Open(ctx context.Context) (r io.ReadCloser, size int64, err error) {
 	if o, ok := it.origin.(opener); ok {
 		return o.Open(ctx)
@@ -95,13 +92,13 @@ func (it *Item) Open(ctx context.Context) (r io.ReadCloser, size int64, err erro
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
 }
 
-// opener is an origin that need not have all bytes at hand.
+// opener is an origin that can stream its bytes.
 type opener interface {
 	Open(ctx context.Context) (io.ReadCloser, int64, error)
 }
 
-// IsRaw reports whether the item's value is its bytes as they are, so that [Item.Open]
-// hands out all that there is.
+// IsRaw reports whether the item's value is its undecoded bytes, so that [Item.Open]
+// returns all of it.
 func (it *Item) IsRaw(ctx context.Context) (bool, error) {
 	ext, err := it.Ext(ctx)
 	return err == nil && codecFor(ext).Name == codec.Raw.Name, err
@@ -117,7 +114,7 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 		switch {
 		case it.read:
 			v := it.value
-			it.mu.Unlock() // a deferred one would be an allocation in a loop
+			it.mu.Unlock() // not deferred: a defer in a loop allocates
 			return v, nil
 		case !it.reading:
 			it.reading = true
@@ -132,7 +129,7 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 	}
 }
 
-// ended returns what is closed when the read under way has ended. The lock is held.
+// ended returns a channel that is closed when the current read ends. The lock is held.
 func (it *Item) ended() <-chan struct{} {
 	o := it.told()
 	if o.waiting == nil {
@@ -141,7 +138,7 @@ func (it *Item) ended() <-chan struct{} {
 	return o.waiting
 }
 
-// told returns those who are told. The lock is held.
+// told returns the waiters and watchers of the item. The lock is held.
 func (it *Item) told() *others {
 	if it.others == nil {
 		it.others = &others{}
@@ -149,7 +146,7 @@ func (it *Item) told() *others {
 	return it.others
 }
 
-// waitFor waits for the end of what another goroutine does.
+// waitFor waits until another goroutine has finished.
 func waitFor(ctx context.Context, other <-chan struct{}) error {
 	defer pool.Wait(ctx)()
 	select {
@@ -160,11 +157,10 @@ func waitFor(ctx context.Context, other <-chan struct{}) error {
 	}
 }
 
-// load reads the value and remembers it, for the one goroutine that set
-// reading.
+// load reads and stores the value. Only the goroutine that set reading calls it.
 func (it *Item) load(ctx context.Context) (v any, err error) {
 	ok := false
-	defer func() { // also after a panic, or others would wait for ever
+	defer func() { // also after a panic, or others would wait forever
 		it.mu.Lock()
 		defer it.mu.Unlock()
 		it.reading = false
@@ -180,7 +176,7 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 	return v, err
 }
 
-// tell tells the others that a read has ended. The lock is held.
+// tell notifies the others that a read has ended. The lock is held.
 func (it *Item) tell() {
 	if it.others.waiting != nil {
 		close(it.others.waiting)
@@ -197,15 +193,14 @@ func (it *Item) tell() {
 	it.others = nil
 }
 
-// Hold has the value remembered as long as the item lives, however large it is.
+// Hold makes the value stay in memory as long as the item lives, however large it is.
 func (it *Item) Hold() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	it.held = true
 }
 
-// forget lets go of a large value that nobody holds; who asks for it again reads it
-// again.
+// forget releases a large value that is not held; the next request reads it again.
 func (it *Item) forget() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -214,7 +209,7 @@ func (it *Item) forget() {
 	}
 }
 
-// drop lets go of a value that nobody holds, however small.
+// drop releases a value of any size that is not held.
 func (it *Item) drop() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -223,13 +218,13 @@ func (it *Item) drop() {
 	}
 }
 
-// valuer is an origin that may have the value at hand, equal to what its bytes
-// would decode to.
+// valuer is an origin that may have the value in memory, equal to what its bytes would
+// decode to.
 type valuer interface {
 	value(ctx context.Context) (v any, ok bool, err error)
 }
 
-// read gets the value of an origin.
+// read returns the value of an origin.
 func read(ctx context.Context, o Origin) (any, error) {
 	if at, ok := o.(valuer); ok {
 		if v, ok, err := at.value(ctx); ok || err != nil {
@@ -257,10 +252,10 @@ func read(ctx context.Context, o Origin) (any, error) {
 	return v, nil
 }
 
-// notDecoded says whose value there is not.
+// notDecoded adds the origin to a decoding error.
 func notDecoded(ctx context.Context, o Origin, err error) error {
 	if errors.Is(err, codec.ErrSetting) {
-		larder.Unkeep(ctx, err) // no key covers what is made without the value
+		larder.Unkeep(ctx, err) // no key covers a result computed without the value
 	}
 	return fmt.Errorf("%s: %w", Describe(o), err)
 }
@@ -271,12 +266,12 @@ func decode(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 	return noting(ctx, c, b, o)
 }
 
-// watch has w told how many bytes the remembered value holds, now or when it is
-// first read. Of those that have ended no more stay than of the others.
+// watch reports the size of the stored value to w, now or when it is first read. It
+// removes ended watchers, so at most as many remain as there are active ones.
 func (it *Item) watch(w *watcher) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	it.held = true // by a cache, which has its own bound
+	it.held = true // the cache has its own bound
 	if it.read {
 		w.told(BytesHeld(it.value))
 		return
@@ -288,8 +283,7 @@ func (it *Item) watch(w *watcher) {
 	}
 }
 
-// codecFor returns the codec of an extension; bytes of unknown extensions are
-// carried as they are.
+// codecFor returns the codec of an extension, or [codec.Raw] for unknown extensions.
 func codecFor(ext string) codec.Codec {
 	if c, ok := codec.ByExtension(ext); ok {
 		return c
@@ -305,8 +299,8 @@ func Describe(o Origin) string {
 	return fmt.Sprintf("%T", o)
 }
 
-// NewItem returns an item in memory: a value and the extension that says how
-// it is encoded when its bytes are asked for.
+// NewItem returns an item in memory: a value and the extension with which its bytes are
+// encoded on demand.
 func NewItem(ext string, value any) *Item {
 	it := &struct {
 		Item
@@ -316,7 +310,7 @@ func NewItem(ext string, value any) *Item {
 	return &it.Item
 }
 
-// memory is the origin of an item given by its value.
+// memory is the origin of an item created from its value.
 type memory struct {
 	ext   string
 	given any
@@ -361,8 +355,8 @@ func (m *memory) Ref(ctx context.Context) (key.Ref, error) {
 	return key.Content(d), err
 }
 
-// FormatOf returns the name of the format of files with that extension: "jpeg" for
-// jpg. It is "" for extensions that are not known.
+// FormatOf returns the name of the format of an extension, such as "jpeg" for jpg, or ""
+// for unknown extensions.
 func FormatOf(ext string) string {
 	if c, ok := codec.ByExtension(ext); ok {
 		return c.Name
@@ -370,7 +364,7 @@ func FormatOf(ext string) string {
 	return ""
 }
 
-// IsKnown reports whether items of files with that extension can be decoded.
+// IsKnown reports whether items with that extension can be decoded.
 func IsKnown(ext string) bool {
 	_, ok := codec.ByExtension(ext)
 	return ok

@@ -1,15 +1,14 @@
 package dataset
 
-// join is what a dataset that joins others knows of these. It is found out once: where
-// branches of one dataset are joined again and again, there are twice as many ways to it
-// each time.
+// join holds what a dataset that joins others must know of them. It is computed once:
+// joining branches of one dataset again and again doubles the number of paths each time.
 type join struct {
-	batch int // the most of the parts
-	ways  int // that lead to what joins nothing, or more than mostWays
+	batch int // the largest batch of the parts
+	ways  int // paths to datasets that join nothing, or more than mostWays
 }
 
-// mostWays bounds by how many ways a dataset may be read for the order of the reads to be
-// found out.
+// mostWays bounds the number of paths to a dataset for which the order of reads is
+// determined.
 const mostWays = 1 << 10
 
 func joinOf[T any](parts []Dataset[T]) (j join) {
@@ -25,7 +24,7 @@ func (j join) Batch() int { return j.batch }
 
 func (j join) leads() int { return j.ways }
 
-// waysOf returns how many ways lead from a dataset up to what joins nothing.
+// waysOf returns the number of paths from a dataset up to datasets that join nothing.
 func waysOf(ds any) int {
 	if d, ok := ds.(interface{ leads() int }); ok {
 		return d.leads()

@@ -11,17 +11,16 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A joint is executions of one node that are carried out together: their turns are
-// held, and each either comes out or has an error.
+// A joint is a set of executions of one node that run together. Their turns are held,
+// and each ends with a result or an error.
 type joint struct {
 	makings []*Making
 	outs    []Sample
 	errs    []error
 }
 
-// runJointly executes the makers of some makings of one node, as many at a time as the
-// maker takes. What it has not begun when one has failed, or when that took some
-// milliseconds, is [larder.ErrDeferred].
+// runJointly executes makings of one node, in batches as large as the transform takes.
+// After a failure, or after some milliseconds, the rest get [larder.ErrDeferred].
 func runJointly(ctx context.Context, makings []*Making) *joint {
 	j := &joint{makings, make([]Sample, len(makings)), make([]error, len(makings))}
 	if by, ok := makings[0].node.maker.(*maker); ok {
@@ -32,9 +31,9 @@ func runJointly(ctx context.Context, makings []*Making) *joint {
 	return j
 }
 
-// inBatches executes a maker that takes n samples at once. A batch that fails, and names
-// no sample, is made in halves, each tried once: so a sample is executed at most log2(n)
-// times more than it must be, also where all fail.
+// inBatches executes a transform of n samples at a time. A batch that fails without
+// naming a sample is split in halves, each tried once. So a sample is executed at most
+// log2(n) times more than necessary, even if all fail.
 func (j *joint) inBatches(ctx context.Context, n int) {
 	start := time.Now()
 	for from := 0; from < len(j.makings); {
@@ -57,7 +56,7 @@ func (j *joint) inBatches(ctx context.Context, n int) {
 	}
 }
 
-// batchFrom is where a batch of at most n ends that begins at a place.
+// batchFrom returns the end of the batch of at most n that begins at from.
 func (j *joint) batchFrom(from, n int) (to int) {
 	for to = from; to < len(j.makings) && to-from < n; to++ {
 		if most := int(j.makings[to].most.Load()); most > 0 {
@@ -69,14 +68,14 @@ func (j *joint) batchFrom(from, n int) (to int) {
 	return to
 }
 
-// ofOneSample reports whether an error of several samples may be that of one of them,
-// and the others can be made.
+// ofOneSample reports whether an error of several samples may be caused by one of them,
+// so that the others can succeed.
 func ofOneSample(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !errors.Is(err, ErrChanged) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled)
 }
 
-// inSteps executes a chain of which a step takes several samples at once: these steps
-// first, on all samples.
+// inSteps executes a chain with a step that takes several samples together. These steps
+// run first, on all samples.
 func (j *joint) inSteps(ctx context.Context) {
 	steps := make([]Sample, len(j.makings))
 	for i, m := range j.makings {
@@ -116,8 +115,8 @@ func (j *joint) failAll(ctx context.Context, from, to int, err error) {
 	}
 }
 
-// batch executes the maker once. An error of no sample in particular is returned, and
-// then nothing has come out.
+// batch executes the transform once. It returns an error that is not specific to a
+// sample; there are no results then.
 func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
 	makings := j.makings[from:to]
 	d := makings[0].node
@@ -156,7 +155,7 @@ func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
 	return nil
 }
 
-// mapTogether calls the maker.
+// mapTogether calls the transform.
 func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
 	ins, places := make([]Sample, len(makings)), make([]Place, len(makings))
 	for i, m := range makings {
@@ -169,8 +168,8 @@ func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
 	return makings[0].node.maker.(*maker).mapTogether(withRand(ctx, nil), ins)
 }
 
-// read is the sample whose items the execution gets: of a chain, those that its steps
-// make.
+// read returns the sample whose items the execution reads: for a chain, the items that
+// its steps compute.
 func (m *Making) read() Sample {
 	if r, ok := m.maker.(*recipe); ok {
 		return r.out

@@ -6,20 +6,20 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Later returns an item that is made when anything of it is asked for, once: of sources that
-// learn how an item is read only by reading it. name says for people where it comes from. What
-// make returns is known by its content.
+// Later returns an item that make creates once, when any part of it is requested. It is
+// for sources that learn the encoding of an item only by reading it. name is a
+// human-readable origin. The item is identified by its content.
 func Later(name string, make func(ctx context.Context) (*Item, error)) *Item {
 	return ItemFrom(&later{name: name, make: make})
 }
 
-// LaterBy is [Later] for an item that may have a name without being made: ref returns it, and false
-// where it has none but its content.
+// LaterBy is [Later] for an item that may have an identity without being created: ref
+// returns it, or false if only the content identifies the item.
 func LaterBy(name string, ref func() (key.Ref, bool, error), make func(ctx context.Context) (*Item, error)) *Item {
 	return ItemFrom(&later{name: name, ref: ref, make: make})
 }
 
-// later is the origin of an item that is made when it is asked for.
+// later is the origin of an item that is created on demand.
 type later struct {
 	name string
 	ref  func() (key.Ref, bool, error) // may be nil

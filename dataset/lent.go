@@ -9,16 +9,15 @@ import (
 	"github.com/larder-data/larder/internal/proc/timing"
 )
 
-// Lent returns an image for a time, for who makes something else of it: when done is
-// called, other images may be decoded into its memory, so that neither it nor a part of
-// it may be looked at any more. It may be read at 1/2, 1/4 or 1/8 of its sides, as long
-// as that leaves those of least; if least is zero it is read whole. The size of the
-// whole is returned too.
+// Lent returns a borrowed image, for callers that compute something else from it. After
+// done is called, its memory may be reused, and the caller must not read any part of it.
+// The image may be decoded at 1/2, 1/4 or 1/8 of its sides, if that is at least the size
+// least; with a zero least it is decoded in full. whole is the full size.
 //
-// What is lent is not remembered. So what others may read as well is not lent: it is
-// [Item.Value], and done does nothing. The same goes for formats of which less than the
-// whole is not read sooner. What is read in part depends on the item's bytes and on
-// least alone, whoever has read the whole. Done is not nil if err is.
+// A borrowed value does not stay in memory. If other callers may read the item, the
+// result is [Item.Value] and done does nothing. The same holds for formats that decode a
+// part no faster. The reduction depends only on the item's bytes and on least, even if
+// the full value was read. done is not nil if err is nil.
 func (it *Item) Lent(ctx context.Context, least image.Point) (v any, whole image.Point, done func(), err error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
@@ -56,14 +55,13 @@ func lend(ctx context.Context, c codec.Codec, b []byte, least image.Point) (any,
 	return c.Lend(b, least)
 }
 
-// lentFiles holds memory that files were read into and nobody looks at any more.
+// lentFiles holds unused buffers for the content of files.
 var lentFiles = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostLent is from how many bytes on memory does not lie about unused.
+// mostLent is the size in bytes above which an unused buffer is freed.
 const mostLent = 4 << 20
 
-// lentBytes is Bytes until free is called: after that, other files are read into the
-// memory.
+// lentBytes is Bytes until free is called, which allows reuse of the memory.
 func (it *Item) lentBytes(ctx context.Context) (b []byte, free func(), err error) {
 	f, ok := it.origin.(*FileOrigin)
 	if !ok {
@@ -88,8 +86,7 @@ func (it *Item) lentBytes(ctx context.Context) (b []byte, free func(), err error
 	return b, free, err
 }
 
-// makers counts those that were given an item to read, up to two, which stands for
-// whoever there is.
+// makers counts the transforms that received an item, up to two, which means any number.
 type makers uint8
 
 const (
@@ -97,8 +94,8 @@ const (
 	anybody  makers = 2
 )
 
-// givenTo notes that a maker was given the item. Last is whether nobody gets it from
-// the sample that comes of that.
+// givenTo notes that a transform received the item. last says that no later transform
+// gets it from the resulting sample.
 func (it *Item) givenTo(last bool) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -107,8 +104,8 @@ func (it *Item) givenTo(last bool) {
 	}
 }
 
-// ofOneMaker reports whether nobody but one maker reads the item, as far as is known,
-// and its value is not at hand.
+// ofOneMaker reports whether only one transform reads the item, as far as is known, and
+// its value is not in memory.
 func (it *Item) ofOneMaker() bool {
 	if _, ok := it.origin.(valuer); ok {
 		return false

@@ -8,10 +8,10 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Stretches is for the source of n samples that are made of files, each sample of some
-// of them and of on, and of nothing else: see [Stretched]. For a file stands its state
-// where a change of it would show, and else its content. In doubt a sample is taken
-// for another one.
+// Stretches lists the chunks of a source of n samples (see [Stretched]). Each sample
+// depends only on its files and on the strings on. A file is represented by its state, if
+// a change would show there, and else by its content. In doubt a sample counts as
+// changed.
 func (l *Listing) Stretches(ctx context.Context, n int, memo key.Memo, sample func(i int) (on, files []string)) ([]Stretch, error) {
 	all := make([]Stretch, n)
 	var b []byte
@@ -32,7 +32,7 @@ func (l *Listing) Stretches(ctx context.Context, n int, memo key.Memo, sample fu
 	return all, l.Check()
 }
 
-// appendKnown appends what stands for the content of a file.
+// appendKnown appends what identifies the content of a file.
 func (l *Listing) appendKnown(ctx context.Context, b []byte, path string, memo key.Memo) ([]byte, error) {
 	now := l.now()
 	info, err := os.Stat(path)

@@ -12,27 +12,27 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Listing says when files were listed, and in which folders. Items of its
-// files are read only as long as all are of one state: a file that was changed
-// since, or that lies in another folder that has taken the name of the one that
-// was listed, is an error that wraps [ErrChanged]. So a dataset that is replaced
-// while it is read is never read in part as it was and in part as it is.
+// A Listing records when files were listed, and in which directories. Items of its files
+// are read only while all files are in one state. A file that was changed since, or
+// whose directory was replaced by another one of that name, is an error that wraps
+// [ErrChanged]. So a dataset that is replaced during reads never returns a mixture of
+// old and new.
 //
-// That a file was changed is seen by its times, which on most systems do not
-// show a change within a few milliseconds after the listing; of a file with
-// several names (hard links) only a change of its content is seen.
+// Changes of files are detected by their times, which on most systems do not show a
+// change within a few milliseconds after the listing. For a file with several names
+// (hard links) only changes of its content are detected.
 type Listing struct {
 	at      time.Time
 	folders map[string]fs.FileInfo
-	now     func() time.Time // another one in tests
+	now     func() time.Time // replaced in tests
 }
 
-// NewListing begins a listing: it is made before any folder is listed.
+// NewListing begins a listing. Call it before listing any directory.
 func NewListing() *Listing {
 	return &Listing{at: time.Now(), folders: map[string]fs.FileInfo{}, now: time.Now}
 }
 
-// Folder notes a folder that is about to be listed, itself or one below it.
+// Folder records a directory that is about to be listed: the root or one below it.
 func (l *Listing) Folder(path string) error {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -41,16 +41,16 @@ func (l *Listing) Folder(path string) error {
 	return err
 }
 
-// File returns the item in a file that was listed, as [File] does.
-// A nil listing knows of none.
+// File returns the item in a listed file, as [File] does. A nil listing is allowed and
+// checks nothing.
 func (l *Listing) File(path string, memo key.Memo) *Item {
 	f := newFile(path, memo)
 	f.listing = l
 	return ItemFrom(f)
 }
 
-// Check reports whether the folders that were noted are still there, for the end
-// of the listing.
+// Check returns an error if a recorded directory was replaced. Call it at the end of the
+// listing.
 func (l *Listing) Check() error {
 	for _, path := range slices.Sorted(maps.Keys(l.folders)) {
 		if err := l.folder(path, path); err != nil {
@@ -60,8 +60,7 @@ func (l *Listing) Check() error {
 	return nil
 }
 
-// file reports whether a file is still what was listed. A nil listing says so of
-// any.
+// file returns an error if a file is not in its listed state. A nil listing accepts any.
 func (l *Listing) file(path string) error {
 	if l == nil {
 		return nil
@@ -71,7 +70,7 @@ func (l *Listing) file(path string) error {
 		return err
 	}
 	now, s := time.Now(), key.StatOf(info)
-	since := func(t int64) bool { // times to come are of a clock that was set back, and say nothing
+	since := func(t int64) bool { // future times are of a clock that was set back, and prove nothing
 		return t > l.at.UnixNano() && t <= now.UnixNano()
 	}
 	if since(s.Mtime) || since(s.Ctime) && !linked(info) {
@@ -80,8 +79,8 @@ func (l *Listing) file(path string) error {
 	return l.folderOf(path)
 }
 
-// still is [Listing.file] for a file that was just seen to be in a state. One that is
-// older than the listing was in it then.
+// still is [Listing.file] for a file that was just seen in a state. A file older than
+// the listing was in that state then.
 func (l *Listing) still(path string, s key.FileStat) error {
 	if l == nil {
 		return nil
@@ -92,7 +91,7 @@ func (l *Listing) still(path string, s key.FileStat) error {
 	return l.folderOf(path)
 }
 
-// folderOf reports whether the noted folder in which a file lies has its name still.
+// folderOf returns an error if the recorded directory of a file no longer has its name.
 func (l *Listing) folderOf(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, noted := l.folders[dir]; noted {
@@ -104,8 +103,8 @@ func (l *Listing) folderOf(path string) error {
 	}
 }
 
-// folder reports whether a folder that was noted has its name still; path is
-// what is read in it.
+// folder returns an error if a recorded directory no longer has its name; path is the
+// file read in it.
 func (l *Listing) folder(dir, path string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

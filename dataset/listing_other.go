@@ -4,5 +4,5 @@ package dataset
 
 import "io/fs"
 
-// linked says nothing: changes of status are not known here.
+// linked returns false: changes of status are not known here.
 func linked(fs.FileInfo) bool { return false }

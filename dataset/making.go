@@ -17,27 +17,26 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A Making is one execution of a maker on one sample, which may or may not
-// have to take place. It happens at most once for each Making; what it made
-// lives as long as the sample whose items came from it.
+// A Making is one execution of a transform on one sample. It may be unnecessary, and
+// runs at most once. Its outputs live as long as the sample with its items.
 type Making struct {
 	node  *mapped
 	index int
 	in    Sample
 	maker Maker
-	makes []string // nil: only running it tells
+	makes []string // nil: known only after it has run
 
-	turn   turn // held by whoever looks at or changes what follows
+	turn   turn // guards the fields below
 	keep   bool
-	lean   bool // what it read is let go of: a cache holds what it made
+	lean   bool // the inputs are released when done: a cache holds the outputs
 	kept   bool
-	cost   time.Duration // of the computation, once kept
+	cost   time.Duration // of the computation, if cached
 	action *key.Action
 	done   bool
 	out    Sample
-	failed error // of a batch that it was in, as long as nobody was told
+	failed error // error of its batch, until it is returned once
 
-	most atomic.Int32 // samples in a batch with it, as a larger one failed as a whole; 0: any number
+	most atomic.Int32 // bound of its batch after a larger one failed as a whole; 0: none
 }
 
 func newMaking(d *mapped, index int, in Sample) *Making {
@@ -49,7 +48,7 @@ func (m *Making) lock(ctx context.Context) error { return m.turn.take(ctx) }
 
 func (m *Making) unlock() { m.turn.give() }
 
-// Node returns the name of the node that the execution belongs to.
+// Node returns the name of the node that runs the execution.
 func (m *Making) Node() string { return m.node.Node }
 
 // Index returns the sample's position in the node's dataset.
@@ -58,8 +57,8 @@ func (m *Making) Index() int { return m.index }
 // Inputs returns the items that the execution reads.
 func (m *Making) Inputs() Sample { return m.in }
 
-// Resolved describes the execution with every input named by its content,
-// computing those that are not known.
+// Resolved describes the execution with every input identified by its content. It
+// computes inputs that are not known.
 func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
 	inputs, err := m.resolve(ctx)
 	if err != nil {
@@ -68,7 +67,7 @@ func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
 	return m.actionOf(ctx, inputs)
 }
 
-// Kept reports whether the result is or will be kept across runs.
+// Kept reports whether the result is or will be cached across runs.
 func (m *Making) Kept(ctx context.Context) (bool, error) {
 	if err := m.lock(ctx); err != nil {
 		return false, err
@@ -77,8 +76,8 @@ func (m *Making) Kept(ctx context.Context) (bool, error) {
 	return m.keep, nil
 }
 
-// Action describes the execution; inputs that have not been computed are named
-// by the computations that make them.
+// Action describes the execution. Inputs that are not computed yet are identified by
+// their computations.
 func (m *Making) Action(ctx context.Context) (*key.Action, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (m *Making) Action(ctx context.Context) (*key.Action, error) {
 	return m.describe(ctx)
 }
 
-// describe makes the action once. The turn is held.
+// describe computes the action once. The turn is held.
 func (m *Making) describe(ctx context.Context) (*key.Action, error) {
 	if m.action != nil {
 		return m.action, nil
@@ -119,8 +118,8 @@ func (m *Making) actionOf(ctx context.Context, inputs []key.Input) (*key.Action,
 	return a.WithInputs(inputs), nil
 }
 
-// same reports whether the item that is made under a key is the same for every
-// sample that has the same shared items.
+// same reports whether the item under a key is the same for all samples with the same
+// shared items.
 func (m *Making) same(name string) bool {
 	if apart(m.maker) {
 		f, _ := m.in.Field(name)
@@ -130,8 +129,7 @@ func (m *Making) same(name string) bool {
 	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(m.in.fields, func(f Field) bool { return !f.Shared })
 }
 
-// resolve names every input by its content, computing those that are not
-// known.
+// resolve identifies every input by its content and computes those that are not known.
 func (m *Making) resolve(ctx context.Context) ([]key.Input, error) {
 	inputs, err := inputsOf(ctx, m.node.Larder, m.in, true)
 	if err != nil {
@@ -140,14 +138,13 @@ func (m *Making) resolve(ctx context.Context) ([]key.Input, error) {
 	return inputs, nil
 }
 
-// Make makes sure that the result has been made, and is kept if it is to be.
+// Make computes the result if necessary, and caches it if the node caches its results.
 func (m *Making) Make(ctx context.Context) error {
 	_, err := m.sample(ctx)
 	return err
 }
 
-// Cost returns how long the computation took, whenever that was, of a result
-// that has been made and is kept.
+// Cost returns how long the computation of a cached result took, whenever that was.
 func (m *Making) Cost(ctx context.Context) (time.Duration, error) {
 	if err := m.lock(ctx); err != nil {
 		return 0, err
@@ -156,7 +153,7 @@ func (m *Making) Cost(ctx context.Context) (time.Duration, error) {
 	return m.cost, nil
 }
 
-// MarkKept has the result kept when it is made.
+// MarkKept makes the execution cache its result.
 func (m *Making) MarkKept(ctx context.Context) {
 	if m.node.Larder == nil || m.lock(ctx) != nil {
 		return
@@ -165,7 +162,7 @@ func (m *Making) MarkKept(ctx context.Context) {
 	m.unlock()
 }
 
-// sample returns what the maker returned for its input.
+// sample returns the result of the transform.
 func (m *Making) sample(ctx context.Context) (Sample, error) {
 	if err := m.lock(ctx); err != nil {
 		return Sample{}, err
@@ -190,11 +187,11 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 	return m.out, err
 }
 
-// leave has what the execution read let go of when it is done, and so on for what made
-// that, unless what it read is held by others.
+// leave makes the execution release its inputs when it is done, unless others hold them.
+// The same applies to the executions that computed the inputs.
 func (m *Making) leave() {
 	if !m.turn.tryTake() {
-		return // somebody is at it, who holds it in any case
+		return // the goroutine that holds the turn also holds the inputs
 	}
 	m.lean = true
 	m.unlock()
@@ -203,8 +200,8 @@ func (m *Making) leave() {
 	}
 }
 
-// letGo lets go of the values that were read and not passed on, of what is done and held
-// by a cache. Whoever asks for them again has them read again. The turn is held.
+// letGo releases inputs that are not part of the result, if the execution is done and a
+// cache holds the result. Later requests read them again. The turn is held.
 func (m *Making) letGo() {
 	if !m.done || !m.lean {
 		return
@@ -223,8 +220,8 @@ func (m *Making) letGo() {
 	}
 }
 
-// recall gets the result from the larder, running the maker if it is not
-// there. The turn is held.
+// recall returns the result from the larder, which runs the transform on a miss. The
+// turn is held.
 func (m *Making) recall(ctx context.Context) error {
 	a, err := m.describe(ctx)
 	if err != nil {
@@ -239,18 +236,18 @@ func (m *Making) recall(ctx context.Context) error {
 	return m.take(a, r)
 }
 
-// call is how the result is found or made. The turn is held, but need not be any more
-// when it is made: who asks may leave before that ends.
+// call describes how the result is looked up or computed. The turn is held now, but
+// perhaps not during the computation, because the caller may leave before it ends.
 func (m *Making) call(a *key.Action) larder.Call[*made] {
 	compute := m.pack
-	if m.done { // it was made before it was to be kept
+	if m.done { // it was computed before it was marked to be cached
 		out := m.out
 		compute = func(ctx context.Context) (*made, error) { return m.packed(ctx, out) }
 	}
 	return larder.Call[*made]{Action: a, Compute: compute, Resolve: m.resolve, Value: madeValue, Share: true}
 }
 
-// take takes in the result. The turn is held.
+// take stores the result. The turn is held.
 func (m *Making) take(a *key.Action, r larder.Result[*made]) error {
 	m.count(r)
 	m.node.Tally.note(r.Reads, r.Unkept)
@@ -283,7 +280,7 @@ func (m *Making) count(r larder.Result[*made]) {
 	}
 }
 
-// pack is the computation whose result is kept.
+// pack is the computation whose result is cached.
 func (m *Making) pack(ctx context.Context) (*made, error) {
 	out, err := m.run(ctx)
 	if err != nil {
@@ -292,7 +289,7 @@ func (m *Making) pack(ctx context.Context) (*made, error) {
 	return m.packed(ctx, out)
 }
 
-// packed is what is kept of what the maker made.
+// packed encodes the result for the cache.
 func (m *Making) packed(ctx context.Context, out Sample) (*made, error) {
 	p, err := newMade(ctx, m.in, out)
 	if err != nil {
@@ -301,7 +298,7 @@ func (m *Making) packed(ctx context.Context, out Sample) (*made, error) {
 	return p, nil
 }
 
-// run executes the maker.
+// run executes the transform.
 func (m *Making) run(ctx context.Context) (Sample, error) {
 	d := m.node
 	if larder.IsDry(ctx) {
@@ -320,7 +317,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 		err = m.check(ctx, out)
 	}
 	if err != nil {
-		if ctx.Err() == nil { // one that was told to stop did not fail
+		if ctx.Err() == nil { // a canceled execution did not fail
 			d.Tally.Failed.Add(1)
 		}
 		return Sample{}, m.fail(err)
@@ -330,7 +327,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 	return out, nil
 }
 
-// execute calls the maker with the random numbers that it may draw.
+// execute calls the transform with its source of random numbers.
 func (m *Making) execute(ctx context.Context) (Sample, error) {
 	var source *rand.Rand
 	if r := m.maker.Random(); r != nil {
@@ -348,7 +345,7 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 
 func (m *Making) place() Place { return Place{m.node.Node, m.index} }
 
-// check holds a maker to what it said it makes.
+// check returns an error unless out has exactly the items that the transform declares.
 func (m *Making) check(ctx context.Context, out Sample) error {
 	if err := m.checkFormats(ctx, out); err != nil {
 		return err
@@ -370,8 +367,8 @@ func (m *Making) check(ctx context.Context, out Sample) error {
 	return nil
 }
 
-// checkFormats holds a maker to the extensions under which it said that it makes
-// items. What it made of bytes nobody encodes.
+// checkFormats returns an error for an item under an extension that the transform does
+// not declare. Items created from encoded bytes need no encoder.
 func (m *Making) checkFormats(ctx context.Context, out Sample) error {
 	by, ok := m.maker.(*maker)
 	if !ok || by.f.Formats == nil {
@@ -384,7 +381,7 @@ func (m *Making) checkFormats(ctx context.Context, out Sample) error {
 		}
 		if was, err := m.in.Item(f.Key); err == nil {
 			if ext, err := was.Ext(ctx); err == nil && ext == given.ext {
-				continue // it was changed inside
+				continue // the item was changed in place
 			}
 		}
 		return fmt.Errorf("%s made item %s as %s, and its Formats are %v", m.maker.Name(), f.Key, given.ext, by.f.Formats)
@@ -392,7 +389,7 @@ func (m *Making) checkFormats(ctx context.Context, out Sample) error {
 	return nil
 }
 
-// fail says where an error is from, unless it does.
+// fail adds node and position to an error that lacks them.
 func (m *Making) fail(err error) error {
 	if at := (*SampleError)(nil); errors.As(err, &at) && at.Node == m.node.Node && at.Index == m.index {
 		return err
@@ -400,13 +397,13 @@ func (m *Making) fail(err error) error {
 	return &SampleError{Node: m.node.Node, Index: m.index, Err: err}
 }
 
-// product is the origin of an item that a maker makes.
+// product is the origin of an item that a transform computes.
 type product struct {
 	making *Making
 	name   string
 }
 
-// newProduct returns the item, beside its origin.
+// newProduct allocates an item together with its origin.
 func newProduct(m *Making, name string) *Item {
 	it := &struct {
 		Item
@@ -420,7 +417,7 @@ func (p *product) String() string {
 	return fmt.Sprintf("item %s made by node %s", p.name, p.making.Node())
 }
 
-// Ref names the item by the computation that makes it.
+// Ref identifies the item by its computation.
 func (p *product) Ref(ctx context.Context) (key.Ref, error) {
 	a, err := p.making.Action(ctx)
 	if err != nil {
@@ -471,8 +468,8 @@ func (p *product) Digest(ctx context.Context) (key.Digest, error) {
 	return it.Digest(ctx)
 }
 
-// products returns the fields of out, each item that the execution made named
-// as its product, each that it passed on as it is.
+// products returns the fields of out. Computed items have a product as origin; items
+// that were passed on are unchanged.
 func (m *Making) products(out Sample) []Field {
 	fields := slices.Clone(out.fields)
 	for i, f := range fields {
@@ -483,7 +480,7 @@ func (m *Making) products(out Sample) []Field {
 	return fields
 }
 
-// MakingOf returns the execution that makes the item, if one does.
+// MakingOf returns the execution that computes the item, if there is one.
 func MakingOf(it *Item) (*Making, bool) {
 	p, ok := it.origin.(*product)
 	if !ok {
@@ -492,8 +489,8 @@ func MakingOf(it *Item) (*Making, bool) {
 	return p.making, true
 }
 
-// Makings returns the executions that the items of a sample come from, each
-// once, in the order of the items.
+// Makings returns the executions that compute the items of a sample, each once, in the
+// order of the items.
 func (s Sample) Makings() []*Making {
 	var all []*Making
 	for _, f := range s.fields {

@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// MapOptions say how a mapper is applied to a dataset.
+// MapOptions configures [Map].
 type MapOptions struct {
-	// Node names the place in a flow, for errors and explanations.
+	// Node is the name of the node in a flow, for errors and explanations.
 	Node string
-	// Larder keeps results; nil computes them on each access.
+	// Larder caches results; nil computes them on each access.
 	Larder *larder.Larder
-	// Keep keeps every computed sample across runs.
+	// Keep caches every computed sample across runs.
 	Keep bool
-	// Slots bounds how many samples are computed at once: each takes one. Nil
-	// means no bound but that of the callers.
+	// Slots bounds the samples computed concurrently: each takes one slot. Nil means that
+	// only the callers limit them.
 	Slots *semaphore.Weighted
 	// Tally counts executions and hits; it may be nil.
 	Tally *Tally
-	// Kept, if not nil, is told of each kept result that was handed out: its
-	// position, the key it is kept under, and the key it was asked for by.
+	// Kept, if not nil, is called for each cached result that is returned: with its
+	// position, the key of its record, and the key of the lookup.
 	Kept func(index int, record, action key.Key)
 }
 
 // Map applies a mapper to each sample of a dataset.
 //
-// A [Maker] that says what it makes runs only when an item that it makes is
-// asked for; the others are passed on untouched. What takes the place of
-// a shared item stays shared if it is the same for all samples: if nothing but
-// shared items is read for it (see also [MakerFunc]), and no draw depends on the
-// position.
+// A [Maker] that declares its outputs runs only when one of them is requested; other
+// items are passed on unread. An output that replaces a shared item stays shared if it
+// is the same for all samples. That holds if it is computed only from shared items (see
+// also [MakerFunc]) and no random number depends on the position.
 func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	if o.Tally == nil {
 		o.Tally = new(Tally)
@@ -50,10 +49,10 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	}
 }
 
-// arranged applies a mapper that reads nothing.
+// arranged applies a mapper that reads no items.
 type arranged struct {
 	ds     Dataset[Sample]
-	n      int // of samples
+	n      int // number of samples
 	mapper Mapper
 	node   string
 }
@@ -72,15 +71,15 @@ func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
 	return out, nil
 }
 
-// mapped applies a maker.
+// mapped applies a transform.
 type mapped struct {
 	MapOptions
 	ds    Dataset[Sample]
-	n     int // of samples: to ask goes through all datasets below
+	n     int // number of samples: Len would visit all datasets below
 	maker Maker
-	below int // how many samples of ds are best asked for together
+	below int // batch size of ds
 
-	handed *handed // what of it was handed out
+	handed *handed // samples already returned
 }
 
 func newMapped(ds Dataset[Sample], m Maker, o MapOptions) *mapped {
@@ -124,7 +123,7 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	return s.With(made...), nil
 }
 
-// SampleError says at which node and sample something went wrong.
+// SampleError adds node and position to an error.
 type SampleError struct {
 	Node  string // "" outside a flow
 	Index int    // position in the node's dataset
@@ -135,7 +134,7 @@ func (e *SampleError) Error() string {
 	if e.Node == "" {
 		return fmt.Sprintf("sample %d: %v", e.Index, e.Err)
 	}
-	if in, ok := errors.AsType[*SampleError](e.Err); ok && in.Node != "" && in.Index == e.Index { // which says it
+	if in, ok := errors.AsType[*SampleError](e.Err); ok && in.Node != "" && in.Index == e.Index { // e.Err names the sample
 		return fmt.Sprintf("node %s: %v", e.Node, e.Err)
 	}
 	return fmt.Sprintf("node %s: sample %d: %v", e.Node, e.Index, e.Err)

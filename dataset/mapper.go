@@ -12,100 +12,97 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// A Mapper makes one sample from another. Map must depend on nothing but the
-// items it is given, and may be called from many goroutines.
+// A Mapper computes one sample from another. Map must depend only on the items of its
+// sample, and may be called from many goroutines.
 //
-// A mapper that only moves names (rename, drop) is just this: it is run on
-// every access and must read no item. One that computes is a [Maker].
+// A mapper that only renames or drops items implements just this interface. It runs on
+// every access and must not read items. A mapper that computes is a [Maker].
 type Mapper interface {
 	Map(ctx context.Context, in Sample) (Sample, error)
 }
 
-// A Maker is a mapper that computes items, so that its results are worth
-// keeping. Its results depend on the items it reads, and only on them.
+// A Maker is a mapper that computes items, so its results are worth caching. They depend
+// only on the items that it reads.
 type Maker interface {
 	Mapper
-	// Name says what is done, for people; with Op it is the identity.
+	// Name is a human-readable name of the computation; with Op it is the identity.
 	Name() string
-	// Op identifies the computation: its name, code and parameters. To find that
-	// out may take long, and l, which may be nil, keeps what was found out.
+	// Op identifies the computation: its name, code and parameters. Finding that out may
+	// take long; l, which may be nil, caches it.
 	Op(ctx context.Context, l *larder.Larder) (*key.Op, error)
-	// Reads names the items Map is given; the sample is an error if it
-	// lacks one. Nil means every item of the sample.
+	// Reads lists the items that Map receives; a sample without one of them is an error.
+	// Nil means every item of the sample.
 	Reads() []string
-	// Makes names the items Map adds; everything else in the sample is
-	// passed on. Nil means that only running it tells: what Map returns is
-	// then the whole new sample, and asking for a sample runs it.
+	// Makes lists the items that Map adds; all other items are passed on. Nil means that
+	// the outputs are known only after a run: Map then returns the whole new sample, and
+	// requesting a sample runs it.
 	Makes() []string
-	// Random says what random numbers depend on that Map gets by [Rand]. Nil
-	// means that it draws none.
+	// Random says what the random numbers of [Rand] depend on in Map. Nil means that Map
+	// draws none.
 	Random() *Random
 }
 
-// A MapperFunc is a function used as a mapper that reads nothing.
+// A MapperFunc is a function used as a mapper that reads no items.
 type MapperFunc func(ctx context.Context, in Sample) (Sample, error)
 
 // Map calls f.
 func (f MapperFunc) Map(ctx context.Context, in Sample) (Sample, error) { return f(ctx, in) }
 
-// A MakerFunc is a maker given by its parts.
+// A MakerFunc describes a transform for [NewMaker].
 type MakerFunc struct {
-	Name string // what is done, with Params and Code the identity
-	// Detail tells it from others of its name in listings, as a command does; it is no part
-	// of the identity.
+	Name string // human-readable name; part of the identity, with Params and Code
+	// Detail distinguishes transforms of one name in listings, for example by a command. It
+	// is not part of the identity.
 	Detail string
-	// Code is the version of the code, if its author gives one. The zero value
-	// stands for the code itself: Func is known by its source, if its package
-	// registers that, and otherwise by the build. A literal that captures variables
-	// is known by the function that makes it; what that is given must be in Params. It
-	// is refused if it may write to what it captures, or if others may once it is made.
+	// Code is the version of the code, if its author declares one. With the zero value Func
+	// is identified by its source, if its package registers that, and otherwise by the
+	// build. A literal that captures variables is identified by its enclosing function,
+	// whose arguments must be in Params. It is refused if it may write to captured
+	// variables, or if other code may after its creation.
 	Code key.Code
-	// Pure lists what the code may reach although it is impure or unknown: see
-	// [source.Options].
+	// Pure lists impure or unknown code that is allowed: see [source.Options].
 	Pure   []string
-	Params []key.Param // whatever else the result depends on
+	Params []key.Param // everything else that the result depends on
 	In     []string    // items read; nil means all
-	Out    []string    // items made; nil means that only running it tells
-	// Formats lists the extensions under which items are made, and those of bytes
-	// that are decoded beside the items in In: the code of their codecs is part of
-	// the identity. Nil means any. Passing on an item, or changing it inside, is not
-	// making it under an extension.
+	Out    []string    // items computed; nil means known only after a run
+	// Formats lists the extensions of the computed items, and of bytes that the code
+	// decodes in addition to the items in In. The code of their codecs is part of the
+	// identity. Nil means any. Items that are passed on or changed in place do not count.
 	Formats []string
-	// Names, if it is not nil, says for samples that have certain keys which
-	// items are read and made, in place of In and Out. Where none is made, Func
-	// is not run.
+	// Names, if not nil, replaces In and Out: it returns the items read and computed for
+	// samples with the given keys. If none is computed, Func does not run.
 	Names func(have []string) (in, out []string)
-	// Apart says that each item made is made of the item whose place it takes,
-	// and of no other: it then stays shared if that is.
+	// Apart says that each output is computed only from the item that it replaces. It then
+	// stays shared if that item is.
 	Apart bool
-	// Random, if it is not nil, says that Func draws random numbers. It is part
-	// of the identity, as the parameters seed, epoch and "per content".
+	// Random, if not nil, says that Func draws random numbers. It is part of the identity,
+	// as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
-	// Together takes the place of Func in a maker that is run on several samples at
-	// once, because to start takes longer than to make one more: it returns what it
-	// made of each of in, in that order, or with a *[PartialError] of some of them.
-	// What it makes of a sample must depend on that alone, as samples are named and
-	// kept one by one, and which are in a batch is up to chance: those that were asked
-	// for together and are missing. After any other error each is made by itself, so
-	// that the error is that of a sample. Such a maker draws no random numbers.
+	// Together replaces Func in a transform of several samples, for computations with a
+	// high cost per call. It returns the results of in, in that order, or with a
+	// *[PartialError] the results of some of them. The result of a sample must depend on
+	// that sample alone, because samples are identified and cached one by one. Which
+	// samples form a batch is not deterministic: those requested together that are missing.
+	// After any other error each sample is tried separately, so that the error belongs to a
+	// sample. Such a transform draws no random numbers.
 	Together func(ctx context.Context, in []Sample) (out []Sample, err error)
-	// Batch is how many samples Together is given at most, up to [MaxBatch]; 0 means
-	// one. It is no part of the identity.
+	// Batch is the largest number of samples passed to Together, up to [MaxBatch]; 0 means
+	// one. It is not part of the identity.
 	Batch int
-	// Quick says that samples as a rule take so little that what it takes to hand one on
-	// counts: then Together is given what can be made within some milliseconds, up to
-	// Batch, and no sample waits for others to be with.
+	// Quick says that samples usually take so little time that passing them on matters.
+	// Together then receives as many as are computed within some milliseconds, up to Batch,
+	// and no sample waits for a batch to fill.
 	Quick bool
-	// Given are the functions that Func or Together, a literal, gets as values and calls: parameters
-	// of the function around it, named here beside the literal. They are known beside
-	// Func, and as Func is. Where that function may be given others, of which nobody
-	// knows which they are, the maker is refused.
+	// Given lists the functions that Func or Together, a literal, calls and receives as
+	// values. These are parameters of the function around the literal, listed here next to
+	// it. They are identified in addition to Func, and in the same way. If that function
+	// may receive other functions that are not known, the transform is refused.
 	Given []any
 }
 
-// NewMaker returns the maker that f describes, or an error if its parameters
-// cannot be keyed.
+// NewMaker returns the transform that f describes, or an error if its parameters cannot
+// be keyed.
 func NewMaker(f MakerFunc) (Maker, error) {
 	if err := f.checkBatch(); err != nil {
 		return nil, err
@@ -133,8 +130,8 @@ func NewMaker(f MakerFunc) (Maker, error) {
 type maker struct {
 	f      MakerFunc
 	params []key.Param
-	code   []any // the functions that say what is done
-	given  []any // those that they get as values
+	code   []any // the functions that do the work
+	given  []any // the functions that they receive as values
 
 	mu       sync.Mutex
 	op       *key.Op
@@ -143,7 +140,7 @@ type maker struct {
 
 func (m *maker) Name() string { return m.f.Name }
 
-// Op finds out once what the maker is known by.
+// Op computes the identity of the transform once.
 func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,7 +202,7 @@ func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error)
 	return op.Detailed(m.f.Detail), nil
 }
 
-// known returns what the maker is known by, as far as anybody asked.
+// known returns the identity of the transform, as far as it was requested.
 func (m *maker) known() larder.Identity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -227,10 +224,10 @@ func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
 	given := in.inOrder()
 	out, err := m.f.Func(ctx, given)
 	out = out.passing(given, in)
-	return out, cmp.Or(err, id.Steady(ctx)) // to see that nothing has changed
+	return out, cmp.Or(err, id.Steady(ctx)) // checks that nothing has changed
 }
 
-// mapAlone makes a batch of one sample.
+// mapAlone runs a batch of one sample.
 func (m *maker) mapAlone(ctx context.Context, in Sample) (Sample, error) {
 	outs, err := m.mapTogether(ctx, []Sample{in})
 	failed, whole := partOf(err, 1)
@@ -240,7 +237,7 @@ func (m *maker) mapAlone(ctx context.Context, in Sample) (Sample, error) {
 	return outs[0], nil
 }
 
-// mapTogether makes a batch: of each sample, or with a [PartialError] of some.
+// mapTogether runs a batch: it returns all results, or some with a [PartialError].
 func (m *maker) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error) {
 	id := m.known()
 	if err := id.Steady(ctx); err != nil {
@@ -264,13 +261,13 @@ func (m *maker) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error)
 	return all, cmp.Or(id.Steady(ctx), err)
 }
 
-// apart reports whether m makes each item of the one whose place it takes.
+// apart reports whether m computes each item only from the item that it replaces.
 func apart(m Maker) bool {
 	f, ok := m.(*maker)
 	return ok && f.f.Apart && f.f.Random == nil
 }
 
-// names returns what a maker reads and makes of a sample.
+// names returns the items that a transform reads and computes for a sample.
 func names(m Maker, s Sample) (reads, makes []string) {
 	if m, ok := m.(*maker); ok && m.f.Names != nil {
 		return m.f.Names(s.Keys())

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// A Once is a value that is made once, when it is first asked for, for all who ask. An error
-// is not remembered. Its zero value is ready, and it may be used by many goroutines.
+// A Once is a value that is computed once, on first use, for all callers. Errors are not
+// cached. The zero value is ready to use. A Once may be used by many goroutines.
 type Once[T any] struct {
 	mu     sync.Mutex
 	made   bool
-	making chan struct{} // closed when the call under way has ended; nil if there is none
+	making chan struct{} // closed when the current call has ended; nil if there is none
 	value  T
 }
 
-// Get returns the value, or has it made. Who waits for another to make it is not counted as
-// using the memory that this one may wait for ([pool.Wait]).
+// Get returns the value, and computes it if necessary. While it waits for another
+// goroutine, the caller's memory does not block that goroutine ([pool.Wait]).
 func (o *Once[T]) Get(ctx context.Context, make func(ctx context.Context) (T, error)) (T, error) {
 	for {
 		o.mu.Lock()
@@ -41,7 +41,7 @@ func (o *Once[T]) begin() { o.making = make(chan struct{}) }
 
 func (o *Once[T]) make(ctx context.Context, make func(ctx context.Context) (T, error)) (v T, err error) {
 	ok := false
-	defer func() { // also after a panic, or others would wait for ever
+	defer func() { // also after a panic, or others would wait forever
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if ok {

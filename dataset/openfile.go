@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Open opens the file, to hand out what Bytes does in parts.
+// Open opens the file to return the bytes of Bytes as a stream.
 func (f *FileOrigin) Open(ctx context.Context) (io.ReadCloser, int64, error) {
 	file, stat, err := openRegular(f.path)
 	if err != nil {
@@ -20,7 +20,7 @@ func (f *FileOrigin) Open(ctx context.Context) (io.ReadCloser, int64, error) {
 	return &fileReader{ctx: ctx, origin: f, file: file, stat: stat, opened: time.Now()}, stat.Size, nil
 }
 
-// openRegular opens a file that is one, and nothing that a read may wait for.
+// openRegular opens a regular file and refuses anything on which a read could block.
 func openRegular(path string) (*regularfile.File, key.FileStat, error) {
 	file, err := regularfile.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func openRegular(path string) (*regularfile.File, key.FileStat, error) {
 	return file, stat, nil
 }
 
-// stateOf returns the state of a file that must be a regular one.
+// stateOf returns the state of a file, which must be regular.
 func stateOf(file *regularfile.File) (key.FileStat, error) {
 	s, err := file.State()
 	if err == nil && !s.Regular {
@@ -42,13 +42,13 @@ func stateOf(file *regularfile.File) (key.FileStat, error) {
 	return key.FileStat{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime}, err
 }
 
-// fileReader reads a file, and holds what was read to its name before it says that
-// this was all.
+// fileReader reads a file, and checks the bytes against the item's digest before it
+// reports the end.
 type fileReader struct {
 	ctx    context.Context
 	origin *FileOrigin
 	file   *regularfile.File
-	stat   key.FileStat // when it was opened
+	stat   key.FileStat // at opening
 	opened time.Time
 	n      int64
 	sum    key.Digester
@@ -71,7 +71,7 @@ func (r *fileReader) Read(p []byte) (n int, err error) {
 
 func (r *fileReader) Close() error { return r.file.Close() }
 
-// check returns an error if what was read is not what the item's name stands for.
+// check returns an error if the bytes read do not match the digest of the item.
 func (r *fileReader) check() error {
 	stat, err := stateOf(r.file)
 	if err != nil {

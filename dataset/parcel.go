@@ -10,13 +10,12 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A made is what is kept of one execution of a maker: the items it made, encoded,
-// and for items that it passed on, where they came from (package parcel). It stores
-// no byte that the maker did not make. In memory it is its encoding, as there may be
-// millions.
+// A made is the cached result of one execution: the computed items, encoded, and for
+// items that were passed on, their origins (package records). It contains no byte that
+// the transform did not compute. It stays encoded in memory, as there may be millions.
 type made struct{ encoding []byte }
 
-// newMade encodes what a maker returned for in.
+// newMade encodes the result of a transform for in.
 func newMade(ctx context.Context, in, out Sample) (*made, error) {
 	items := make([]records.Item, 0, out.Len())
 	for f := range out.Fields() {
@@ -31,8 +30,8 @@ func newMade(ctx context.Context, in, out Sample) (*made, error) {
 	return &made{records.Encode(items)}, nil
 }
 
-// keptDigest is from how many bytes on the digest of an item is kept: of fewer it is
-// made while a record is looked for.
+// keptDigest is the size in bytes from which the digest of an item is stored. Digests of
+// smaller items are computed during the lookup.
 const keptDigest = 4 << 10
 
 func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
@@ -51,7 +50,7 @@ func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
 	return err
 }
 
-// open returns the sample that the maker returned for in.
+// open returns the result of the transform for in.
 func (m *made) open(in Sample) (Sample, error) {
 	items, err := records.Decode(m.encoding)
 	if err != nil {
@@ -76,14 +75,14 @@ func (m *made) open(in Sample) (Sample, error) {
 	return out, nil
 }
 
-// madeValue keeps parcels. Items of a decoded parcel refer to the record, which may
-// be mapped memory.
+// madeValue encodes results. Items of a decoded result refer to the record, which may be
+// mapped memory.
 var madeValue = &codec.Value[*made]{
 	ID:   records.Format,
 	Type: records.Type,
 	Encode: func(dst []byte, m *made) ([]byte, error) {
 		if len(dst) == 0 {
-			return slices.Clip(m.encoding), nil // which may be large and is not changed
+			return slices.Clip(m.encoding), nil // it may be large and is not changed
 		}
 		return append(dst, m.encoding...), nil
 	},

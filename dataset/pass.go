@@ -7,10 +7,9 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Pass calls do for every sample of ds, in about that order and as p allows: of makers
-// that take several samples at once ([BatchOf]), when all that they make of the samples
-// at hand has been made together. The first error ends it: of ds or of such a maker,
-// or of do.
+// Pass calls do for every sample of ds, in roughly that order and with the concurrency
+// of p. For transforms of several samples ([BatchOf]) it first computes the available
+// samples together. The first error of ds, of such a transform or of do ends the pass.
 func Pass(ctx context.Context, ds Dataset[Sample], p *pool.Pool, do func(ctx context.Context, i int, s Sample) error) error {
 	n := BatchOf(ds)
 	if n == 0 || larder.IsDry(ctx) {

@@ -12,27 +12,26 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Path leads to a value inside of a document: a key of the sample, then
-// fields of maps and positions in lists. It is written as expressions write it,
+// A Path locates a value in a document: a key of the sample, then fields of
+// maps and positions in lists. It has the syntax of expressions,
 //
 //	metadata.color    boxes[0].x    boxes[-1]    metadata["a key with . in it"]
 //
-// and a position also as a field, boxes.0.x or boxes.-1. Negative positions
-// count from the end.
+// and a position may also be written as a field: boxes.0.x or boxes.-1. Negative
+// positions count from the end.
 type Path struct {
 	Item  string // the key of the item
 	steps []step
 }
 
-// A step goes to a field of a map or, if it is a number, to a position in a
-// list.
+// A step selects a field of a map or, if it is a number, a position in a list.
 type step struct {
 	text   string
 	index  int
 	number bool
 }
 
-// ParsePath reads a path.
+// ParsePath parses a path.
 func ParsePath(s string) (Path, error) {
 	var p Path
 	rest := s
@@ -58,7 +57,7 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-// nextStep takes the first step off a path that is not empty.
+// nextStep splits the first step off a non-empty path.
 func nextStep(s string) (st step, rest string, err error) {
 	if s[0] != '[' {
 		end := strings.IndexAny(s, ".[]")
@@ -87,10 +86,10 @@ func nextStep(s string) (st step, rest string, err error) {
 	return step{text: inside, index: st.index, number: true}, rest, nil
 }
 
-// String writes the path with dots.
+// String returns the path in dot notation.
 func (p Path) String() string { return p.to(len(p.steps)) }
 
-// to writes the path as far as its first n steps.
+// to returns the path up to its first n steps.
 func (p Path) to(n int) string {
 	var b strings.Builder
 	b.WriteString(p.Item)
@@ -104,25 +103,25 @@ func (p Path) to(n int) string {
 	return b.String()
 }
 
-// Inside reports whether the path leads into an item, not just to it.
+// Inside reports whether the path locates a value inside an item.
 func (p Path) Inside() bool { return len(p.steps) > 0 }
 
-// Leads reports whether q lies where p leads, or in what is there.
+// Leads reports whether q is at p or inside the value at p.
 func (p Path) Leads(q Path) bool {
 	return p.Item == q.Item && len(p.steps) <= len(q.steps) &&
 		slices.EqualFunc(p.steps, q.steps[:len(p.steps)], func(a, b step) bool { return a.text == b.text })
 }
 
-// A NoValueError says that a document has nothing where a path leads.
+// A NoValueError says that a document has no value at a path.
 type NoValueError struct {
-	Path   string // as far as it can be followed, and one step more
+	Path   string // the existing part, and the first missing step
 	Reason string
 }
 
 func (e *NoValueError) Error() string { return e.Path + ": " + e.Reason }
 
-// Get returns the value that a path leads to: see [Path]. It must not be
-// changed. If there is none the error is a [*NoItemError] or a [*NoValueError].
+// Get returns the value at a path: see [Path]. It must not be changed. If there is none,
+// the error is a [*NoItemError] or a [*NoValueError].
 func (s Sample) Get(ctx context.Context, path string) (any, error) {
 	p, err := ParsePath(path)
 	if err != nil {
@@ -141,7 +140,7 @@ func (s Sample) Get(ctx context.Context, path string) (any, error) {
 	return v, nil
 }
 
-// in returns the part of v that the step goes to, or why there is none.
+// in returns the part of v that the step selects, or the reason why there is none.
 func (st step) in(v any) (part any, reason string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -161,7 +160,7 @@ func (st step) in(v any) (part any, reason string) {
 	}
 }
 
-// position returns the index that the step means in a list of n elements.
+// position returns the index of the step in a list of n elements.
 func (st step) position(n int) (i int, reason string) {
 	switch {
 	case !st.number:
@@ -186,12 +185,12 @@ func fieldNames(v map[string]any) string {
 	return strings.Join(names, ", ")
 }
 
-// Set returns s with another value where the path leads, read now. The document
-// is not changed: the item of the result is a new one, the sample's own, with
-// the extension of the old. Of its bytes those stay that the value does not
-// change, so that no number, order or comment of the document is another. What the path names and is not there is made: maps,
-// an element just behind the end of a list, and an item, which is then
-// a JSON document. The value must not be changed afterwards.
+// Set returns s with another value at the path. It reads the document now. The result
+// has a new item that belongs to the sample, with the extension of the old; the old
+// document is unchanged. Bytes that the value does not affect are preserved, with
+// numbers, order and comments. Missing parts of the path are created: maps, an element
+// at the end of a list, and the item itself, as a JSON document. The value must not be
+// changed afterwards.
 func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error) {
 	p, err := ParsePath(path)
 	if err != nil {
@@ -206,15 +205,14 @@ func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error)
 	return s.SetAll(ctx, ext, Setting{p, value})
 }
 
-// A Setting is a value and where in a sample it belongs.
+// A Setting is a value and its path in a sample.
 type Setting struct {
 	Path  Path
 	Value any
 }
 
-// SetAll does what [Sample.Set] does for several paths, one after another, and reads
-// and writes each item once. What is set as a whole, or was not there, is made an item
-// with the extension.
+// SetAll applies several settings in order, as [Sample.Set] does, and reads and writes
+// each item once. Items that are missing, or replaced as a whole, get the extension ext.
 func (s Sample) SetAll(ctx context.Context, ext string, settings ...Setting) (Sample, error) {
 	out := s
 	var done []string
@@ -234,7 +232,7 @@ func (s Sample) SetAll(ctx context.Context, ext string, settings ...Setting) (Sa
 	return out, nil
 }
 
-// setItem returns an item of s with values set in it.
+// setItem returns an item of s with the settings applied.
 func (s Sample) setItem(ctx context.Context, ext string, settings []Setting) (*Item, error) {
 	name := settings[0].Path.Item
 	f, has := s.Field(name)
@@ -268,8 +266,7 @@ func (s Sample) setItem(ctx context.Context, ext string, settings []Setting) (*I
 	return NewBytes(ext, b), nil
 }
 
-// put returns v with the value where the steps from n on lead; maps and lists
-// on the way are copied.
+// put returns v with value at the steps from n on. It copies maps and lists on the path.
 func (p Path) put(v any, n int, value any) (any, error) {
 	if n == len(p.steps) {
 		return value, nil

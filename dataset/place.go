@@ -2,7 +2,7 @@ package dataset
 
 import "context"
 
-// A Place is where in a flow a maker is run: what to call it for people. No result may
+// A Place is the human-readable position of an execution in a flow. Results must not
 // depend on it.
 type Place struct {
 	Node  string
@@ -15,8 +15,8 @@ func withPlaces(ctx context.Context, all ...Place) context.Context {
 	return context.WithValue(ctx, placeKey{}, all)
 }
 
-// PlacesOf returns the places of all samples that the maker is run on under ctx, in
-// their order. They are not to be changed.
+// PlacesOf returns the places of all samples that the transform processes under ctx, in
+// their order. The slice must not be changed.
 func PlacesOf(ctx context.Context) []Place {
 	all, _ := ctx.Value(placeKey{}).([]Place)
 	return all

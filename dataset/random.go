@@ -14,39 +14,38 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Random says that a maker draws random numbers, and what they depend on. They
+// Random says that a transform draws random numbers, and what they depend on. They
 // are a function of
 //
-//	the maker's name, Seed, Epoch, and the key of the sample
+//	the transform's name, Seed, Epoch, and the key of the sample
 //
-// and of nothing else: not of the maker's code or other parameters, nor of the
-// node, the number of workers, the process, or what was evicted in between.
-// All of that is part of the keys of results, too.
+// and of nothing else: not of code, other parameters, the node, the number of
+// workers, the process, or evictions. All of that is part of the keys of results,
+// too.
 //
-// So two makers of different names draw independently for one sample, and two
-// of the same name, wherever they are, draw alike: give them different seeds
-// where that is not wanted.
+// So transforms with different names draw independently for one sample. Transforms
+// with the same name draw the same numbers, wherever they are; give them different
+// seeds to avoid that.
 type Random struct {
 	Seed  int
-	Epoch int // the pass over the data, for draws of its own in each
+	Epoch int // pass over the data; each has its own random numbers
 	Per   Per // what the key of a sample is
 }
 
-// Per says what tells samples apart in [Random].
+// Per selects the key of a sample in [Random].
 type Per string
 
-// What the key of a sample can be.
+// The keys that a sample can have.
 const (
-	// PerPosition is the sample's position in the dataset that the maker is
-	// applied to, so that a sample that is repeated is drawn for anew. It is
-	// the default, as is "".
+	// PerPosition is the sample's position in the dataset of the transform, so a repeated
+	// sample gets new random numbers. It is the default, as is "".
 	PerPosition Per = "position"
-	// PerContent is the content of the items that the maker is given, so that
-	// a sample is drawn for alike wherever it is.
+	// PerContent is the content of the items that the transform reads, so a sample gets the
+	// same random numbers at any position.
 	PerContent Per = "content"
 )
 
-// Check refuses a Per that is not known.
+// Check refuses an unknown Per.
 func (r Random) Check() error {
 	switch r.Per {
 	case "", PerPosition, PerContent:
@@ -57,16 +56,16 @@ func (r Random) Check() error {
 
 func (r Random) perPosition() bool { return r.Per != PerContent }
 
-// params are what of r is part of the maker's identity.
+// params returns the part of r that belongs to the transform's identity.
 func (r Random) params() []key.Param {
 	return []key.Param{{Name: "seed", Value: r.Seed}, {Name: "epoch", Value: r.Epoch}, {Name: "per content", Value: !r.perPosition()}}
 }
 
-// draws is the part of an action that tells samples apart by position.
+// draws is the part of an action that distinguishes samples by position.
 type draws struct{ Position int }
 
-// source returns the generator for one sample of a maker: ChaCha8, seeded with
-// the SHA-256 of what [Random] names.
+// source returns the generator for one sample: ChaCha8, seeded with the SHA-256 of the
+// values that [Random] lists.
 func (r Random) source(ctx context.Context, name string, index int, in Sample) (*rand.Rand, error) {
 	h := sha256.New()
 	h.Write([]byte("larder random 1\n"))
@@ -102,8 +101,7 @@ func writeText(h hash.Hash, s string) {
 
 type drawsKey struct{}
 
-// withRand returns the context in which a maker is run, with a generator or, if
-// r is nil, without.
+// withRand returns the context of a transform, with the generator r unless it is nil.
 func withRand(ctx context.Context, r *rand.Rand) context.Context {
 	if r == nil && ctx.Value(drawsKey{}) == nil {
 		return ctx
@@ -111,10 +109,10 @@ func withRand(ctx context.Context, r *rand.Rand) context.Context {
 	return context.WithValue(ctx, drawsKey{}, r)
 }
 
-// Rand returns the source of random numbers of the maker that is run under ctx,
-// the same in each call. It is for one goroutine at a time. In a maker that
-// does not declare Random it panics, which is the error of that sample: what
-// is drawn in any other way is not part of a key.
+// Rand returns the random number generator of the transform that runs under ctx, the
+// same in each call. Only one goroutine may use it at a time. In a transform that does
+// not declare Random it panics, which is the error of that sample. Keys do not cover
+// random numbers from any other generator.
 func Rand(ctx context.Context) *rand.Rand {
 	r, _ := ctx.Value(drawsKey{}).(*rand.Rand)
 	if r == nil {

@@ -8,22 +8,21 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// ReadOrder returns the order in which source is read when ds is read from its
-// first sample to its last. ok is false if that is not known: if ds joins source
-// with other datasets, for instance, or if a cache in between may keep reads
-// from it.
+// ReadOrder returns the order in which source is read when ds is read from its first
+// sample to its last. ok is false if that is not known, for instance if ds joins source
+// with other datasets, or if a cache in between may absorb reads.
 func ReadOrder(ds, source Dataset[Sample]) (o order.Order, ok bool) {
 	return readOrder(ds, source, order.Identity(ds.Len()))
 }
 
-// ordered is a dataset that knows in which order it reads what it is made of.
+// ordered is a dataset that knows the order in which it reads its inputs.
 type ordered interface {
-	// ReadOrder returns the order in which source is read when the dataset is read
-	// in the order o, as the function of that name does.
+	// ReadOrder returns the order in which source is read when the dataset is read in the
+	// order o: see the function [ReadOrder].
 	ReadOrder(source Dataset[Sample], o order.Order) (reads order.Order, ok bool)
 }
 
-// readOrder is the order in which source is read when ds is read in the order o.
+// readOrder returns the order in which source is read when ds is read in the order o.
 func readOrder(ds, source Dataset[Sample], o order.Order) (order.Order, bool) {
 	if ds == source {
 		return o, true
@@ -79,8 +78,8 @@ func (z *zipped) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, 
 	return order.Interleave(parts...), ok
 }
 
-// readOrders are the orders in which source is read by each of several parts,
-// all of which must read it once a sample. Nil reads each part as it is.
+// readOrders returns the orders in which several parts read source, if each of them
+// reads it once per sample. A nil o reads each part in sequence.
 func readOrders(parts []Dataset[Sample], source Dataset[Sample], o order.Order) (all []order.Order, ok bool) {
 	for _, part := range parts {
 		in := o
@@ -96,14 +95,14 @@ func readOrders(parts []Dataset[Sample], source Dataset[Sample], o order.Order) 
 	return all, len(all) > 0
 }
 
-// Each is ds with every sample changed by f, which is told its position.
+// Each returns ds with f applied to every sample and its position.
 func Each(ds Dataset[Sample], f func(ctx context.Context, i int, s Sample) (Sample, error)) Dataset[Sample] {
 	return &each{ds, ds.Len(), f}
 }
 
 type each struct {
 	ds     Dataset[Sample]
-	n      int // of samples
+	n      int // number of samples
 	change func(ctx context.Context, i int, s Sample) (Sample, error)
 }
 
@@ -117,15 +116,14 @@ func (e *each) At(ctx context.Context, i int) (Sample, error) {
 	return e.change(ctx, i, s)
 }
 
-// Traced is ds, with write told of the position of every sample that is asked
-// for, a line each.
+// Traced returns ds and writes the position of every requested sample, one per line.
 func Traced(ds Dataset[Sample], write func(line []byte)) Dataset[Sample] {
 	return &traced{ds: ds, n: ds.Len(), write: write}
 }
 
 type traced struct {
 	ds    Dataset[Sample]
-	n     int // of samples
+	n     int // number of samples
 	mu    sync.Mutex
 	write func(line []byte)
 }

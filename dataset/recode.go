@@ -11,10 +11,10 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// Recode returns an item with the value of it, encoded under another extension.
-// If that is the one it has, it is returned as it is; if only the name of the
-// format differs (jpg, jpeg), its bytes are kept. An image becomes an array
-// where arrays are stored, and an array an image.
+// Recode returns an item with the same value, encoded under another extension. It
+// returns the item itself if the extension is equal, and reuses the bytes if only the
+// name of the format differs (jpg, jpeg). Images and arrays are converted to each other
+// as the format requires.
 func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
 	have, err := it.Ext(ctx)
 	if err != nil {
@@ -48,20 +48,20 @@ func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
 	return NewBytes(ext, b), nil
 }
 
-// An encodeError is why a value has no bytes of a format.
+// An encodeError says why a value cannot be encoded in a format.
 type encodeError struct {
 	ext, format string
 	err         error
 }
 
-// Error names the format once: codecs do, too.
+// Error names the format once, although codecs name it, too.
 func (e *encodeError) Error() string {
 	return fmt.Sprintf("encode as %s: %s", e.ext, strings.TrimPrefix(e.err.Error(), e.format+": "))
 }
 
 func (e *encodeError) Unwrap() error { return e.err }
 
-// RecodeJPEG returns an item with the image of it, encoded as JPEG with a quality from 1
+// RecodeJPEG returns an item with the same image, encoded as JPEG with a quality from 1
 // to 100.
 func RecodeJPEG(ctx context.Context, it *Item, quality int) (*Item, error) {
 	v, err := it.Value(ctx)

@@ -11,25 +11,25 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Sample is a named set of items, in a fixed order. It is immutable: methods
-// that change something return another sample. The zero Sample is empty.
+// A Sample is a named set of items, in a fixed order. It is immutable: methods that
+// change something return another sample. The zero Sample is empty.
 //
-// An item is shared if it belongs to the dataset and not to one sample of it.
-// Where a shared item and one of the sample's own meet under one key, the
-// sample's own is the one that counts, whichever comes first.
+// An item is shared if it belongs to the dataset instead of one of its samples. If a
+// shared item and the sample's own have one key, the sample's own takes precedence, in
+// any order.
 type Sample struct{ fields []Field }
 
 // A Field is an item of a sample under its key.
 type Field struct {
 	Key  string
 	Item *Item
-	// Shared says that the item belongs to the dataset rather than to one
-	// sample of it. See [Sample].
+	// Shared says that the item belongs to the dataset instead of one of its samples. See
+	// [Sample].
 	Shared bool
 }
 
-// NewSample returns a sample of the given fields. Of fields with the same key
-// the last one counts, but a shared one never replaces the sample's own.
+// NewSample returns a sample of the given fields. The last field of a key takes
+// precedence, but a shared one never replaces the sample's own.
 func NewSample(fields ...Field) Sample {
 	s := Sample{make([]Field, 0, len(fields))}
 	for _, f := range fields {
@@ -38,7 +38,7 @@ func NewSample(fields ...Field) Sample {
 	return s
 }
 
-// set adds f to a sample that nobody else has seen yet.
+// set adds f to a sample that no other code has seen yet.
 func (s *Sample) set(f Field) {
 	i := s.index(f.Key)
 	switch {
@@ -82,7 +82,7 @@ func (s Sample) Field(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Item returns the item under key, or an error that names the keys there are.
+// Item returns the item under key, or an error that lists the existing keys.
 func (s Sample) Item(key string) (*Item, error) {
 	if i := s.index(key); i >= 0 {
 		return s.fields[i].Item, nil
@@ -103,9 +103,8 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 	return v, nil
 }
 
-// inOrder returns s as makers see it: in the order of the keys, with no item said to
-// be shared and none there twice, as nothing of that is a part of what results are
-// known by.
+// inOrder returns s as transforms receive it: in the order of the keys, with no item
+// shared and none twice, because keys of results do not cover that.
 func (s Sample) inOrder() Sample {
 	plain := true
 	var met meetings
@@ -126,11 +125,11 @@ func (s Sample) inOrder() Sample {
 	return Sample{fields}
 }
 
-// meetings tells of the items of a sample, one after another, whether they were met
-// before: of a few by a look at each of these.
+// meetings reports for each item of a sample whether it occurred before. For few items
+// it compares them with each other.
 type meetings struct{ many map[*Item]bool }
 
-// fewItems is up to how many items a look at each pair is sooner done than a table.
+// fewItems is the number of items up to which comparing pairs is faster than a map.
 const fewItems = 32
 
 func (m *meetings) before(fields []Field, i int) bool {
@@ -146,8 +145,8 @@ func (m *meetings) before(fields []Field, i int) bool {
 	return met
 }
 
-// passing returns what a maker made of given, which was made of in: what it passed on
-// is shared as it was before, and in the order that it had.
+// passing returns the full result of a transform on given, the part of s that it
+// received as in. Items that were passed on keep their order and stay shared.
 func (s Sample) passing(given, in Sample) Sample {
 	if slices.Equal(given.fields, in.fields) {
 		return s
@@ -173,9 +172,8 @@ func holds(fields []Field, it *Item) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Item == it })
 }
 
-// With returns s with the given fields added, each in the place of the field
-// of the same key if there is one; but a shared one does not replace the
-// sample's own. [Sample.Share] makes an item shared.
+// With returns s with the given fields added. Each replaces a field of the same key, but
+// a shared one does not replace the sample's own. [Sample.Share] makes an item shared.
 func (s Sample) With(fields ...Field) Sample {
 	out := Sample{append(make([]Field, 0, len(s.fields)+len(fields)), s.fields...)}
 	for _, f := range fields {
@@ -189,20 +187,18 @@ func (s Sample) WithItem(key string, it *Item) Sample {
 	return s.With(Field{Key: key, Item: it})
 }
 
-// Without returns s without the given keys; keys that are not there are
-// ignored.
+// Without returns s without the given keys; it ignores missing keys.
 func (s Sample) Without(keys ...string) Sample {
 	return s.filter(func(key string) bool { return !slices.Contains(keys, key) })
 }
 
-// Only returns s with just the given keys, in the order of s; keys that are
-// not there are ignored.
+// Only returns s with just the given keys, in the order of s; it ignores missing keys.
 func (s Sample) Only(keys ...string) Sample {
 	return s.filter(func(key string) bool { return slices.Contains(keys, key) })
 }
 
-// pick is Only where all must be there: what is missing is told with all that
-// there is, which whoever gets the items does not see.
+// pick is Only, but a missing key is an error. The error lists all items of s, including
+// those that the receiver does not get.
 func (s Sample) pick(keys []string) (Sample, error) {
 	for _, k := range keys {
 		if _, err := s.Item(k); err != nil {
@@ -228,9 +224,8 @@ func (s Sample) filter(keep func(key string) bool) Sample {
 	return out
 }
 
-// Rename gives items new keys, all at once, so that names can be swapped. Keys
-// that are not there are ignored. Two items that would end up under one key
-// are an error.
+// Rename gives items new keys, all in one step, so that names can be swapped. It ignores
+// missing keys. Two items with one new key are an error.
 func (s Sample) Rename(names map[string]string) (Sample, error) {
 	out := Sample{make([]Field, 0, len(s.fields))}
 	for i, f := range s.fields {
@@ -250,8 +245,8 @@ func (s Sample) Remap(names map[string]string) (Sample, error) {
 	return s.filter(func(key string) bool { _, ok := names[key]; return ok }).Rename(names)
 }
 
-// Share returns s with the items under the given keys shared or, if shared is
-// false, its own. Keys that are not there are ignored.
+// Share returns s with the items under the given keys shared or, if shared is false, its
+// own. It ignores missing keys.
 func (s Sample) Share(shared bool, keys ...string) Sample {
 	out := Sample{slices.Clone(s.fields)}
 	for i, f := range out.fields {
@@ -268,8 +263,8 @@ type NoItemError struct {
 	Have []string
 }
 
-// Error lists the items that there are, one whose name is near to the missing
-// one's first.
+// Error lists the existing items, beginning with one whose name is similar to the
+// missing one.
 func (e *NoItemError) Error() string {
 	if len(e.Have) == 0 {
 		return fmt.Sprintf("no item %q: the sample is empty", e.Key)

@@ -14,23 +14,22 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A Scan is one full pass over a dataset that gets a small value of each
-// sample: whether it passes a filter, which group it is in. The values of the
-// whole pass are kept, so a second run over the same samples reads none of
-// them.
+// A Scan is one full pass over a dataset that computes a small value for each sample:
+// whether it passes a filter, or its group. The values of the whole pass are cached, so
+// a second run over the same samples reads none of them.
 type Scan[T any] struct {
 	Node   string         // for errors
-	Op     *key.Op        // identity of what is done
-	Reads  []string       // items that Each is given, each of which must be there; nil means all
-	May    []string       // those of Reads that need not be there
-	Pool   *pool.Pool     // bounds the samples looked at at once
-	Larder *larder.Larder // nil: nothing is kept
+	Op     *key.Op        // identity of the computation
+	Reads  []string       // items that Each receives and that must exist; nil means all
+	May    []string       // those of Reads that may be missing
+	Pool   *pool.Pool     // bounds the samples read concurrently
+	Larder *larder.Larder // nil: nothing is cached
 	Tally  *Tally         // may be nil
 	Each   func(ctx context.Context, s Sample) (T, error)
 }
 
-// mostScanned is how many samples are looked at together: for each there are some 40
-// bytes of memory.
+// mostScanned is the largest number of samples of a scan: each takes about 40 bytes of
+// memory.
 const mostScanned = 1 << 28
 
 // Run returns the value of each sample of ds, in order.
@@ -54,7 +53,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []T // of samples that were made to be named
+	var found []T // of samples that were computed for their identity
 	r, err := larder.Call[[]T]{
 		Action: s.Op.Action(input),
 		Compute: func(ctx context.Context) ([]T, error) {
@@ -90,8 +89,8 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	return r.Value, nil
 }
 
-// pass calls Each for every sample, under a dry context also after one that it
-// cannot have.
+// pass calls Each for every sample. Under a dry context it continues after samples that
+// are not cached.
 func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
 	var dry atomic.Bool
@@ -111,7 +110,7 @@ func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]
 	return values, err
 }
 
-// look calls Each for one sample, which must be what the pass was named after.
+// look calls Each for one sample, which must be unchanged since the pass was identified.
 func (s Scan[T]) look(ctx context.Context, in Sample, i int, names []byte) (v T, err error) {
 	if err := s.unchanged(ctx, in, i, names); err != nil {
 		return v, err
@@ -135,8 +134,8 @@ func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 	return v, err
 }
 
-// each calls do for what the pass reads of each sample, or with the error of that. If
-// the items are to be made, what is made in batches is made before.
+// each calls do with the items of each sample that the pass reads, or with an error. If
+// made is set, it first computes samples in batches where possible.
 func (s Scan[T]) each(ctx context.Context, ds Dataset[Sample], made bool, do func(ctx context.Context, i int, in Sample, err error) error) error {
 	n := BatchOf(ds)
 	if n == 0 || !made || larder.IsDry(ctx) {
@@ -167,9 +166,9 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 	return in, nil
 }
 
-// input names all that the pass reads: without computing anything or, where there
-// is room for values, by content. Samples are then made to be named, which may
-// take long, and so their values are found at once.
+// input identifies all items that the pass reads: without computing or, if values is not
+// nil, by content. The second case computes samples, which may take long, so it also
+// computes their values.
 func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key.Input, []byte, error) {
 	names := make([]byte, ds.Len()*key.Size)
 	deep := make([]bool, ds.Len())
@@ -203,8 +202,8 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key
 	return key.Input{Name: "samples", Ref: key.Content(all)}, names, nil
 }
 
-// unchanged holds a sample to what it was when the pass was named: samples are
-// made again for the pass, and a file may have changed in between.
+// unchanged returns an error if a sample changed since the pass was identified: samples
+// are computed again for the pass, and a file may change in between.
 func (s Scan[T]) unchanged(ctx context.Context, in Sample, i int, names []byte) error {
 	if names == nil {
 		return nil
@@ -219,9 +218,9 @@ func (s Scan[T]) unchanged(ctx context.Context, in Sample, i int, names []byte) 
 	return nil
 }
 
-// inputsOf names the items of a sample as inputs of an action, in an order that
-// does not depend on the sample's: by content if resolved is set, computing
-// what is not known, and otherwise as far as is known.
+// inputsOf returns the items of a sample as inputs of an action, in an order independent
+// of the sample's. If resolved is set, items are identified by content and computed if
+// necessary.
 func inputsOf(ctx context.Context, l *larder.Larder, s Sample, resolved bool) ([]key.Input, error) {
 	inputs := make([]key.Input, 0, s.Len())
 	for f := range s.Fields() {

@@ -8,9 +8,9 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Stream yields the elements of ds in order while workers of p get the next ones
-// ready: see [pool.Stream]. Samples that are made in batches ([BatchOf]) are asked for in
-// such.
+// Stream yields the elements of ds in order while workers of p prefetch the next ones:
+// see [pool.Stream]. Samples that are computed in batches ([BatchOf]) are requested in
+// batches.
 func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T, error] {
 	n := BatchOf(ds)
 	r, ok := ds.(Ranger[T])
@@ -33,7 +33,7 @@ func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T
 	})
 }
 
-// ranger is a dataset of samples that are made together.
+// ranger is a dataset of samples that are computed together.
 type ranger struct {
 	Dataset[Sample]
 	*Ranges

@@ -6,27 +6,26 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Stretch is some consecutive samples, and what they are made of.
+// A Stretch is a chunk: a run of consecutive samples, with a digest of their inputs.
 type Stretch struct {
 	Samples int
 	Digest  key.Digest
 }
 
-// Stretched is a dataset that knows, without looking at a sample, what its samples
-// are made of. Each sample depends on a part of that, and on nothing else: not on
-// its position, nor on the samples around its stretch.
+// Stretched is a dataset that knows the inputs of its samples without reading one. Each
+// sample depends only on a part of them: not on its position, nor on samples outside its
+// chunk.
 type Stretched interface {
-	// Stretches lists what all samples are made of, in their order. Where a
-	// stretch ends depends on what is in it, so that what is inserted leaves
-	// those before and after what they were. Nil means that it is not known after
-	// all.
+	// Stretches lists the chunks of all samples, in order. Chunk boundaries depend on
+	// content, so an insertion does not change the chunks before and after. Nil means that
+	// they are not known after all.
 	Stretches(ctx context.Context) ([]Stretch, error)
 }
 
-// Stretches lists what the samples of ds are made of, without making one: of what
-// a [Stretched] dataset says of its own, if each sample of ds is made of the one in
-// the same place and depends on nothing else but the mappers in between. What
-// these are the digests do not tell. Nil means that it is not known.
+// Stretches lists the chunks of ds without computing a sample. They are those of a
+// [Stretched] dataset below, if each sample of ds depends only on the sample at the same
+// position and on mappers in between. The digests do not cover these mappers. Nil means
+// that the chunks are not known.
 func Stretches(ctx context.Context, ds Dataset[Sample]) ([]Stretch, error) {
 	if d, ok := ds.(Stretched); ok {
 		return d.Stretches(ctx)
@@ -41,7 +40,7 @@ func (d *mapped) Stretches(ctx context.Context) ([]Stretch, error) {
 	return Stretches(ctx, d.ds)
 }
 
-// Stretches asks the steps, which go on to what these are applied to.
+// Stretches asks the steps, which ask the dataset that the chain is applied to.
 func (d *composed) Stretches(ctx context.Context) ([]Stretch, error) { return Stretches(ctx, d.steps) }
 
 func (a *arranged) Stretches(ctx context.Context) ([]Stretch, error) { return Stretches(ctx, a.ds) }

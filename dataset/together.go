@@ -12,26 +12,26 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Make sees to it that the items of samples have been made, of those that are kept
-// all that one node makes together: looked up in one pass, and kept by one write; and
-// those of makers that take several samples at once ([MakerFunc]), kept or not, with
-// what they read of such makers.
-// It does so for the first n samples, one at least: others it leaves to whoever
-// asks for them, as those before took some milliseconds. An error is that of the
-// sample after these. What else is not kept is not made.
+// Make computes items of samples in batches. Cached executions of one node share one
+// lookup pass and one write. Transforms of several samples ([MakerFunc]) run together,
+// with their inputs from such transforms, whether cached or not. Other executions do not
+// run.
+//
+// Make stops after some milliseconds, when the first n samples are done, at least one;
+// the rest is computed on demand. An error belongs to the sample after these.
 func Make(ctx context.Context, samples []Sample) (n int, err error) {
 	n, of, err := makeFirst(ctx, samples)
 	if err != nil {
 		of.told()
 	}
 	if n == 0 && err == nil && len(samples) > 0 {
-		return 1, nil // it is made when it is asked for
+		return 1, nil // it is computed on demand
 	}
 	return n, err
 }
 
-// makeFirst is [Make], for the first n samples or none, and an error that the making
-// it is of hands out again.
+// makeFirst is [Make] for the first n samples, which may be 0. The execution of returns
+// err again at the next request.
 func makeFirst(ctx context.Context, samples []Sample) (n int, of *Making, err error) {
 	n = len(samples)
 	for _, group := range together(samples) {
@@ -45,9 +45,8 @@ func makeFirst(ctx context.Context, samples []Sample) (n int, of *Making, err er
 	return n, of, err
 }
 
-// ahead makes items of samples before they are read one by one, and returns for how
-// many samples that need not be done again: who reads an item that could not be made
-// gets the error.
+// ahead computes items of samples before they are read one by one. It returns for how
+// many samples that is finished. A failed item returns its error when it is read.
 func ahead(ctx context.Context, samples []Sample) (n int) {
 	n, _, err := makeFirst(ctx, samples)
 	if err != nil {
@@ -56,7 +55,7 @@ func ahead(ctx context.Context, samples []Sample) (n int) {
 	return n
 }
 
-// told forgets an error that somebody was told.
+// told forgets an error that was returned.
 func (m *Making) told() {
 	if m.turn.tryTake() {
 		m.failed = nil
@@ -64,13 +63,13 @@ func (m *Making) told() {
 	}
 }
 
-// Ranges hands out consecutive samples of a dataset once [Make] has been done for
-// them. It may be used by many goroutines, who take each sample once.
+// Ranges returns consecutive samples of a dataset after [Make]. It may be used by many
+// goroutines, but each sample may be taken only once.
 type Ranges struct {
 	of    Dataset[Sample]
-	batch int // of
+	batch int // batch size of the dataset
 	mu    sync.Mutex
-	left  map[int]Sample // that were asked for and not come to: some of what makes them may be done
+	left  map[int]Sample // requested but not computed; parts of them may be done
 }
 
 // RangesOf returns the ranges of a dataset.
@@ -78,9 +77,9 @@ func RangesOf(ds Dataset[Sample]) *Ranges {
 	return &Ranges{of: ds, batch: BatchOf(ds), left: map[int]Sample{}}
 }
 
-// Range returns the samples from one up to another, as many as it comes to within
-// some milliseconds, and one at least, or if there are as many, those that are made
-// together ([BatchOf]). The error is that of the sample after these.
+// Range returns the samples in [from, to) that it computes within some milliseconds, but
+// at least one, or if there are as many, a batch ([BatchOf]). The error is that of the
+// sample after these.
 func (r *Ranges) Range(ctx context.Context, from, to int) (samples []Sample, err error) {
 	start := time.Now()
 	for i := from; i < to && (i < from+max(1, r.batch) || time.Since(start) < pool.Patience); i++ {
@@ -118,14 +117,13 @@ func (r *Ranges) leave(from int, samples []Sample) {
 	}
 }
 
-// group is executions of one node on several samples.
+// group is a set of executions of one node on several samples.
 type group struct {
 	makings []*Making
-	samples []int // of which
+	samples []int // positions of their samples
 }
 
-// together lists the executions that items of samples come from, those of a node
-// together.
+// together groups the executions that compute the items of samples by node.
 func together(samples []Sample) (all []*group) {
 	for i, s := range samples {
 		for _, m := range s.Makings() {
@@ -139,8 +137,8 @@ func together(samples []Sample) (all []*group) {
 	return all
 }
 
-// is reports whether two are the same use of one mapper, which an operator may apply
-// to each sample by itself.
+// is reports whether both apply one mapper in the same way. An operator may apply it to
+// each sample separately.
 func (d *mapped) is(o *mapped) bool {
 	if d == o {
 		return true
@@ -158,13 +156,13 @@ func sameMaker(a, b Maker) bool {
 	return false
 }
 
-// make makes what is kept, or made in batches, and was not made before, and returns how
-// many executions, from the first on, are done: an error is that of the next. What
-// another goroutine is at is left to that.
+// make runs the executions that are cached or batched and not done yet. It returns how
+// many, from the first on, are done; an error belongs to the next. It skips executions
+// that another goroutine is running.
 func (g *group) make(ctx context.Context) (done int, err error) {
 	b := larder.Batch[*made]{Patience: pool.Patience, Calls: make([]larder.Call[*made], 0, len(g.makings))}
-	at := make([]int, 0, len(g.makings)) // of each call, in makings
-	var loose []int                      // that are not kept
+	at := make([]int, 0, len(g.makings)) // for each call, its index in makings
+	var loose []int                      // indices of executions that are not cached
 	inBatches := g.makings[0].node.batches() && !larder.IsDry(ctx)
 	done = len(g.makings)
 	for i, m := range g.makings {
@@ -205,13 +203,13 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 	return done, err
 }
 
-// makeKept makes what is kept: calls, which are of executions at some places.
+// makeKept runs cached executions; at has the index of each call in makings.
 func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
 	b.Prepare = func(ctx context.Context, calls []int) { g.prepare(ctx, at, calls) }
 	if batchOf(g.makings[0].node.maker) > 1 {
-		had := map[int]Sample{} // who computes has no turns, as in [Making.call]
+		had := map[int]Sample{} // the computation does not hold the turns: see [Making.call]
 		for c, i := range at {
-			if m := g.makings[i]; m.done { // it was made before it was to be kept
+			if m := g.makings[i]; m.done { // it was computed before it was marked to be cached
 				had[c] = m.out
 			}
 		}
@@ -236,8 +234,7 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 	}
 }
 
-// compute makes what is kept of those calls that are missing, in batches, but for the
-// samples that some had.
+// compute computes the missing calls in batches, except for those with a result in had.
 func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Sample) ([]*made, error) {
 	var run []*Making
 	for _, c := range missing {
@@ -273,8 +270,8 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 	return values, nil
 }
 
-// makeLoose makes what is not kept but is made in batches, or else what it reads of
-// what is.
+// makeLoose runs batched executions that are not cached or, for a chain, its batched
+// steps.
 func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) {
 	makings := make([]*Making, len(at))
 	for j, i := range at {
@@ -301,16 +298,16 @@ func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) 
 	}
 }
 
-// prepare makes what calls need to know their inputs by content.
+// prepare computes what calls need to identify their inputs by content.
 func (g *group) prepare(ctx context.Context, at, calls []int) {
 	inputs := make([]Sample, len(calls))
 	for j, c := range calls {
 		inputs[j] = g.makings[at[c]].in
 	}
-	ahead(ctx, inputs) // an error is met again
+	ahead(ctx, inputs) // the computation returns an error again
 }
 
-// noteFailed notes an error for whoever asks first.
+// noteFailed stores an error for the next request.
 func (m *Making) noteFailed(ctx context.Context, err error) {
 	if ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled) {
 		m.failed = err

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// A turn is a lock whose owners may be slow, so that who waits for it may leave. The
-// zero turn is free, and takes no memory of its own as long as nobody waits: there is
-// one for each sample that is under way.
+// A turn is a lock for slow owners: waiting for it can be canceled. The zero turn is
+// free, and allocates memory only while a goroutine waits, because each sample in
+// progress has one.
 type turn struct {
 	mu      sync.Mutex
 	taken   bool
-	changed chan struct{} // closed when it is given back; nil if nobody waits
+	changed chan struct{} // closed when the turn is released; nil if no goroutine waits
 }
 
 // tryTake takes the turn if it is free.
@@ -35,7 +35,7 @@ func (t *turn) take(ctx context.Context) error {
 	return nil
 }
 
-// given returns what is closed when the turn is free.
+// given returns a channel that is closed when the turn is free.
 func (t *turn) given() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +55,7 @@ var free = func() <-chan struct{} {
 	return c
 }()
 
-// give gives the turn back.
+// give releases the turn.
 func (t *turn) give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,21 +24,21 @@ import (
 //		Names []string      `item:"names,shared" ext:"json"`
 //	}
 //
-// Only the items named are read. By the type of its field an item is read as
+// Only these items are read. The type of a field says how its item is read:
 //
-//   - *Item: not at all; it can be read when it is wanted.
-//   - []byte: the bytes of the item, however they are encoded.
-//   - image.Image, array.Array, *array.Array: its value, where an image can be
-//     had as an array and the reverse, as package array describes.
-//   - string and whatever else the value already is.
+//   - *Item: not read; the caller can read it later.
+//   - []byte: the bytes of the item, in any encoding.
+//   - image.Image, array.Array, *array.Array: its value. Images and arrays are
+//     converted to each other, as package array describes.
+//   - string and any other type of the value: the value itself.
 //   - structs, maps, slices, numbers and pointers to these: a JSON or YAML
-//     document of that form. Fields of structs are named as the format's own
-//     tag says (json, yaml), else by the name of the field in any case. What
-//     the document has and the struct has not is left out, the reverse stays
-//     zero.
+//     document of that form. Fields of structs are named by the tag of the
+//     format (json, yaml), or else by the name of the field, ignoring case.
+//     Fields that only the document has are ignored; fields that only the
+//     struct has stay zero.
 //
-// With ",optional" the item may be missing, and leaves the zero value. An error
-// names the item, and the path in its document. Two fields may read one item.
+// With ",optional" the item may be missing, which leaves the zero value. An error
+// names the item and the path in its document. Two fields may read one item.
 func Decode[T any](ctx context.Context, s Sample) (T, error) {
 	var v T
 	fields, err := taggedFields(reflect.TypeFor[T]())
@@ -61,11 +61,11 @@ func Decode[T any](ctx context.Context, s Sample) (T, error) {
 	return v, nil
 }
 
-// Encode makes a sample of a struct, or of a pointer to one, with the tags of
-// [Decode]. The tag ext says how an item is encoded when its bytes are asked
-// for; only an *Item needs none, and a []byte is taken to be encoded. An item
-// with ",shared" is shared, one with ",optional" is left out if the field is
-// zero. Two fields for one item are an error.
+// Encode returns a sample computed from a struct, or from a pointer to one, with the
+// tags of [Decode]. The tag ext says how an item is encoded on demand. Only an *Item
+// needs none; a []byte must already be encoded. An item with ",shared" is shared, and
+// one with ",optional" is omitted if the field is zero. Two fields for one item are an
+// error.
 func Encode(v any) (Sample, error) {
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer {
@@ -96,8 +96,7 @@ func Encode(v any) (Sample, error) {
 	return s, nil
 }
 
-// Typed is ds with each sample read into a T when it is asked for. See
-// [Decode].
+// Typed returns ds with each sample decoded into a T on request. See [Decode].
 func Typed[T any](ds Dataset[Sample]) Dataset[T] {
 	return Func(ds.Len(), func(ctx context.Context, i int) (T, error) {
 		s, err := ds.At(ctx, i)
@@ -113,10 +112,10 @@ func Typed[T any](ds Dataset[Sample]) Dataset[T] {
 	})
 }
 
-// NewTyped returns a maker from a function between structs with the tags of
-// [Decode]: it reads the items that In names, those that are optional where
-// they are there, and makes those that Out names. Code and params are as in
-// [MakerFunc]: with the zero Code f is known by its source.
+// NewTyped returns a transform from a function between structs with the tags of
+// [Decode]. It reads the items of In, the optional ones if they exist, and computes
+// those of Out. code and params are as in [MakerFunc]: with the zero code, f is
+// identified by its source.
 func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Context, in In) (Out, error), params ...key.Param) (Maker, error) {
 	in, err := taggedFields(reflect.TypeFor[In]())
 	if err != nil {
@@ -160,8 +159,8 @@ type taggedField struct {
 	index            []int
 }
 
-// formats lists the extensions under which fields are encoded, or returns nil if that
-// is not known of each.
+// formats lists the extensions under which fields are encoded, or returns nil if one is
+// unknown.
 func (t tagged) formats() []string {
 	exts := make([]string, len(t))
 	for i, f := range t {
@@ -180,8 +179,7 @@ func (t tagged) keys() []string {
 	return keys
 }
 
-// present returns the keys that must be there, and of the others those that
-// are.
+// present returns the required keys, and the optional ones that exist.
 func (t tagged) present(have []string) []string {
 	keys := make([]string, 0, len(t))
 	for _, f := range t {

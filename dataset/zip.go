@@ -8,14 +8,14 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// Zip joins the samples at the same position of its parts. The parts must be
-// of equal length, and no key may be in two of them.
+// Zip joins the samples at the same position of its parts. The parts must have equal
+// length and must not share keys.
 func Zip(node string, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 	return ZipWith(node, nil, parts...)
 }
 
-// ZipWith is [Zip] of parts that may have the same keys: add returns a sample with the items
-// of another one.
+// ZipWith is [Zip] for parts that may share keys: add returns a sample with the items of
+// another one added.
 func ZipWith(node string, add func(to, s Sample) Sample, parts ...Dataset[Sample]) (Dataset[Sample], error) {
 	if len(parts) == 0 {
 		return List[Sample](), nil
@@ -30,7 +30,7 @@ func ZipWith(node string, add func(to, s Sample) Sample, parts ...Dataset[Sample
 
 type zipped struct {
 	node  string
-	add   func(to, s Sample) Sample // nil: no key may be in two parts
+	add   func(to, s Sample) Sample // nil: parts must not share keys
 	parts []Dataset[Sample]
 	n     int
 	join
@@ -38,8 +38,8 @@ type zipped struct {
 
 func (z *zipped) Len() int { return z.n }
 
-// joined holds the samples of datasets that join others, while one that is joined of them
-// is put together: each of them is, once, by however many ways it is come to.
+// joined caches the samples of joining datasets while one of them is assembled, so that
+// each is assembled once, on any number of paths.
 type joined struct {
 	mu      sync.Mutex
 	samples map[joinedAt]Sample

@@ -8,19 +8,19 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// A slot is an element that is under way between goroutines, with where its input was
-// behind it. Slots are used again, so that nothing is allocated for an element.
+// A slot passes an element between goroutines, with the mark of its input after it.
+// Slots are reused, so elements need no allocation.
 type slot[T, U any] struct {
 	in    T
 	out   U
 	err   error
 	mark  []byte
 	bytes int64
-	done  chan struct{} // gets one when out or err is there
+	done  chan struct{} // receives one value when out or err is set
 }
 
-// A line hands slots from a goroutine that reads an input to the one that takes elements,
-// in order.
+// A line passes slots, in order, from the goroutine that reads an input to the one that
+// takes elements.
 type line[T, U any] struct {
 	in     *input[T]
 	ctx    context.Context
@@ -29,7 +29,7 @@ type line[T, U any] struct {
 	begun  bool
 	free   chan *slot[T, U]
 	queue  chan *slot[T, U]
-	last   []byte // the mark behind the element that was handed out last
+	last   []byte // the mark after the last returned element
 }
 
 func newLine[T, U any](o *opening, of Stream[T], slots int) (*line[T, U], error) {
@@ -48,8 +48,8 @@ func newLine[T, U any](o *opening, of Stream[T], slots int) (*line[T, U], error)
 // errGone is the error of a function that has ended its goroutine.
 var errGone = errors.New("a function of the stream has ended its goroutine (runtime.Goexit)")
 
-// fill reads the input as long as there are free slots. send gets each that has an
-// element; if it fails, nobody has the slot. A slot with an error is the last.
+// fill reads the input while there are free slots. send receives each slot with an
+// element; if it fails, the slot is lost. A slot with an error is the last.
 func (l *line[T, U]) fill(send func(*slot[T, U]) error) {
 	for {
 		var s *slot[T, U]
@@ -72,7 +72,7 @@ func (l *line[T, U]) one(s *slot[T, U], send func(*slot[T, U]) error) error {
 			s.err = err
 			s.done <- struct{}{}
 		}
-		l.queue <- s // has room for all slots
+		l.queue <- s // has capacity for all slots
 	}()
 	_, err = singleflight.Protect(func() (struct{}, error) {
 		v, err := l.in.next(l.ctx)

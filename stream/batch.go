@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Batch puts each n elements into one. The last batch has those that are left, or with
-// drop there is none of them. Its state is that of its input.
+// Batch groups each n elements into one. The last batch is shorter if elements are left
+// over; with drop, they are omitted. Its state is that of its input.
 func Batch[T any](s Stream[T], n int, drop bool) Stream[[]T] {
 	if n < 1 {
 		return refused[[]T]("batch", "a batch cannot have %d elements", n)
@@ -39,7 +39,7 @@ type batchCursor[T any] struct {
 	of *batchNode[T]
 }
 
-// mostAtOnce bounds what is taken into memory before there is anything to put there.
+// mostAtOnce bounds the memory allocated before there are elements for it.
 const mostAtOnce = 1 << 10
 
 func (c *batchCursor[T]) next(ctx context.Context) ([]T, error) {

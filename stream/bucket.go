@@ -8,38 +8,39 @@ import (
 	"slices"
 )
 
-// Bucketing says how elements of about one length are put into batches.
+// Bucketing configures [Bucket], which batches elements of similar length.
 type Bucketing struct {
-	// Bounds are lengths, ascending: elements shorter than the first are put together,
-	// those shorter than the second, and so on, and those that are left.
+	// Bounds are lengths, ascending. The first bucket has elements shorter than the first
+	// bound, the second those shorter than the second, and so on; the last bucket has the
+	// rest.
 	Bounds []int
-	// Size is how many elements a batch has at most; 0 is no bound.
+	// Size is the largest number of elements of a batch; 0 means no bound.
 	Size int
-	// Tokens is what their lengths add up to at most, or with Padding what they take when
-	// all are as long as the longest; 0 is no bound.
+	// Tokens bounds the total length of a batch. With Padding, each element counts with the
+	// length of the longest. 0 means no bound.
 	Tokens  int
 	Padding bool
-	// Buffer, if it is more than 0, is how many elements are held in each bucket to put
-	// those of about one length together: when there are as many, they are put into
-	// batches from the shortest on, those of one length as they came.
+	// Buffer, if greater than 0, is the number of elements held in each bucket for sorting.
+	// When it is full, they are batched from the shortest on; elements of equal length keep
+	// their order.
 	Buffer int
-	// Drop leaves out batches that are not full when the input ends. With Tokens alone no
-	// batch is known to be full, so it leaves out none.
+	// Drop omits incomplete batches at the end of the input. With Tokens alone, a batch is
+	// never known to be full, so none is omitted.
 	Drop bool
-	// Long leaves out elements that are longer than Tokens, which else are an error.
+	// Long omits elements that are longer than Tokens; otherwise they are an error.
 	Long bool
-	// Every, if it is more than 0, has all that is held leave after so many elements of
-	// the input: then no more than these are read again where a state is resumed.
+	// Every, if greater than 0, empties all buckets after that many input elements. A
+	// resumed state then reads at most that many again.
 	Every int
 }
 
 // ErrTooLong is the error of an element that fits into no batch.
 var ErrTooLong = errors.New("it is longer than a batch may be; raise Tokens, or say Long to leave out such elements")
 
-// Bucket puts elements of about one length into batches: see [Bucketing]. A batch comes
-// when it is full; at the end those that are not, from the shortest elements on. Its state
-// is that of its input where it last held nothing, and how many batches it has handed out
-// since.
+// Bucket groups elements of similar length into batches: see [Bucketing]. A batch is
+// returned when it is full, and incomplete ones at the end, from the shortest elements
+// on. Its state is the state of its input when it last held nothing, and the number of
+// batches since.
 func Bucket[T any](s Stream[T], b Bucketing, length func(T) int) Stream[[]T] {
 	switch {
 	case b.Size < 0 || b.Tokens < 0 || b.Buffer < 0 || b.Every < 0:
@@ -55,7 +56,7 @@ func Bucket[T any](s Stream[T], b Bucketing, length func(T) int) Stream[[]T] {
 	return Stream[[]T]{&bucketNode[T]{s, b, length}}
 }
 
-// Tokens puts elements, as they come, into batches whose lengths add up to most.
+// Tokens groups elements, in order, into batches with a total length of at most most.
 func Tokens[T any](s Stream[T], most int, length func(T) int) Stream[[]T] {
 	return Bucket(s, Bucketing{Tokens: most}, length)
 }
@@ -82,13 +83,13 @@ func (b *bucketNode[T]) open(o *opening) (cursor[[]T], error) {
 	return hold[[]T](since, &bucketer[T]{of: b, in: in, buckets: make([]pile[T], len(b.Bounds)+1)}, in), nil
 }
 
-// bucketer has, of each bucket, the elements that wait and the batch that is being made.
+// bucketer holds, for each bucket, the waiting elements and the current batch.
 type bucketer[T any] struct {
 	of      *bucketNode[T]
 	in      *input[T]
 	buckets []pile[T]
-	ready   [][]T // batches that are full
-	n       int   // elements held, those of ready not counted
+	ready   [][]T // full batches
+	n       int   // elements held, without those of ready
 }
 
 func (b *bucketer[T]) holds() bool { return b.n > 0 || len(b.ready) > 0 }
@@ -143,7 +144,7 @@ func (b *bucketer[T]) add(v T) error {
 	return nil
 }
 
-// flush hands out all that is held, or drops it, but for what fills batches.
+// flush moves all held elements to ready or, with drop, only full batches.
 func (b *bucketer[T]) flush(drop bool) {
 	for i := range b.buckets {
 		p := &b.buckets[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// chunkCodec writes elements one after another, each with its length before it.
+// chunkCodec writes elements in sequence, each after its length.
 func chunkCodec[T any](of *codec.Value[T]) *codec.Value[[]T] {
 	id := "larder stream chunk 1 of " + of.ID
 	return &codec.Value[[]T]{

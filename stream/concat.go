@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Concat has the elements of its parts one after another. Its state is which part it is
-// at, and that of the part.
+// Concat returns the elements of its parts in sequence. Its state is the index of the
+// current part, and the state of that part.
 func Concat[T any](parts ...Stream[T]) Stream[T] { return Stream[T]{concatNode[T](parts)} }
 
 type concatNode[T any] []Stream[T]
@@ -34,7 +34,7 @@ type concatCursor[T any] struct {
 	parts []Stream[T]
 	o     *opening
 	k     int
-	in    *input[T] // nil where there is no part
+	in    *input[T] // nil if there is no part
 }
 
 func (c *concatCursor[T]) next(ctx context.Context) (v T, err error) {

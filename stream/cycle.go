@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Cycle reads a stream times times, or for ever if times is 0. A pass that has no elements
-// is the last one. Its state is the number of the pass, and that of its input.
+// Cycle reads a stream times times, or forever if times is 0. A pass without elements is
+// the last one. Its state is the number of the pass, and the state of its input.
 func Cycle[T any](s Stream[T], times int) Stream[T] {
 	if times < 0 {
 		return refused[T]("cycle", "a stream cannot be read %d times", times)

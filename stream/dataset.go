@@ -12,22 +12,22 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// FromDataset is a stream of the elements of a dataset, in their order. Its state is the
-// index of the next one, and it seeks. identity says what is in the dataset, such as
-// [dataset.Fingerprint] does; "" is not known.
+// FromDataset returns a stream of the elements of a dataset, in order. Its state is the
+// index of the next one, and it seeks. identity identifies the content of the dataset,
+// for example [dataset.Fingerprint]; "" means unknown.
 func FromDataset[T any](ds dataset.Dataset[T], identity string) Stream[T] {
 	return Stream[T]{&listNode[T]{name: "dataset", identity: identity, len: ds.Len(), step: 1, at: ds.At}}
 }
 
-// SampleCodec writes samples with the bytes of their items, which are read for it, and
-// reads them back. Values of items are what their bytes decode to, so none is lost.
+// SampleCodec encodes samples with the bytes of their items, which it reads. Nothing is
+// lost, because the value of an item is what its bytes decode to.
 var SampleCodec = &codec.Value[dataset.Sample]{
 	ID: sampleFormat, Type: xxh3.HashString(sampleFormat), Encode: encodeSample, Decode: decodeSample, Aliases: true,
 }
 
 const sampleFormat = "larder sample 1: " + records.Format
 
-// codecFor returns how elements are written that nobody said it of.
+// codecFor returns the default codec of elements.
 func codecFor[T any]() (*codec.Value[T], error) {
 	if c, ok := any(SampleCodec).(*codec.Value[T]); ok {
 		return c, nil
@@ -36,7 +36,7 @@ func codecFor[T any]() (*codec.Value[T], error) {
 }
 
 func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
-	ctx := context.Background() // what lies in files is read whole, and at once
+	ctx := context.Background() // reads whole files immediately
 	items := make([]records.Item, 0, s.Len())
 	for f := range s.Fields() {
 		it := records.Item{Key: f.Key, Shared: f.Shared}
@@ -55,7 +55,7 @@ func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
 	return append(dst, records.Encode(items)...), nil
 }
 
-// An ItemError says which item of a sample went wrong.
+// An ItemError says which item of a sample caused an error.
 type ItemError struct {
 	Key string
 	Err error
@@ -63,7 +63,7 @@ type ItemError struct {
 
 func (e *ItemError) Error() string { return "item " + display.Name(e.Key) + ": " + e.Err.Error() }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *ItemError) Unwrap() error { return e.Err }
 
 func decodeSample(b []byte) (dataset.Sample, error) {

@@ -8,7 +8,7 @@ type Indexed[T any] struct {
 	Value T
 }
 
-// Enumerate numbers elements, from first on. Its state is that of its input.
+// Enumerate numbers elements, starting with first. Its state is that of its input.
 func Enumerate[T any](s Stream[T], first int) Stream[Indexed[T]] {
 	return Stream[Indexed[T]]{&enumerateNode[T]{s, first}}
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// Expand replaces each element by the elements of a source that is made of it: the lines
-// of a file, the members of an archive. name says in messages what they are. Its state is
-// that of its input before the element at hand, and where that one's source is; sources
-// that are [Live] cannot be resumed in the middle.
+// Expand replaces each element by the elements of a source that f returns for it, such
+// as the lines of a file or the members of an archive. name describes them in messages.
+// Its state is the state of its input before the current element, and the position in
+// that element's source. [Live] sources cannot be resumed in the middle.
 func Expand[T, U any](s Stream[T], name string, f func(ctx context.Context, v T) (Source[U], error)) Stream[U] {
 	return Stream[U]{&expandNode[T, U]{name, s, f}}
 }
@@ -22,7 +22,7 @@ func FlatMap[T, U any](s Stream[T], f func(ctx context.Context, v T) ([]U, error
 	})
 }
 
-// Unbatch hands out the elements of batches one by one.
+// Unbatch returns the elements of batches one by one.
 func Unbatch[T any](s Stream[[]T]) Stream[T] { return unbatched(s, "unbatch") }
 
 func unbatched[T any](s Stream[[]T], name string) Stream[T] {
@@ -53,14 +53,14 @@ func (e *expandNode[T, U]) open(o *opening) (cursor[U], error) {
 	return c, nil
 }
 
-// expandCursor is within an element, or between two.
+// expandCursor is a position within an element, or between two.
 type expandCursor[T, U any] struct {
 	of       *expandNode[T, U]
 	ctx      context.Context
 	in       *input[T]
-	before   []byte // mark of the input before the element at hand
+	before   []byte // mark of the input before the current element
 	feed     Feed[U]
-	made, at uint64 // of the element at hand: how many were handed out, and where its source is
+	made, at uint64 // of the current element: how many were returned, and the position of its source
 }
 
 func (c *expandCursor[T, U]) next(ctx context.Context) (u U, err error) {
@@ -87,8 +87,8 @@ func (c *expandCursor[T, U]) next(ctx context.Context) (u U, err error) {
 	}
 }
 
-// enter opens the source of the next element. Where a state was in the middle of one, it
-// goes on there.
+// enter opens the source of the next element, at the position of the state if there is
+// one.
 func (c *expandCursor[T, U]) enter(ctx context.Context) error {
 	if c.made == 0 {
 		c.before = c.in.mark(c.before[:0])
@@ -133,7 +133,7 @@ func (c *expandCursor[T, U]) begin(ctx context.Context, v T) (err error) {
 	return nil
 }
 
-// leave ends the element at hand.
+// leave ends the current element.
 func (c *expandCursor[T, U]) leave() error {
 	err := c.feed.Close()
 	c.feed, c.made, c.at = nil, 0, 0
@@ -147,7 +147,7 @@ func (c *expandCursor[T, U]) mark(to []byte) []byte {
 
 func (c *expandCursor[T, U]) close() {
 	if c.feed != nil {
-		_ = c.feed.Close() // what was read of it was whole
+		_ = c.feed.Close() // the element was read completely
 	}
 	c.in.close()
 }

@@ -2,7 +2,7 @@ package stream
 
 import "context"
 
-// Filter leaves out elements for which keep returns false. Its state is that of its input.
+// Filter omits elements for which keep returns false. Its state is that of its input.
 func Filter[T any](s Stream[T], keep func(ctx context.Context, v T) (bool, error)) Stream[T] {
 	return Stream[T]{&filterNode[T]{s, keep}}
 }

@@ -8,35 +8,35 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// Forking says what branches of a stream hold while one of them is ahead of another.
+// Forking bounds what branches of a stream hold while one of them is ahead of another.
 type Forking[T any] struct {
-	// Elements is how many are held in memory at most, 1000 if it is 0, and Bytes what
-	// they take, 64 MiB if it is 0, as Size says; a nil one is that of [Prefetch]. What is
-	// beyond is written to a file, and read back when its turn comes.
+	// Elements is the largest number of elements held in memory; 0 means 1000. Bytes bounds
+	// their total Size; 0 means 64 MiB. A nil Size is that of [Prefetch]. Further elements
+	// are written to a file, and read back later.
 	Elements int
 	Bytes    int64
 	Size     func(T) int64
-	// Codec is how elements are written; nil is codec.For[T], and for samples
-	// [SampleCodec].
+	// Codec encodes elements; nil means codec.For[T], and [SampleCodec] for samples.
 	Codec *codec.Value[T]
-	// Dir is where the file is, the folder for temporary files if it is "".
+	// Dir is the directory of the file; "" means the one for temporary files.
 	Dir string
 }
 
 const defaultForkBytes = 64 << 20
 
-// Fork makes n streams of one, each with all of its elements. Branches that are opened
-// together, as parts of one stream or by [Together], read the input once, however they
-// drift apart, and share its elements, which must not be changed. What is opened by itself,
-// or later than another, such as by [Concat] or [Cycle], reads the input for itself. The
-// state of a branch is how many elements came before, and that of the input there;
-// resumed together, the one that is furthest behind says where the input is read again.
+// Fork returns n streams, each with all elements of s. Branches that are opened
+// together, as parts of one stream or by [Together], read the input once, however far
+// they drift apart. They share its elements, which must not be changed. A branch that is
+// opened separately or later, for example by [Concat] or [Cycle], reads the input
+// itself. The state of a branch is the number of elements before it, and the state of
+// the input there. If branches are resumed together, the input is read from the position
+// of the last one.
 func Fork[T any](s Stream[T], n int, f Forking[T]) []Stream[T] {
 	return forked(s, n, f, nil)
 }
 
-// Route makes n streams of one: an element is in the one that to says, from 0 on. All else
-// is as with [Fork].
+// Route returns n streams and passes each element to the one with the index that to
+// returns. Otherwise it is like [Fork].
 func Route[T any](s Stream[T], n int, f Forking[T], to func(T) int) []Stream[T] {
 	return forked(s, n, f, to)
 }
@@ -69,7 +69,7 @@ func forked[T any](s Stream[T], n int, f Forking[T], to func(T) int) []Stream[T]
 	return branches
 }
 
-// A trunk is what branches have in common.
+// A trunk is the common part of branches.
 type trunk[T any] struct {
 	in Stream[T]
 	Forking[T]
@@ -77,7 +77,7 @@ type trunk[T any] struct {
 	to func(T) int
 }
 
-// whose returns the branch that an element is for.
+// whose returns the branch of an element.
 func (t *trunk[T]) whose(v T) (int, error) {
 	if t.to == nil {
 		return 0, nil
@@ -116,13 +116,13 @@ func (b *branchNode[T]) open(o *opening) (cursor[T], error) {
 	return c, nil
 }
 
-// branchCursor is one branch. What it has of the reading belongs to that.
+// branchCursor is one branch. Its fields about the reading belong to the reading.
 type branchCursor[T any] struct {
 	of     *branchNode[T]
 	shared *reading[T]
-	at     uint64 // elements of the input so far
+	at     uint64 // number of elements of the input so far
 	before []byte // the mark of the input there
-	file   place  // of the element that comes next, if it is in a file
+	file   place  // of the next element, if it is in a file
 	closed bool
 }
 
@@ -135,7 +135,7 @@ func (c *branchCursor[T]) next(ctx context.Context) (T, error) {
 	}
 }
 
-// open opens the input where a mark says.
+// open opens the input at a mark.
 func (t *trunk[T]) open(o *opening, mark []byte) (*input[T], error) {
 	m := marksOf(mark)
 	in, err := openInput(o.later(m), t.in)

@@ -8,38 +8,38 @@ import (
 	"io"
 )
 
-// Grouping says how elements are grouped by key.
+// Grouping configures [Group].
 type Grouping struct {
-	// Buffer is how many elements are held at most, 10000 if it is 0. Where it is full,
-	// the largest group leaves, of several the one that began first.
+	// Buffer is the largest number of elements held; 0 means 10000. When it is full, the
+	// largest group is returned; of several, the oldest.
 	Buffer int
-	// Size is how many elements a group has at most; it leaves when it has them. 0 is no
-	// bound but Buffer.
+	// Size is the largest number of elements of a group, which is returned when it has
+	// them. 0 means no bound but Buffer.
 	Size int
-	// AtLeast is how many elements a group must have to be handed out. What has less when
-	// it would leave is an error, or, with Drop, left out.
+	// AtLeast is the smallest number of elements of a returned group. A smaller group is an
+	// error or, with Drop, omitted.
 	AtLeast int
 	Drop    bool
-	// Every, if it is more than 0, has all groups leave after so many elements of the
-	// input: then no more than these are read again where a state is resumed.
+	// Every, if greater than 0, returns all groups after that many input elements. A
+	// resumed state then reads at most that many again.
 	Every int
 }
 
 const defaultBuffer = 10_000
 
-// A Grouped is elements of one key, in their order.
+// A Grouped holds elements with one key, in their order.
 type Grouped[K comparable, T any] struct {
 	Key    K
 	Values []T
 }
 
-// ErrSmallGroup is the error of a group that has to leave and has too few elements.
+// ErrSmallGroup is the error of a group that must be returned and has too few elements.
 var ErrSmallGroup = errors.New("a group must leave and has too few elements; give it more room with Buffer, or say Drop")
 
-// Group puts elements of the same key together, as far as they fit into a buffer. Groups
-// that are left at the end come in the order in which they began. Its state is that of its
-// input where it last held nothing, and how many groups it has handed out since: where
-// some key is always there, that is the beginning, unless Every says otherwise.
+// Group collects elements with the same key, within the bounds of a buffer. Groups left
+// at the end are returned in the order in which they began. Its state is the state of
+// its input when it last held nothing, and the number of groups since. If some key is
+// always held, that is the beginning, unless Every is set.
 func Group[K comparable, T any](s Stream[T], g Grouping, by func(T) K) Stream[Grouped[K, T]] {
 	if g.Buffer == 0 {
 		g.Buffer = defaultBuffer
@@ -74,12 +74,12 @@ func (g *groupNode[K, T]) open(o *opening) (cursor[Grouped[K, T]], error) {
 	return hold[Grouped[K, T]](since, &grouper[K, T]{of: g, in: in, groups: map[K]*begun[K, T]{}}, in), nil
 }
 
-// begun is a group that has not left, in a ring of them by age.
+// begun is a current group, in a ring of groups by age.
 type begun[K comparable, T any] struct {
 	Grouped[K, T]
 	before, after *begun[K, T]
 	number        uint64 // of groups that began before
-	place         int    // in the heap
+	place         int    // position in the heap
 }
 
 type grouper[K comparable, T any] struct {
@@ -156,12 +156,12 @@ func (g *grouper[K, T]) add(v T) (*begun[K, T], error) {
 	return b, nil
 }
 
-// errNotItself is the error of a key that would never be found again.
+// errNotItself is the error of a key that could never be found again.
 var errNotItself = errors.New("the key is not equal to itself, as NaN is not; make another of it")
 
 func equal[K comparable](a, b K) bool { return a == b }
 
-// leave takes a group out. ok is false if it is dropped.
+// leave removes a group. ok is false if it is dropped.
 func (g *grouper[K, T]) leave(b *begun[K, T]) (out Grouped[K, T], ok bool, err error) {
 	if len(b.Values) < g.of.AtLeast && !g.of.Drop {
 		return out, false, g.in.wrong("group", fmt.Errorf("%w: the group %v has %d of %d", ErrSmallGroup, b.Key, len(b.Values), g.of.AtLeast))

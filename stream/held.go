@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 )
 
-// A machine is an operator that holds elements. What it makes is a function of what it
-// reads.
+// A machine is an operator that holds elements. Its outputs are a function of its
+// inputs.
 type machine[U any] interface {
 	next(ctx context.Context) (U, error)
-	// holds reports whether what it makes next depends on what it has read.
+	// holds reports whether the next output depends on elements read before.
 	holds() bool
 }
 
-// A holder keeps the state of a machine: where its inputs were when it last held nothing,
-// and how many elements it has made since.
+// A holder keeps the state of a machine: the position of its inputs when it last held
+// nothing, and the number of outputs since.
 type holder[U any] struct {
 	machine machine[U]
 	inputs  interface {
@@ -23,10 +23,11 @@ type holder[U any] struct {
 	}
 	anchor []byte
 	since  uint64
-	again  uint64 // of since, yet to be made again
+	again  uint64 // of since, outputs to compute again
 }
 
-// hold returns the cursor of a machine, whose inputs were opened after since was taken.
+// hold returns the cursor of a machine. Its inputs are at their recorded position, and
+// it computes since outputs again first.
 func hold[U any](since uint64, m machine[U], inputs interface {
 	mark(to []byte) []byte
 	close()

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// An input counts what comes into an operator, so that errors can say which element
-// they are about. Its end stays its end, however often it is asked for another element.
+// An input counts the elements that an operator reads, for error messages. After the
+// end, it returns only the end.
 type input[T any] struct {
 	from  cursor[T]
 	n     uint64
@@ -42,5 +42,5 @@ func (i *input[T]) mark(to []byte) []byte {
 
 func (i *input[T]) close() { i.from.close() }
 
-// wrong is an error about the element that came last.
+// wrong returns an error about the last element.
 func (i *input[T]) wrong(op string, err error) error { return wrongAt(op, i.n-1, err) }

@@ -10,19 +10,19 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Mixing says how streams are interleaved.
+// Mixing configures [Interleave].
 type Mixing struct {
-	// Weights, one for each stream, say how often each is drawn from: by chance, as Seed
-	// and the number of draws before say. Without weights they have turns.
+	// Weights, one for each stream, are sampling weights. The choice is random: a function
+	// of Seed and the number of draws before. Without weights, streams take turns.
 	Weights []float64
 	Seed    uint64
-	// Longest goes on without the streams that have ended, to the end of the last. Else
-	// the first whose turn it is and that has ended is the end.
+	// Longest continues without the streams that have ended, to the end of the last.
+	// Otherwise the first chosen stream that has ended is the end.
 	Longest bool
 }
 
-// Interleave takes elements of several streams. Its state is that of all of them, which of
-// them have ended, and how many turns or draws there were.
+// Interleave takes elements of several streams. Its state is the states of all of them,
+// which of them have ended, and the number of turns or draws.
 func Interleave[T any](m Mixing, parts ...Stream[T]) Stream[T] {
 	if len(m.Weights) > 0 && len(m.Weights) != len(parts) {
 		return refused[T]("interleave", "there are %d weights for %d streams", len(m.Weights), len(parts))
@@ -71,7 +71,7 @@ type interleaveCursor[T any] struct {
 	of    *interleaveNode[T]
 	in    []*input[T]
 	ended []bool
-	left  int // that have not ended
+	left  int // streams that have not ended
 	turns uint64
 }
 
@@ -94,7 +94,7 @@ func (c *interleaveCursor[T]) next(ctx context.Context) (v T, err error) {
 	return v, io.EOF
 }
 
-// whose says whose turn it is.
+// whose returns the stream to read next.
 func (c *interleaveCursor[T]) whose() int {
 	if len(c.of.Weights) == 0 {
 		return int(c.turns % uint64(len(c.in)))

@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// Joining says how two streams are joined by key.
+// Joining configures [Join].
 type Joining struct {
-	// Buffer is how many elements of the right stream are held at most until one of the
-	// left asks for them, 10000 if it is 0.
+	// Buffer is the largest number of elements of the right stream that wait for their
+	// partner; 0 means 10000.
 	Buffer int
-	// Oldest says that where it is full the oldest element goes. Else that is an error.
+	// Oldest drops the oldest element when the buffer is full. Otherwise that is an error.
 	Oldest bool
-	// Unmatched leaves out elements of the left stream that have no partner. Else that is
+	// Unmatched omits elements of the left stream that have no partner. Otherwise that is
 	// an error.
 	Unmatched bool
-	// Rest says that elements of the right stream may be left over when the left one ends.
-	// Else that is an error; those that were not read yet are not looked at.
+	// Rest allows unused elements of the right stream when the left one ends. Otherwise
+	// they are an error; elements that were not read yet are not checked.
 	Rest bool
 }
 
@@ -31,9 +31,9 @@ var (
 )
 
 // Join pairs each element of the left stream with one of the right stream that has the
-// same key, in the order of the left stream. The right one is read as far as that takes;
-// each of its elements is used once. Its state is that of both streams where it last held
-// nothing, and how many pairs it has handed out since.
+// same key, in the order of the left stream. It reads the right stream only as far as
+// needed, and uses each of its elements once. Its state is the state of both streams
+// when it last held nothing, and the number of pairs since.
 func Join[A, B any, K comparable](left Stream[A], right Stream[B], j Joining, ofLeft func(A) K, ofRight func(B) K) Stream[Pair[A, B]] {
 	if j.Buffer == 0 {
 		j.Buffer = defaultBuffer
@@ -72,7 +72,7 @@ type joiner[A, B any, K comparable] struct {
 	*two[A, B]
 	of      *joinNode[A, B, K]
 	waiting map[K]waiting[B]
-	ages    []aged[K] // by age, also some that wait no more
+	ages    []aged[K] // by age, with some that no longer wait
 	ended   bool      // the right stream
 }
 
@@ -113,7 +113,7 @@ func (j *joiner[A, B, K]) next(ctx context.Context) (p Pair[A, B], err error) {
 	}
 }
 
-// find reads the right stream until it has a key.
+// find reads the right stream up to an element with key k.
 func (j *joiner[A, B, K]) find(ctx context.Context, k K) (ok bool, err error) {
 	for {
 		if _, ok = j.waiting[k]; ok || j.ended {
@@ -133,7 +133,7 @@ func (j *joiner[A, B, K]) find(ctx context.Context, k K) (ok bool, err error) {
 	}
 }
 
-// keep has an element of the right stream wait.
+// keep stores an element of the right stream.
 func (j *joiner[A, B, K]) keep(v B) error {
 	k := j.of.ofRight(v)
 	if !equal(k, k) {
@@ -168,7 +168,7 @@ func (j *joiner[A, B, K]) oldest() (k K) {
 	return k
 }
 
-// tidy forgets those that wait no more.
+// tidy removes entries that no longer wait.
 func (j *joiner[A, B, K]) tidy() {
 	kept := make([]aged[K], 0, len(j.waiting))
 	for _, a := range j.ages {

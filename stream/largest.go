@@ -1,7 +1,7 @@
 package stream
 
-// largest is a heap of groups: the largest first, of several the one that began first. Its
-// methods are those of container/heap.
+// largest is a heap of groups: the largest first, of several the oldest. Its methods are
+// those of container/heap.
 type largest[K comparable, T any] []*begun[K, T]
 
 // Len implements heap.Interface.

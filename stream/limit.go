@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// Limit ends after n elements, and reads no more of its input. Its state is that of its
-// input.
+// Limit ends after n elements, and reads no further. Its state is that of its input.
 func Limit[T any](s Stream[T], n int) Stream[T] {
 	if n < 0 {
 		return refused[T]("limit", "there cannot be %d elements", n)
@@ -40,7 +39,7 @@ type limitCursor[T any] struct {
 
 func (c *limitCursor[T]) next(ctx context.Context) (v T, err error) {
 	if c.input.n >= uint64(c.n) {
-		c.close() // what nobody reads any more holds up no branches of a fork
+		c.close() // an unused input must not block the branches of a fork
 		return v, io.EOF
 	}
 	return c.input.next(ctx)

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// Of is a stream of values in memory. It seeks.
+// Of returns a stream of values in memory. It seeks.
 func Of[T any](values ...T) Stream[T] {
 	return Stream[T]{&listNode[T]{name: "values", len: len(values), step: 1, at: func(_ context.Context, i int) (T, error) { return values[i], nil }}}
 }
 
-// listNode is what has random access after all: every step-th of len elements, from the
-// first on. Its state is how many of them came before.
+// listNode is a stream with random access: every step-th of len elements, from first on.
+// Its state is the number of elements before.
 type listNode[T any] struct {
 	name, identity   string
 	len, first, step int
@@ -26,7 +26,7 @@ func (l *listNode[T]) describe(s *shape) {
 	}
 }
 
-// sharded passes over what others have without looking at it.
+// sharded skips the elements of other shards without reading them.
 func (l *listNode[T]) sharded(i, n int) node[T] {
 	some := *l
 	some.first, some.step = l.first+i*l.step, l.step*n
@@ -46,7 +46,7 @@ func (c *listCursor[T]) next(ctx context.Context) (v T, err error) {
 	if ctx.Err() != nil {
 		return v, context.Cause(ctx)
 	}
-	left := uint64(0) // how many there are from the first on
+	left := uint64(0) // number of elements from first on
 	if c.list.len > c.list.first {
 		left = uint64((c.list.len - c.list.first + c.list.step - 1) / c.list.step)
 	}

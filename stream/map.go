@@ -2,14 +2,14 @@ package stream
 
 import "context"
 
-// Map makes an element of each. Its state is that of its input. A [Shard] of it makes
-// only its own.
+// Map applies f to each element. Its state is that of its input. A [Shard] of it
+// computes only its own elements.
 func Map[T, U any](s Stream[T], f func(ctx context.Context, v T) (U, error)) Stream[U] {
 	return MapAs(s, "map", f)
 }
 
-// MapAs is [Map] that is called so in messages and states: a name that says what the
-// function does and with which parameters has states of other ones refused.
+// MapAs is [Map] with a name for messages and states. If the name describes the function
+// and its parameters, states of other functions are refused.
 func MapAs[T, U any](s Stream[T], name string, f func(ctx context.Context, v T) (U, error)) Stream[U] {
 	if name == "" {
 		return refused[U]("map", "it needs a name")

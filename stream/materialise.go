@@ -14,18 +14,17 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Keeping says how the elements of a stream are kept.
+// Keeping configures [Materialise].
 type Keeping[T any] struct {
-	// Key says what is in the stream: elements that were kept under it, of a stream of the
-	// same operators and parameters, are taken for those of this one. It may be left out
-	// where the sources have identities and no operator has a function, as then the
-	// stream says it.
+	// Key identifies the content of the stream. Cached elements with the same key,
+	// operators and parameters are used for this stream. It may be empty if all sources
+	// have identities and no operator has a function, because the stream is its own key
+	// then.
 	Key string
-	// Codec is how elements are written; nil is codec.For[T], and for samples
-	// [SampleCodec].
+	// Codec encodes elements; nil means codec.For[T], and [SampleCodec] for samples.
 	Codec *codec.Value[T]
-	// Chunk is how many elements are kept together at most, 1024 if it is 0; and of those
-	// that take more than 4 MiB, no others beside the last.
+	// Chunk is the largest number of elements of a record; 0 means 1024. A record also ends
+	// with the element that takes it above 4 MiB.
 	Chunk int
 }
 
@@ -34,14 +33,14 @@ const (
 	chunkBytes   = 4 << 20
 )
 
-// ErrNoKey is the error of a stream of which nothing says what is in it.
+// ErrNoKey is the error of a stream whose content nothing identifies.
 var ErrNoKey = errors.New("give Keeping a Key that says what is in it, and another one when that changes")
 
-// Materialise makes a dataset of a stream, which has random access: it reads the stream
-// once and keeps its elements in the store of l, in chunks. Where that was interrupted, the
-// next one goes on behind the last chunk; where it was finished, nothing is read. Elements
-// that the store has let go are made again, from the state before them. The dataset may be
-// used by many goroutines; its elements are shared and must not be changed.
+// Materialise returns a stream as a dataset with random access. It reads the stream once
+// and caches its elements in the store of l, in chunks. After an interruption it
+// continues behind the last chunk; a complete stream is not read again. Evicted elements
+// are computed again, from the state before them. The dataset may be used by many
+// goroutines; its elements are shared and must not be changed.
 func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Keeping[T]) (dataset.Dataset[T], error) {
 	sh := shapeOf(s)
 	if sh.err != nil {
@@ -77,7 +76,7 @@ type material[T any] struct {
 	chunks *codec.Value[[]T]
 	shape  string
 	steps  []step
-	ends   []int // of each chunk, the number of elements up to its end
+	ends   []int // for each chunk, the number of elements up to its end
 }
 
 // A step is a chunk without its elements.
@@ -87,13 +86,13 @@ type step struct {
 	End   bool   // the stream ends with it
 }
 
-// action names what is kept of the stream: its chunks by number, its steps by number,
-// and all steps.
+// action identifies a record of the stream: a chunk by number, a step by number, or all
+// steps.
 func (m *material[T]) action(what string, i int) (*key.Action, error) {
 	return key.NewAction("stream "+what, key.Version("1"), m.keep.Key, m.shape, m.keep.Codec.ID, m.keep.Chunk, i)
 }
 
-// index finds all steps, or makes those that there are not.
+// index finds all steps, and computes missing ones.
 func (m *material[T]) index(ctx context.Context) error {
 	a, err := m.action("index", 0)
 	if err != nil {
@@ -156,7 +155,7 @@ func (m *material[T]) chunk(ctx context.Context, k int, compute func(context.Con
 	return r.Value, err
 }
 
-// again makes a chunk that the store has let go.
+// again computes an evicted chunk.
 func (m *material[T]) again(ctx context.Context, k int) (all []T, err error) {
 	var from State
 	if k > 0 {

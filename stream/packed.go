@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// pack writes an entry as a record of a spool: whose it is, the mark, the element.
+// pack encodes an entry for the spool: its branch, the mark, the element.
 func (t *trunk[T]) pack(e entry[T]) ([]byte, error) {
 	b := appendText(binary.AppendUvarint(nil, uint64(e.whose)), e.mark)
 	return t.Codec.Encode(b, e.value)

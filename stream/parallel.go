@@ -7,10 +7,11 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// MapParallel is [Map] by the workers of a pool, a nil one of one for each processor. The
-// elements come in the order of the input; at most two for each worker are being made or
-// wait to be taken. Its state is that of the input behind the last element that was taken:
-// what was made ahead is made again. The input is read by a goroutine of its own.
+// MapParallel is [Map] with the workers of a pool; a nil pool has one for each
+// processor. Elements are returned in the order of the input. At most two for each
+// worker are being computed or waiting. Its state is that of the input after the last
+// returned element, so prefetched elements are computed again. A goroutine of its own
+// reads the input.
 func MapParallel[T, U any](s Stream[T], p *pool.Pool, f func(ctx context.Context, v T) (U, error)) Stream[U] {
 	return Stream[U]{&parallelNode[T, U]{s, p, f}}
 }
@@ -21,7 +22,7 @@ type parallelNode[T, U any] struct {
 	f    func(context.Context, T) (U, error)
 }
 
-// describe does not tell how parallel it is, so that a state may go on with other workers.
+// describe omits the concurrency, so that a state may be resumed with other workers.
 func (m *parallelNode[T, U]) describe(s *shape) {
 	s.op("map")
 	s.function()
@@ -46,7 +47,7 @@ type parallelCursor[T, U any] struct {
 	jobs chan job[T, U]
 }
 
-// A job is a slot to be worked on, whose element has a position.
+// A job is a slot with an element to compute, and its position.
 type job[T, U any] struct {
 	*slot[T, U]
 	at uint64
@@ -65,7 +66,7 @@ func (c *parallelCursor[T, U]) start() {
 	c.work.Go(func() {
 		defer close(c.jobs)
 		c.fill(func(s *slot[T, U]) error {
-			c.jobs <- job[T, U]{s, c.in.n - 1} // has room for all slots
+			c.jobs <- job[T, U]{s, c.in.n - 1} // has capacity for all slots
 			return nil
 		})
 	})
@@ -78,7 +79,7 @@ func (c *parallelCursor[T, U]) start() {
 	}
 }
 
-// make makes an element in a slot of the pool.
+// make computes an element in a slot of the pool.
 func (c *parallelCursor[T, U]) make(j job[T, U]) {
 	err := errGone
 	defer func() {

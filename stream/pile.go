@@ -2,10 +2,10 @@ package stream
 
 import "slices"
 
-// A pile is the elements of a bucket.
+// A pile holds the elements of a bucket.
 type pile[T any] struct {
 	waiting        []sized[T]
-	values         []T // of the batch that is being made
+	values         []T // of the current batch
 	total, longest int // their lengths
 }
 
@@ -14,7 +14,7 @@ type sized[T any] struct {
 	value  T
 }
 
-// sort puts all elements that wait into batches.
+// sort moves all waiting elements into batches.
 func (b *bucketer[T]) sort(p *pile[T]) {
 	slices.SortStableFunc(p.waiting, func(x, y sized[T]) int { return x.length - y.length })
 	for _, s := range p.waiting {
@@ -23,7 +23,7 @@ func (b *bucketer[T]) sort(p *pile[T]) {
 	p.waiting = nil
 }
 
-// put adds an element to the batch of its bucket, or begins another one.
+// put adds an element to the batch of its bucket, or begins a new one.
 func (b *bucketer[T]) put(p *pile[T], s sized[T]) {
 	if len(p.values) > 0 && !b.fits(p, s.length) {
 		b.close(p)
@@ -46,7 +46,7 @@ func (b *bucketer[T]) fits(p *pile[T], length int) bool {
 	return length <= b.of.Tokens-p.total
 }
 
-// close hands a batch out.
+// close completes a batch.
 func (b *bucketer[T]) close(p *pile[T]) {
 	b.n -= len(p.values)
 	b.ready = append(b.ready, p.values)

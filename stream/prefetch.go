@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Ahead says how much is read ahead.
+// Ahead bounds [Prefetch].
 type Ahead struct {
-	// Elements is how many wait to be taken at most, 16 if it is 0.
+	// Elements is the largest number of waiting elements; 0 means 16.
 	Elements int
-	// Bytes is what these take at most, 256 MiB if it is 0. One element is read beyond
-	// that, as its size is known only then.
+	// Bytes bounds their total size; 0 means 256 MiB. One element may exceed the bound, as
+	// its size is known only after reading.
 	Bytes int64
 }
 
@@ -20,10 +20,9 @@ const (
 	defaultAheadBytes = 256 << 20
 )
 
-// Prefetch reads its input ahead, in a goroutine of its own. size says what an element
-// takes, in bytes; a nil one knows that of []byte, string and []string, and takes 64 for
-// others. The state is that of the input
-// behind the last element that was taken.
+// Prefetch reads its input ahead, in a goroutine of its own. size returns the bytes that
+// an element takes. A nil size handles []byte, string and []string, and assumes 64 bytes
+// for other types. The state is that of the input after the last returned element.
 func Prefetch[T any](s Stream[T], a Ahead, size func(T) int64) Stream[T] {
 	if a.Elements < 0 || a.Bytes < 0 || a.Elements > 1<<20 {
 		return refused[T]("prefetch", "%d elements and %d bytes are no bounds; up to 2^20 elements can be read ahead", a.Elements, a.Bytes)
@@ -40,7 +39,7 @@ func Prefetch[T any](s Stream[T], a Ahead, size func(T) int64) Stream[T] {
 	return Stream[T]{&prefetchNode[T]{s, a, size}}
 }
 
-// sizeOf is about what a value takes in memory.
+// sizeOf estimates the memory of a value.
 func sizeOf[T any](v T) int64 {
 	const least = 64
 	switch v := any(v).(type) {
@@ -64,7 +63,7 @@ type prefetchNode[T any] struct {
 	size  func(T) int64
 }
 
-// describe does not tell of the bounds, which change nothing about the elements.
+// describe omits the bounds, which do not change the elements.
 func (p *prefetchNode[T]) describe(s *shape) {
 	s.op("prefetch")
 	s.input(p.in.of().describe)
@@ -98,8 +97,8 @@ func (c *prefetchCursor[T]) next(ctx context.Context) (T, error) {
 	return v, err
 }
 
-// send waits until an element has room beside the others; one that is larger than all
-// room goes when the others have gone.
+// send waits until an element fits within the bounds. An element above the bound waits
+// until it is the only one.
 func (c *prefetchCursor[T]) send(s *slot[T, T]) error {
 	s.out = s.in
 	s.bytes = min(max(c.of.size(s.in), 0), c.of.ahead.Bytes)

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// A Reader hands out the elements of a stream. Next is for one goroutine at a time; the
-// other methods may be called by any at any time.
+// A Reader returns the elements of a stream. Next is for one goroutine at a time; the
+// other methods may be called concurrently at any time.
 type Reader[T any] struct {
-	turn   sync.Mutex // of Next and Close
+	turn   sync.Mutex // held by Next and Close
 	cursor cursor[T]
 	given  context.Context // that it was opened with
 	ctx    context.Context
@@ -25,8 +25,8 @@ type Reader[T any] struct {
 	print string
 }
 
-// Open returns a reader that goes on where a state says; the zero State is the beginning.
-// It is to be closed. The end of ctx ends it, too. A state of another stream is a
+// Open returns a reader that continues at a state; the zero State is the beginning. The
+// caller must close it. The end of ctx ends it, too. A state of another stream is a
 // [StateError]. Nothing is read before the first call of Next.
 func (s Stream[T]) Open(ctx context.Context, from State) (*Reader[T], error) {
 	all, err := Together(ctx, []State{from}, s)
@@ -36,9 +36,9 @@ func (s Stream[T]) Open(ctx context.Context, from State) (*Reader[T], error) {
 	return all[0], nil
 }
 
-// Together opens several streams, each with its own state, so that the branches of a
-// [Fork] among them are read from one reading of its input. Each reader may be used by a
-// goroutine of its own. No states at all are as many zero ones.
+// Together opens several streams, each with its own state, so that branches of a [Fork]
+// among them share one reading of the input. Each reader may be used by its own
+// goroutine. A nil slice of states means the beginning of all.
 func Together[T any](ctx context.Context, from []State, streams ...Stream[T]) ([]*Reader[T], error) {
 	if len(from) != 0 && len(from) != len(streams) {
 		return nil, fmt.Errorf("stream: %d streams were to be opened with %d states", len(streams), len(from))
@@ -93,9 +93,9 @@ var ErrClosed = errors.New("stream: the reader is closed")
 
 var errPanic = errors.New("stream: a function of the stream has panicked; open it anew with its state")
 
-// Next returns the next element. The error is io.EOF at the end, and each further call
-// returns the error of the first one that failed. A context that ends during a call is
-// such an error.
+// Next returns the next element. The error is io.EOF at the end. After an error, each
+// further call returns the same error. A context that ends during a call is such an
+// error.
 func (r *Reader[T]) Next(ctx context.Context) (T, error) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
@@ -105,7 +105,7 @@ func (r *Reader[T]) Next(ctx context.Context) (T, error) {
 	}
 	ctx, end := r.within(ctx)
 	defer end()
-	r.err = errPanic // unless the call returns
+	r.err = errPanic // replaced unless the call panics
 	v, err := r.cursor.next(ctx)
 	if r.err = err; err != nil {
 		r.cancel(err)
@@ -117,8 +117,8 @@ func (r *Reader[T]) Next(ctx context.Context) (T, error) {
 	return v, nil
 }
 
-// within returns a context that ends with the call's and with the reader's. The first is
-// mostly one that the reader knows, which costs nothing.
+// within returns a context that ends with the call's and with the reader's. The call's
+// context is usually the one known from Open, which costs nothing.
 func (r *Reader[T]) within(ctx context.Context) (context.Context, func()) {
 	if ctx == r.given || ctx.Done() == nil {
 		return r.ctx, nothing
@@ -128,7 +128,7 @@ func (r *Reader[T]) within(ctx context.Context) (context.Context, func()) {
 
 func nothing() {}
 
-// joined is the first context, which ends with the second one, too.
+// joined returns ctx, which also ends with other.
 func joined(ctx, other context.Context) (context.Context, func()) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })
@@ -138,8 +138,8 @@ func joined(ctx, other context.Context) (context.Context, func()) {
 	}
 }
 
-// State returns where the reader is: behind the last element that Next returned, whether
-// or not it has failed since.
+// State returns the position of the reader: after the last element that Next returned,
+// even if it has failed since.
 func (r *Reader[T]) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *Reader[T]) State() State {
 	return State{r.print, string(r.marks)}
 }
 
-// Close ends the reader and all that it has begun, and waits for that. It may be called
+// Close ends the reader and all its goroutines, and waits for them. It may be called
 // more than once.
 func (r *Reader[T]) Close() {
 	r.cancel(ErrClosed)
@@ -165,7 +165,7 @@ func (r *Reader[T]) Close() {
 	r.cursor.close()
 }
 
-// All yields the elements that are left. An error is the last that it yields. It does not
+// All yields the remaining elements, and then an error if there is one. It does not
 // close the reader.
 func (r *Reader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -181,8 +181,8 @@ func (r *Reader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// All yields the elements of a stream, from its beginning. An error is the last that it
-// yields.
+// All yields the elements of a stream from its beginning, and then an error if there is
+// one.
 func (s Stream[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r, err := s.Open(ctx, State{})
@@ -196,7 +196,7 @@ func (s Stream[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// Collect returns all elements of a stream, and those before the error if there is one.
+// Collect returns all elements of a stream, or those before the error if there is one.
 func Collect[T any](ctx context.Context, s Stream[T]) (all []T, err error) {
 	for v, err := range s.All(ctx) {
 		if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/larder-data/larder/internal/proc/singleflight"
 )
 
-// A reading is what branches that were opened together read. A goroutine reads the input,
-// an element when a branch has none left. Elements that a branch has yet to have are in
-// memory, and those that came when there was no room in a spool, up to the last one.
+// A reading is the shared input of branches that were opened together. A goroutine reads
+// an element when a branch needs one. Elements that a branch has not received yet are in
+// memory. Those that did not fit, up to the last one, are in a spool.
 type reading[T any] struct {
 	of     *trunk[T]
 	o      *opening
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
-	wanted chan struct{} // gets one when an element is to be read
+	wanted chan struct{} // receives a value when an element is needed
 
 	mu       sync.Mutex
 	branches []*branchCursor[T]
@@ -29,11 +29,11 @@ type reading[T any] struct {
 	end      uint64
 	last     entry[T] // the one before end
 	spool    *spool
-	err      error // behind end
+	err      error // after end
 	read     chan struct{}
 }
 
-// An entry is an element that came, with the mark of the input behind it.
+// An entry is an element, with the mark of the input after it.
 type entry[T any] struct {
 	value T
 	whose int
@@ -54,7 +54,7 @@ func (r *reading[T]) join(c *branchCursor[T]) {
 	r.branches = append(r.branches, c)
 }
 
-// next returns what comes next in a branch, and whose it is.
+// next returns the next element for a branch, and the branch that it belongs to.
 func (r *reading[T]) next(ctx context.Context, c *branchCursor[T]) (v T, whose int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *reading[T]) next(ctx context.Context, c *branchCursor[T]) (v T, whose i
 		}
 		if !r.reading {
 			r.reading = true
-			r.wanted <- struct{}{} // has room, as nothing is being read
+			r.wanted <- struct{}{} // has capacity, as nothing is being read
 		}
 		read := r.read
 		r.mu.Unlock()
@@ -88,8 +88,8 @@ func (r *reading[T]) next(ctx context.Context, c *branchCursor[T]) (v T, whose i
 	return e.value, e.whose, nil
 }
 
-// entry finds the element that comes next in a branch, and where in the spool the one
-// after it is.
+// entry finds the next element of a branch, and the location of its successor in the
+// spool.
 func (r *reading[T]) entry(c *branchCursor[T]) (e entry[T], err error) {
 	switch {
 	case c.at < r.first+uint64(len(r.memory)):
@@ -104,7 +104,7 @@ func (r *reading[T]) entry(c *branchCursor[T]) (e entry[T], err error) {
 	return r.of.unpack(record)
 }
 
-// begin starts reading where the branch is that is furthest behind.
+// begin starts reading at the position of the last branch.
 func (r *reading[T]) begin() {
 	if r.begun {
 		return
@@ -129,7 +129,8 @@ func (r *reading[T]) begin() {
 	})
 }
 
-// step reads an element, unless there was an error before, and tells who waits for it.
+// step reads an element, unless there was an error before, and wakes the waiting
+// branches.
 func (r *reading[T]) step(in *input[T], before error) error {
 	err := errGone
 	defer func() {
@@ -164,8 +165,8 @@ func (r *reading[T]) one(in *input[T]) error {
 	return nil
 }
 
-// add takes an element in: into memory if there is room and nothing is in the spool, and
-// else into that.
+// add stores an element: in memory if it fits and the spool is empty, and else in the
+// spool.
 func (r *reading[T]) add(e entry[T]) error {
 	room := len(r.memory) < r.of.Elements && r.bytes+e.size <= r.of.Bytes || len(r.memory) == 0 && r.of.Elements > 0
 	if r.spool.empty() && room {
@@ -194,7 +195,7 @@ func (r *reading[T]) write(e entry[T]) error {
 	return err
 }
 
-// trim lets go what all branches have had.
+// trim releases elements that all branches have received.
 func (r *reading[T]) trim() {
 	behind := r.end
 	for _, c := range r.branches {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Repeat hands out each element times times, one after another. Its state is that of its
-// input before the element at hand, and how often that was handed out.
+// Repeat returns each element times times in sequence. Its state is the state of its
+// input before the current element, and how often that was returned.
 func Repeat[T any](s Stream[T], times int) Stream[T] {
 	if times < 1 {
 		return refused[T]("repeat", "an element cannot be there %d times", times)

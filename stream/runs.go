@@ -7,14 +7,15 @@ import (
 	"math"
 )
 
-// Runs puts consecutive elements of the same key together: members of an archive that are
-// one sample, lines that are one paragraph. A run of more than most elements is an error;
-// 0 stands for 10000. Its state is that of its input before the run that comes next.
+// Runs groups consecutive elements with the same key, such as the members of an archive
+// that form one sample. A run of more than most elements is an error; 0 means 10000. Its
+// state is that of its input before the next run.
 func Runs[K comparable, T any](s Stream[T], most int, by func(T) K) Stream[Grouped[K, T]] {
 	return RunsWithin(s, most, math.MaxInt64, func(T) int64 { return 0 }, by)
 }
 
-// RunsWithin is [Runs] for elements of a size: a run of more than so many bytes is an error.
+// RunsWithin is [Runs] for elements with a size: a run of more than the given number of
+// bytes is an error.
 func RunsWithin[K comparable, T any](s Stream[T], most int, bytes int64, size func(T) int64, by func(T) K) Stream[Grouped[K, T]] {
 	if most == 0 {
 		most = defaultBuffer
@@ -58,10 +59,10 @@ type runsCursor[K comparable, T any] struct {
 	key    K
 }
 
-// ErrLongRun is the error of a run that is longer than it may be.
+// ErrLongRun is the error of a run with too many elements.
 var ErrLongRun = errors.New("a run has more elements than it may have; raise most, or look at the key")
 
-// ErrLargeRun is the error of a run that takes more bytes than it may.
+// ErrLargeRun is the error of a run with too many bytes.
 var ErrLargeRun = errors.New("a run takes more bytes than it may have; raise the bound (--max-item), or look at the key")
 
 func (c *runsCursor[K, T]) next(ctx context.Context) (run Grouped[K, T], err error) {

@@ -6,9 +6,10 @@ import (
 	"iter"
 )
 
-// FromSeq is a stream of what a generator yields, which is begun anew for each reader and
-// must yield the same each time. It replays; its context ends with the reader, and with a
-// call for an element that ends before it has one.
+// FromSeq returns a stream of the elements of a generator. generate is called for each
+// reader and must yield the same elements each time. The stream replays. The generator's
+// context ends with the reader, or with a call of Next that ends before it has an
+// element.
 func FromSeq[T any](name string, generate func(ctx context.Context) iter.Seq2[T, error]) Stream[T] {
 	if generate == nil {
 		return refused[T](name, "it needs a generator")

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A shape is what a stream consists of: its operators with their parameters, each before
-// its inputs.
+// A shape describes a stream: its operators with their parameters, each before its
+// inputs.
 type shape struct {
 	lines []string
 	depth int
-	// unknown names what the content of the stream depends on beside the shape: functions,
-	// and sources without an identity.
+	// unknown lists what else the content of the stream depends on: functions, and sources
+	// without an identity.
 	unknown []string
-	err     error // of parameters that make no sense
+	err     error // of invalid parameters
 }
 
-// op writes an operator. Each parameter is written as key=value.
+// op writes an operator. Each parameter has the form key=value.
 func (s *shape) op(name string, params ...string) {
 	line := name
 	if len(params) > 0 {
@@ -26,12 +26,12 @@ func (s *shape) op(name string, params ...string) {
 	s.lines = append(s.lines, fmt.Sprintf("%d %s", s.depth, line))
 }
 
-// function says that the last operator depends on a function.
+// function records that the last operator depends on a function.
 func (s *shape) function() {
 	s.unknown = append(s.unknown, "the function of "+s.name(len(s.lines)-1))
 }
 
-// input writes what a stream below the last operator consists of.
+// input writes the shape of an input of the last operator.
 func (s *shape) input(describe func(*shape)) {
 	s.depth++
 	describe(s)
@@ -52,13 +52,13 @@ func shapeOf[T any](s Stream[T]) *shape {
 func param(name string, value any) string { return fmt.Sprintf("%s=%v", name, value) }
 
 const (
-	printSum  = 6  // bytes for the whole
-	printLine = 2  // bytes for an operator
-	mostLines = 16 // that are told apart
+	printSum  = 6  // checksum bytes for the whole
+	printLine = 2  // checksum bytes for an operator
+	mostLines = 16 // operators with a checksum
 )
 
-// print is what states have of a shape: a sum of it all, and a short one of each of the
-// first operators, so that it can be said which of them differs.
+// print returns the form of a shape in states: a checksum of the whole, and a short one
+// for each of the first operators, to report which of them differs.
 func (s *shape) print() string {
 	sum := sha256.Sum256([]byte(strings.Join(s.lines, "\n")))
 	b := append(make([]byte, 0, printSum+printLine*mostLines), sum[:printSum]...)
@@ -69,7 +69,7 @@ func (s *shape) print() string {
 	return string(b)
 }
 
-// differs says what about a state is not of this shape, "" if nothing is.
+// differs describes how a state does not match this shape; "" means that it matches.
 func (s *shape) differs(print string) string {
 	own := s.print()
 	if own == print {

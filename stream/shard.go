@@ -2,10 +2,11 @@ package stream
 
 import "context"
 
-// Shard has every n-th element, from element i on, so that n of them have each element
-// once. It is done as early as it can be: values in memory and datasets are not asked
-// for the others, and a [Map] below does not make them, so that their errors do not
-// come. All else reads its input to the end. Its state is that of its input.
+// Shard returns every n-th element, starting with element i, so n shards have each
+// element once. It skips elements as early as possible. Values in memory and elements of
+// datasets of other shards are not read, and a [Map] below does not compute them or
+// return their errors. All other inputs are read to the end. Its state is that of its
+// input.
 func Shard[T any](s Stream[T], i, n int) Stream[T] {
 	if n < 1 || i < 0 || i >= n {
 		return refused[T]("shard", "there is no shard %d of %d", i, n)

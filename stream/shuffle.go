@@ -9,14 +9,15 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Shuffle hands out elements in a random order, each drawn from the next size ones that
-// have not been handed out. What is drawn is a function of seed and of how many elements
-// came before. Give each pass over the data another seed, such as
-// [order.EpochSeed] makes.
+// Shuffle returns elements in a random order. Each is drawn from the next size elements
+// that have not been returned. A draw is a function of seed and of the number of
+// elements before. Use a different seed for each pass over the data, for example
+// [order.EpochSeed].
 //
-// Its state is how many elements it has handed out and where its input was before the
-// oldest one that it holds; which elements it holds follows from that, so the input is
-// read again from there: in the mean over some size times the logarithm of size elements.
+// Its state is the number of returned elements, and the position of its input before the
+// oldest element that it holds. These determine the elements that it holds, so the input
+// is read again from there. On average that is about size times the logarithm of size
+// elements.
 func Shuffle[T any](s Stream[T], size int, seed uint64) Stream[T] {
 	if size < 1 {
 		return refused[T]("shuffle", "it cannot draw from %d elements", size)
@@ -53,7 +54,7 @@ type held[T any] struct {
 	value T
 }
 
-// An anchor is where the input can be read again.
+// An anchor is a position from which the input can be read again.
 type anchor struct {
 	at   uint64
 	mark []byte
@@ -63,10 +64,10 @@ type shuffleCursor[T any] struct {
 	of      *shuffleNode[T]
 	in      *input[T]
 	buffer  []held[T]
-	hole    int    // the place that was drawn last and is yet to be filled, or -1
-	made    uint64 // elements handed out
-	total   uint64 // 1 + those of the input, once it has ended
-	again   bool   // the buffer is to be made again
+	hole    int    // the buffer position drawn last and not filled yet, or -1
+	made    uint64 // elements returned
+	total   uint64 // 1 + the number of input elements, once it has ended
+	again   bool   // the buffer must be restored
 	anchors []anchor
 	oldest  uint64 // position of the oldest element in the buffer
 }
@@ -90,12 +91,13 @@ func (c *shuffleCursor[T]) next(ctx context.Context) (v T, err error) {
 	return v, nil
 }
 
-// draw returns the place of the element that is handed out after made others, of n.
+// draw returns the buffer position, of n, of the element that is returned after made
+// others.
 func (u *shuffleNode[T]) draw(made uint64, n int) int {
 	return min(int(order.Uniform(u.seed, int(made))*float64(n)), n-1)
 }
 
-// fill puts elements into all places that have none, as long as there are any.
+// fill fills the empty buffer positions while the input has elements.
 func (c *shuffleCursor[T]) fill(ctx context.Context) error {
 	for c.total == 0 && (c.hole >= 0 || len(c.buffer) < c.of.size) {
 		e, err := c.read(ctx)
@@ -114,7 +116,7 @@ func (c *shuffleCursor[T]) fill(ctx context.Context) error {
 		c.buffer[c.hole] = e
 		c.left(was)
 	}
-	if c.hole >= 0 { // the last one takes its place
+	if c.hole >= 0 { // move the last element there
 		was, last := c.buffer[c.hole].at, len(c.buffer)-1
 		c.buffer[c.hole], c.buffer[last] = c.buffer[last], held[T]{}
 		c.buffer = c.buffer[:last]
@@ -123,7 +125,7 @@ func (c *shuffleCursor[T]) fill(ctx context.Context) error {
 	return nil
 }
 
-// read reads an element, and takes an anchor before some of them.
+// read reads an element, and records an anchor before some of them.
 func (c *shuffleCursor[T]) read(ctx context.Context) (held[T], error) {
 	const least = 64
 	if at := c.in.n; at-c.anchors[len(c.anchors)-1].at >= uint64(max(c.of.size, least)) {
@@ -134,7 +136,7 @@ func (c *shuffleCursor[T]) read(ctx context.Context) (held[T], error) {
 	return held[T]{at, v}, err
 }
 
-// left says that the place of an element has been taken.
+// left records that an element has left the buffer.
 func (c *shuffleCursor[T]) left(at uint64) {
 	c.hole = -1
 	if at == c.oldest {
@@ -142,7 +144,7 @@ func (c *shuffleCursor[T]) left(at uint64) {
 	}
 }
 
-// age finds the oldest element, and lets anchors go that are not needed for it.
+// age finds the oldest element, and drops anchors that it does not need.
 func (c *shuffleCursor[T]) age() {
 	if len(c.buffer) == 0 {
 		return

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// positions returns which elements of the input a shuffle holds, in their places, when it
-// has handed out made of them, and the place that is yet to be filled, or -1. total is 1 +
-// the number of elements of the input if that has been seen to end, and 0 otherwise.
+// positions returns which elements of the input a shuffle holds, by buffer position,
+// after made of them were returned. hole is the position to be filled next, or -1.
+// total is 1 + the number of input elements if the end was seen, and 0 otherwise.
 func (u *shuffleNode[T]) positions(made, total uint64) (at []uint64, hole int) {
 	size := uint64(u.size)
-	steady := made // how many were drawn from a full buffer, or the last with a hole
+	steady := made // number of draws from a full buffer, or the last with a hole
 	if total > 0 {
 		n := total - 1
 		size = min(size, n)
-		steady = min(made, n-size+1) // the hole of the last of them was not filled
+		steady = min(made, n-size+1) // the hole of the last draw was not filled
 	}
 	at = make([]uint64, size)
 	if n := total - 1; total > 0 && n < uint64(u.size) {
@@ -40,9 +40,9 @@ func remove(at []uint64, i int) []uint64 {
 	return at[:len(at)-1]
 }
 
-// refilled says what is in each place after so many were drawn from a full buffer, of
-// which the last has not been replaced: going back from there, the last that came into
-// each place, and what was there from the beginning.
+// refilled computes the element at each position after drawn draws from a full buffer,
+// the last of which has not been replaced. It goes back from there to the last element
+// stored at each position, or the initial one.
 func (u *shuffleNode[T]) refilled(at []uint64, drawn uint64) {
 	found := make([]bool, len(at))
 	left := len(at)
@@ -59,7 +59,7 @@ func (u *shuffleNode[T]) refilled(at []uint64, drawn uint64) {
 	}
 }
 
-// restore reads again what the buffer held.
+// restore reads the elements of the buffer again.
 func (c *shuffleCursor[T]) restore(ctx context.Context) error {
 	if c.total > 0 && (c.made > c.total-1) {
 		return errBeyond

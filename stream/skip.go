@@ -2,7 +2,7 @@ package stream
 
 import "context"
 
-// Skip leaves out the first n elements. Its state is that of its input.
+// Skip omits the first n elements. Its state is that of its input.
 func Skip[T any](s Stream[T], n int) Stream[T] {
 	if n < 0 {
 		return refused[T]("skip", "there cannot be %d elements", n)

@@ -8,33 +8,33 @@ import (
 	"io"
 )
 
-// A Source is what elements come from.
+// A Source provides the elements of a stream.
 type Source[T any] struct {
-	// Name is what it is called in messages, and part of states.
+	// Name identifies the source in messages, and is part of states.
 	Name string
-	// Identity says what is in it, such as a digest of a file; "" is not known. It is part
-	// of states, and of what a stream is kept by: see [Materialise].
+	// Identity identifies the content, for example by the digest of a file; "" means
+	// unknown. It is part of states, and of the keys of [Materialise].
 	Identity string
 	Kind     Kind
-	// Open begins to read. A source that seeks begins at a position that its feed
-	// returned, 0 for the beginning; to others 0 is passed.
+	// Open begins to read. A source that seeks begins at from, a position that its feed
+	// returned, or 0 for the beginning. Other sources receive 0.
 	Open func(ctx context.Context, from int64) (Feed[T], error)
 }
 
-// A Feed is a source that is being read, by one goroutine at a time. Next returns io.EOF
-// at the end, and is not called after an error. It must end with its context.
+// A Feed reads a source, for one goroutine at a time. Next returns io.EOF at the end,
+// and is not called after an error. It must return when its context ends.
 type Feed[T any] interface {
 	Next(ctx context.Context) (T, error)
 	Close() error
 }
 
-// A Positioned feed is one of a source that seeks: Position is behind the last element
-// that Next returned, and not below 0.
+// Positioned is implemented by feeds of sources that seek. Position is after the last
+// element that Next returned, and at least 0.
 type Positioned interface{ Position() int64 }
 
-// A Skipper is a feed of a source that replays, which passes over elements with less than
-// what it takes to return them. Skip passes over at most n, at least one, and says over how
-// many; less than n where there are no more is io.EOF.
+// Skipper is implemented by feeds of sources that replay, if skipping elements is faster
+// than returning them. Skip skips at most n elements, at least one, and returns how
+// many. If fewer than n are left, it returns io.EOF.
 type Skipper interface {
 	Skip(ctx context.Context, n uint64) (passed uint64, err error)
 }
@@ -44,19 +44,20 @@ type Kind int
 
 // The kinds.
 const (
-	// Replays: it can be read again from its beginning, and has the same elements then. A
-	// state counts them, and a reader that is opened with it passes over as many.
+	// Replays: the source can be read again from its beginning, with the same elements. A
+	// state counts them, and a resumed reader skips as many.
 	Replays Kind = iota
-	// Seeks: it can be read from any position, which is what a state has.
+	// Seeks: the source can be read from any position, which the state holds.
 	Seeks
-	// Live: what was read is gone, such as of standard input. Its states are refused.
+	// Live: the source can be read only once, for example standard input. Its states are
+	// refused.
 	Live
 )
 
 // ErrLive is the error of a state of a source that cannot be read again.
 var ErrLive = errors.New("what was read of it cannot be read again, so no state of it can be resumed; save it to a file first, or materialise the stream")
 
-// From is the stream of a source.
+// From returns the stream of a source.
 func From[T any](s Source[T]) Stream[T] {
 	if s.Open == nil || s.Name == "" {
 		return refused[T]("source", "it needs a name and a function that opens it")
@@ -88,16 +89,16 @@ func (s *sourceNode[T]) open(o *opening) (cursor[T], error) {
 	return c, nil
 }
 
-// sourceCursor opens its source when the first element is asked for.
+// sourceCursor opens its source when the first element is requested.
 type sourceCursor[T any] struct {
 	source Source[T]
 	ctx    context.Context
 	feed   Feed[T]
 	n      uint64 // elements so far
-	skip   uint64 // of them, yet to be read
+	skip   uint64 // how many of them to skip
 	at     int64
 
-	positioned Positioned // the feed, if it is
+	positioned Positioned // the feed, if it implements Positioned
 }
 
 func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
@@ -131,7 +132,7 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 	return v, nil
 }
 
-// pass passes over elements that are to be skipped: one, or as many as the feed does.
+// pass skips elements: one, or as many as the feed skips in one call.
 func (c *sourceCursor[T]) pass(ctx context.Context) (passed uint64, err error) {
 	if s, ok := c.feed.(Skipper); ok {
 		return s.Skip(ctx, c.skip)
@@ -159,10 +160,10 @@ func (c *sourceCursor[T]) mark(to []byte) []byte {
 
 func (c *sourceCursor[T]) close() {
 	if c.feed != nil {
-		_ = c.feed.Close() // what was read of it was whole
+		_ = c.feed.Close() // the source was read completely
 		c.feed = nil
 	}
 }
 
-// opened is an error of opening, of which none is the end.
+// opened returns an error of opening, which is never io.EOF.
 func opened(err error) error { return fmt.Errorf("it cannot be opened: %w", err) }

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// A spool is records on disk, in files that are removed when nobody needs them any more.
+// A spool stores records on disk, in files that are removed when no longer needed.
 type spool struct {
 	dir   string
-	files []*spoolFile // by age; the last is written
+	files []*spoolFile // by age; the last is being written
 }
 
 type spoolFile struct {
@@ -19,27 +19,27 @@ type spoolFile struct {
 	end  uint64 // 1 + the position of the last record
 }
 
-// A place is where a record of a spool is.
+// A place locates a record in a spool.
 type place struct {
 	file *spoolFile
 	at   int64
 }
 
-// spoolBytes is after how many bytes another file is begun.
+// spoolBytes is the size after which a new file begins.
 const spoolBytes = 16 << 20
 
 func newSpool(dir string) *spool { return &spool{dir: dir} }
 
 func (s *spool) empty() bool { return len(s.files) == 0 }
 
-// put writes the record at a position, which is behind those that were written.
+// put writes the record at a position, which must be after those already written.
 func (s *spool) put(record []byte, position uint64) (place, error) {
 	if s.empty() || s.files[len(s.files)-1].size >= spoolBytes {
 		f, err := os.CreateTemp(s.dir, "larder-fork-*")
 		if err != nil {
 			return place{}, fmt.Errorf("branches are so far apart that elements must be written to a file: %w; temporary files are in the folder that Dir or TMPDIR names", err)
 		}
-		_ = os.Remove(f.Name()) // where open files cannot be removed it goes when it is closed
+		_ = os.Remove(f.Name()) // on systems that cannot remove open files, it is removed at closing
 		s.files = append(s.files, &spoolFile{File: f, end: position})
 	}
 	f := s.files[len(s.files)-1]
@@ -55,7 +55,7 @@ func (s *spool) put(record []byte, position uint64) (place, error) {
 
 var errSpool = errors.New("a temporary file is not what was written to it")
 
-// get reads the record at a place, and moves on to the next.
+// get reads the record at a place, and advances to the next.
 func (s *spool) get(p *place) ([]byte, error) {
 	if p.file != nil && p.at >= p.file.size {
 		for i, f := range s.files[:len(s.files)-1] {
@@ -84,7 +84,7 @@ func (s *spool) get(p *place) ([]byte, error) {
 	return b, nil
 }
 
-// trim removes files of which all records are before a position.
+// trim removes files whose records are all before a position.
 func (s *spool) trim(before uint64) {
 	for len(s.files) > 0 && s.files[0].end <= before {
 		s.files[0].remove()
@@ -101,5 +101,5 @@ func (s *spool) close() {
 
 func (f *spoolFile) remove() {
 	_ = f.Close()
-	_ = os.Remove(f.Name()) // it is gone, but for systems that do not remove open files
+	_ = os.Remove(f.Name()) // already removed, except on systems that cannot remove open files
 }

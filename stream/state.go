@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// A State says where a reader is. The zero State is the beginning of any stream. It holds
-// numbers and positions and no elements: some ten bytes and two to four for each operator.
-// It may be copied, and is a string of JSON.
+// A State is a position of a reader. The zero State is the beginning of any stream. It
+// holds numbers and positions but no elements: about ten bytes, and two to four for each
+// operator. It may be copied, and is a JSON string.
 type State struct {
-	of    string // what it is a state of, as shape.print has it
+	of    string // shape of the stream, as shape.print returns it
 	marks string
 }
 
-// stateVersion is the first character of a state as text.
+// stateVersion is the first character of an encoded state.
 const stateVersion = "1"
 
 var stateText = base64.RawURLEncoding.Strict()
 
-// String is the state as text, "" of the zero state.
+// String returns the encoded state, "" for the zero state.
 func (s State) String() string {
 	if s == (State{}) {
 		return ""
@@ -33,10 +33,10 @@ func (s State) String() string {
 	return stateVersion + stateText.EncodeToString(b)
 }
 
-// ErrState is the error of a text that is not the state of a stream.
+// ErrState is the error of a string that does not encode a state.
 var ErrState = errors.New("is not the state of a stream, or was changed")
 
-// ParseState reads what [State.String] wrote, and nothing else.
+// ParseState parses what [State.String] returned, and nothing else.
 func ParseState(text string) (State, error) {
 	if text == "" {
 		return State{}, nil
@@ -56,16 +56,16 @@ func ParseState(text string) (State, error) {
 	return State{string(b[at : at+int(n)]), string(b[at+int(n):])}, nil
 }
 
-// MarshalText is [State.String].
+// MarshalText returns [State.String].
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is [ParseState].
+// UnmarshalText calls [ParseState].
 func (s *State) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseState(string(text))
 	return err
 }
 
-// A StateError says that a state is not one of the stream that was opened with it.
+// A StateError says that a state does not belong to the stream that was opened with it.
 type StateError struct {
 	State State
 	text  string
@@ -75,11 +75,11 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("stream: the state %s cannot be resumed here: %s; resume it with the stream that it was made with, or begin without it", e.State, e.text)
 }
 
-// errBeyond is the error of a state behind the end of what it is a state of.
+// errBeyond is the error of a state after the end of its input.
 var errBeyond = errors.New("the state is behind the end of the input: there is less of it than when the state was made")
 
-// marks are what cursors wrote, to be taken in the same order. Of no marks everything is
-// 0, which is the beginning.
+// marks are what cursors wrote, to be read in the same order. Without marks every value
+// is 0, which is the beginning.
 type marks struct {
 	b   []byte
 	any bool // there are marks
@@ -90,7 +90,7 @@ func marksOf(b []byte) *marks { return &marks{b: slices.Clone(b), any: len(b) > 
 
 var errMarks = errors.New("its positions are not understood")
 
-// mostNumber is more than any position, so that sums do not overflow.
+// mostNumber is greater than any position, so that sums do not overflow.
 const mostNumber = 1 << 60
 
 func (m *marks) number() uint64 {
@@ -106,7 +106,7 @@ func (m *marks) number() uint64 {
 	return n
 }
 
-// at is number for one that is below n.
+// below is number for a value that must be less than n.
 func (m *marks) below(n int) int {
 	v := m.number()
 	if v >= uint64(max(n, 1)) {
@@ -116,7 +116,7 @@ func (m *marks) below(n int) int {
 	return int(v)
 }
 
-// text takes what appendText wrote. It may be written over and appended to.
+// text returns what appendText wrote. The caller may overwrite it and append to it.
 func (m *marks) text() []byte {
 	n := m.number()
 	if n > uint64(len(m.b)) {
@@ -132,7 +132,7 @@ func appendText(to, text []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// end is the error of marks that are not what was taken of them.
+// end returns an error if the marks were not read exactly.
 func (m *marks) end() error {
 	if m.err == nil && len(m.b) > 0 {
 		m.err = errMarks

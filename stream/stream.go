@@ -1,25 +1,25 @@
-// Package stream is about sequences without random access: standard input, pipes,
-// live feeds, archives in one compressed piece, generators. What can be indexed is
-// better a [dataset.Dataset], which has random access, a global shuffle and resumes
-// at any position for nothing.
+// Package stream provides resumable sequences without random access: standard input,
+// pipes, live feeds, compressed archives, generators. Indexed data is better represented
+// by a [dataset.Dataset], which has random access, a global shuffle, and resumes at any
+// position at no cost.
 //
-// A [Stream] says what is read and what is done with it. Making one costs nothing and
-// reads nothing; it is immutable, and may be opened by any number of goroutines. A
-// [Reader] hands its elements out, one after another, and says after each of them in
-// which [State] it is. A reader that is opened with that state has exactly the elements
-// that would have followed, whatever was made ahead or held by operators meanwhile.
+// A [Stream] describes a source and the operators on it. Creating one reads nothing; it
+// is immutable, and may be opened by any number of goroutines. A [Reader] returns its
+// elements in order, and its [State] after each of them. A reader opened with that state
+// returns exactly the elements that would have followed, whatever was prefetched or held
+// by operators.
 //
-// Operators are functions from streams to streams. Parameters that make no sense are
-// the error of [Stream.Open]. What goes wrong with an element is an [Error], which names
-// operator and position. The first error ends a reader, and so does the end of the
-// context of any of its calls: what it has handed out stays right, and its state is that
-// after the last element.
+// Operators are functions from streams to streams. [Stream.Open] returns the error of
+// invalid parameters. The error of an element is an [Error], which names operator and
+// position. A reader ends with the first error, or when the context of any of its calls
+// ends. The elements that it has returned stay valid, and its state is that after the
+// last element.
 //
 // States are small, as they never hold elements. An operator that holds some, such as
-// [Shuffle] or [Group], keeps in its state where its input is to be read again and what
-// of its output is to be passed over. So functions that are given to operators are called
-// again for some elements, and must return the same for them. They are not part of a
-// state: a state of a stream of the same operators with other functions is not noticed.
+// [Shuffle] or [Group], records the position from which to read its input again, and the
+// number of outputs to skip. So functions passed to operators are called again for some
+// elements, and must return the same results. Functions are not part of a state: a state
+// of a stream with the same operators and other functions is accepted.
 package stream
 
 import (
@@ -30,50 +30,49 @@ import (
 	"io"
 )
 
-// A Stream is a sequence of elements that are read one after another. The zero Stream is
-// empty.
+// A Stream is a sequence of elements that are read in order. The zero Stream is empty.
 type Stream[T any] struct{ node node[T] }
 
-// A node is what a stream consists of. It is not changed once made.
+// A node is an immutable part of a stream.
 type node[T any] interface {
 	// describe writes the operator, its parameters and its inputs.
 	describe(s *shape)
-	// open returns a cursor where the marks of o say. It takes from them what the
-	// cursor's mark writes, and reads no elements.
+	// open returns a cursor at the marks of o. It reads from them what the cursor's mark
+	// wrote, and reads no elements.
 	open(o *opening) (cursor[T], error)
 }
 
-// A cursor is a node that is being read, by one goroutine at a time.
+// A cursor reads a node, for one goroutine at a time.
 type cursor[T any] interface {
-	// next returns the next element; io.EOF is the end. It is not called again after
-	// an error.
+	// next returns the next element, or io.EOF at the end. It is not called again after an
+	// error.
 	next(ctx context.Context) (T, error)
-	// mark appends where the cursor is: behind the element that next returned last. It
-	// is not called after an error but io.EOF.
+	// mark appends the position of the cursor: after the element that next returned last.
+	// It is not called after an error other than io.EOF.
 	mark(to []byte) []byte
 	close()
 }
 
-// An opening is what nodes are opened with.
+// An opening holds the arguments for opening nodes.
 type opening struct {
 	ctx     context.Context // ends with the reader
 	marks   *marks
 	session *session
 }
 
-// A session is what is opened together: branches of a fork that are in one share its
-// input.
+// A session is a set of streams that are opened together: branches of a fork in one
+// session share its input.
 type session struct {
 	ctx   context.Context
-	forks map[any]any // of *trunk to *reading
+	forks map[any]any // *trunk -> *reading
 }
 
 func newSession(ctx context.Context) *session { return &session{ctx, map[any]any{}} }
 
-// later opens where marks say, while others are being read.
+// later opens at marks while other cursors are being read.
 func (o *opening) later(m *marks) *opening { return &opening{o.ctx, m, newSession(o.ctx)} }
 
-// fresh opens at the beginning, while others are being read.
+// fresh opens at the beginning while other cursors are being read.
 func (o *opening) fresh() *opening { return o.later(&marks{}) }
 
 // of returns the node of a stream.
@@ -84,33 +83,33 @@ func (s Stream[T]) of() node[T] {
 	return s.node
 }
 
-// broken is a stream of parameters that make no sense.
+// broken is a stream with invalid parameters.
 type broken[T any] struct{ err error }
 
 func refused[T any](op, format string, args ...any) Stream[T] {
 	return Stream[T]{broken[T]{fmt.Errorf("stream: "+op+": "+format, args...)}}
 }
 
-// describe is where it is found, as it may not be opened at once.
+// describe reports the error, because the stream may not be opened immediately.
 func (b broken[T]) describe(s *shape) { s.err = cmp.Or(s.err, b.err) }
 
 func (b broken[T]) open(*opening) (cursor[T], error) { return nil, b.err }
 
-// An Error says in which operator an element went wrong.
+// An Error says in which operator an element failed.
 type Error struct {
 	Op string
-	// At is the position of the element among those that came into the operator, from 0
-	// on; of a source, among those that it made.
+	// At is the position of the element in the operator's input, or in the output of a
+	// source, from 0.
 	At  uint64
 	Err error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: element %d: %v", e.Op, e.At, e.Err) }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrongAt is an [Error]. What ends within an element is not the end of the stream.
+// wrongAt returns an [Error]. An io.EOF within an element is not the end of the stream.
 func wrongAt(op string, at uint64, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err) //nolint:errorlint // see above
@@ -118,8 +117,8 @@ func wrongAt(op string, at uint64, err error) error {
 	return &Error{op, at, err}
 }
 
-// again is an error of making again what was made before a state: then the end comes too
-// soon.
+// again returns an error of computing elements before a state again: the input ended too
+// early.
 func again(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errBeyond

@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder"
 )
 
-// A writer goes through the stream, as long as there are no steps.
+// A writer reads the stream until all steps are stored.
 type writer[T any] struct {
 	*material[T]
 	reader *Reader[T]
-	next   int    // the chunk that reader comes to
-	state  string // before the chunk that is asked for
+	next   int    // the next chunk of reader
+	state  string // before the requested chunk
 }
 
 func (w *writer[T]) step(ctx context.Context, i int) (step, error) {
@@ -39,7 +39,7 @@ func (w *writer[T]) step(ctx context.Context, i int) (step, error) {
 	})
 }
 
-// seek opens the stream before a chunk, unless it is there.
+// seek opens the stream before a chunk, unless the reader is there.
 func (w *writer[T]) seek(ctx context.Context, i int) error {
 	if w.next == i {
 		return nil

@@ -7,26 +7,28 @@ import (
 	"io"
 )
 
-// A Pair is an element of each of two streams.
+// A Pair holds an element of each of two streams.
 type Pair[A, B any] struct {
 	A A
 	B B
-	// NoA and NoB say that there is none, where one stream is longer: see [ZipLongest].
+	// NoA and NoB say that one stream has no element here, as the other is longer: see
+	// [ZipLongest].
 	NoA, NoB bool
 }
 
-// Zip pairs elements at the same position, and ends with the shorter stream. Its state is
-// that of both.
+// Zip pairs elements at the same position, and ends with the shorter stream. Its state
+// is that of both.
 func Zip[A, B any](a Stream[A], b Stream[B]) Stream[Pair[A, B]] {
 	return Stream[Pair[A, B]]{&zipNode[A, B]{"zip", a, b}}
 }
 
-// ZipEqual is [Zip] of streams that must end together: else the end of one is an error.
+// ZipEqual is [Zip] for streams that must end together; otherwise the end of one is an
+// error.
 func ZipEqual[A, B any](a Stream[A], b Stream[B]) Stream[Pair[A, B]] {
 	return Stream[Pair[A, B]]{&zipNode[A, B]{"zip-equal", a, b}}
 }
 
-// ZipLongest is [Zip] that ends with the longer stream.
+// ZipLongest is [Zip], but ends with the longer stream.
 func ZipLongest[A, B any](a Stream[A], b Stream[B]) Stream[Pair[A, B]] {
 	return Stream[Pair[A, B]]{&zipNode[A, B]{"zip-longest", a, b}}
 }
@@ -51,7 +53,7 @@ func (z *zipNode[A, B]) open(o *opening) (cursor[Pair[A, B]], error) {
 	return &zipCursor[A, B]{two: two, name: z.name}, nil
 }
 
-// two are inputs that are read side by side.
+// two reads two inputs in parallel positions.
 type two[A, B any] struct {
 	a *input[A]
 	b *input[B]
@@ -106,7 +108,7 @@ func oneOf[T any](ctx context.Context, in *input[T]) (v T, none bool, err error)
 	return v, false, err
 }
 
-// orEnd is an error, or else the end.
+// orEnd returns err, or else io.EOF.
 func orEnd(err error) error {
 	if err == nil {
 		return io.EOF

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Measures of the charts, in pixels.
+// Sizes in charts, in pixels.
 const (
-	labels  = 290 // width of the contestants' names
+	labels  = 290 // width of the names of systems
 	plot    = 430 // width of the bars
-	figures = 110 // width of the figures behind them
+	figures = 110 // width of the figures after them
 	line    = 20  // height of a bar with its distance
 	panel   = 34  // height of a panel's title
 )
@@ -24,7 +24,7 @@ var (
 	lines  = []string{"#0b6e4f", "#c1666b", "#4357ad", "#e0a030", "#7a7a7a"}
 )
 
-// draw makes the chart of a row: for each of its columns that are drawn, a panel.
+// draw returns the chart of a row, with a panel for each column that has one.
 func draw(r Results, row Row) []byte {
 	var b bytes.Buffer
 	y := 8
@@ -69,7 +69,7 @@ func scaleOf(k Kind, values []float64) scale {
 
 func (s scale) log(v float64) float64 { return math.Log(v) / math.Log(s.base) }
 
-// at returns where a value is, between 0 and 1.
+// at returns the position of a value, between 0 and 1.
 func (s scale) at(v float64) float64 { return (s.log(v) - s.least) / (s.most - s.least) }
 
 func (s scale) ticks() (list []float64) {
@@ -79,8 +79,8 @@ func (s scale) ticks() (list []float64) {
 	return list
 }
 
-// bars draws a panel with a bar for each contestant, its length the logarithm of
-// the median; a thin line goes from the least to the greatest.
+// bars draws a panel with a bar for each system, its length the logarithm of the median.
+// A thin line extends from the minimum to the maximum.
 func bars(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 	var names []string
 	var all []Spread
@@ -94,7 +94,7 @@ func bars(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 		return y
 	}
 	sc := scaleOf(col.Kind, ends)
-	sc.least -= 0.2 // so that the shortest bar is seen
+	sc.least -= 0.2 // so that the shortest bar is visible
 	x := func(v float64) float64 { return labels + plot*sc.at(v) }
 	text(b, 8, float64(y+16), "start", ` font-weight="bold"`, row.Title+": "+col.Title+" (logarithmic)")
 	y += panel - 8
@@ -117,7 +117,7 @@ func bars(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 	return bottom + panel
 }
 
-// curves draws a panel with a line for each contestant, both axes logarithmic.
+// curves draws a panel with a line for each system, both axes logarithmic.
 func curves(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 	const height, left = 200, 80
 	var xs, ys []float64

@@ -10,8 +10,8 @@ import (
 // memoizers are in the order of the table.
 var memoizers = []string{"larder", "joblib", "evalcache", "diskcache", "torchcache"}
 
-// edits returns the table of edits of programs in Python. Its file is
-// bench/edits.json, which python3 bench/python/memo/edits.py writes.
+// edits returns the table of edits of Python programs. Its file is bench/edits.json,
+// which python3 bench/python/memo/edits.py writes.
 func edits(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

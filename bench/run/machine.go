@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Machine says what the figures were measured on.
+// Machine describes the machine of a measurement.
 type Machine struct {
 	CPU        string `json:"cpu"`
 	Processors int    `json:"processors"`
 	Memory     string `json:"memory"`
 	OS         string `json:"os"`
 	Go         string `json:"go"`
-	FileSystem string `json:"file_system"` // of the folder for temporary files
+	FileSystem string `json:"file_system"` // of the directory for temporary files
 }
 
 func machine(dir string) Machine {
@@ -30,7 +30,7 @@ func machine(dir string) Machine {
 	}
 }
 
-// load is what else the machine is doing.
+// load returns the load average of the machine.
 func load() string {
 	averages := strings.Fields(content("/proc/loadavg"))
 	return strings.Join(averages[:min(3, len(averages))], " ")
@@ -60,7 +60,7 @@ func field(file, name string) string {
 	return "unknown"
 }
 
-// fileSystem returns the type of the file system that a folder is in.
+// fileSystem returns the type of the file system of a directory.
 func fileSystem(dir string) string {
 	kind, longest := "unknown", -1
 	for line := range strings.Lines(content("/proc/self/mountinfo")) {
@@ -76,8 +76,8 @@ func fileSystem(dir string) string {
 	return kind
 }
 
-// python returns the interpreter of a virtual environment with the peers, which
-// it makes if it is missing.
+// python returns the interpreter of a virtual environment with the peers, which it
+// creates if it is missing.
 func python(ctx context.Context) (string, error) {
 	venv, err := filepath.Abs(".venv")
 	if err != nil {
@@ -105,13 +105,13 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// peers are the modules in Go beside which Larder is measured.
+// peers are the Go modules with which Larder is compared.
 var peers = []string{
 	"github.com/maypok86/otter/v2", "github.com/hashicorp/golang-lru/v2", "github.com/dgraph-io/ristretto/v2", "github.com/golang/groupcache",
 	"go.etcd.io/bbolt", "github.com/dgraph-io/badger/v4", "github.com/cockroachdb/pebble/v2", "modernc.org/sqlite",
 }
 
-// versions lists what runs: modules of this program, packages of the virtual
+// versions lists the software: modules of this program, packages of the virtual
 // environment, the interpreter and the commit of Larder.
 func versions(ctx context.Context, interpreter string) map[string]string {
 	v := map[string]string{}

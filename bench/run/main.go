@@ -1,13 +1,13 @@
-// Command run measures Larder beside other software. It writes its sections of
-// docs/benchmarks.md and README.md, between their markers, and the charts. It is run
-// in the folder bench:
+// Command run compares Larder with other software. It writes its sections of
+// docs/benchmarks.md and README.md, between their markers, and the charts. Run it
+// in the directory bench:
 //
 //	go run ./run                     all rows, at full size
 //	go run ./run --quick             small sizes, two runs; results and pages in .work
 //	go run ./run --rows hit,store    these rows; the other figures stay
 //	go run ./run --render-only       writes the sections again from results.json
 //
-// With BENCH_PROFILE=FOLDER in the environment, each job in Go leaves profiles of
+// With BENCH_PROFILE=FOLDER in the environment, each job in Go writes profiles of
 // the processor and the heap there.
 package main
 
@@ -36,12 +36,12 @@ func main() {
 	}
 }
 
-// scratch is where quick results and the command go; it is not committed.
+// scratch is the directory of quick results and of the command; it is not committed.
 const scratch = ".work"
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "job" {
-		return work.Main(ctx, args[1]) // this process is a contestant
+		return work.Main(ctx, args[1]) // this process is a system under test
 	}
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "small sizes and two runs, to see whether everything works")
@@ -79,8 +79,8 @@ func run(ctx context.Context, args []string) error {
 	return render(root, all)
 }
 
-// measure runs the chosen rows, one after the other, and replaces their results in
-// the file after each.
+// measure runs the chosen rows in sequence, and replaces their results in the file after
+// each.
 func (m *measurer) measure(ctx context.Context, all *Results, only, file string) (err error) {
 	if m.self, err = os.Executable(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (m *measurer) measure(ctx context.Context, all *Results, only, file string)
 	return nil
 }
 
-// buildCommand builds the command larder for the contestants that run it.
+// buildCommand builds the command larder for the systems that run it.
 func (m *measurer) buildCommand(ctx context.Context) error {
 	path, err := filepath.Abs(filepath.Join(scratch, "larder"))
 	if err != nil {

@@ -20,20 +20,20 @@ import (
 	"github.com/larder-data/larder/bench/work"
 )
 
-// timeout bounds one phase of one run of one contestant.
+// timeout bounds one phase of one run of one system.
 const timeout = 5 * time.Minute
 
-// measurer runs contestants.
+// measurer runs the systems under test.
 type measurer struct {
 	quick     bool
 	runs      int
 	self      string // this program
 	python    string // the interpreter
 	pythonErr error  // why there is none
-	dir       string // for everything that is written
+	dir       string // for all files that are written
 }
 
-// row runs all contestants of a row in turn, as often as is asked for.
+// row runs all systems of a row in turn, for the requested number of runs.
 func (m *measurer) row(ctx context.Context, r Row) (samples []Sample, err error) {
 	data := ""
 	if r.Data != nil {
@@ -66,7 +66,7 @@ func (m *measurer) row(ctx context.Context, r Row) (samples []Sample, err error)
 	return samples, nil
 }
 
-// contest does all phases of one run.
+// contest executes all phases of one run.
 func (m *measurer) contest(ctx context.Context, r Row, c Contestant, data string, n, run int) (figures work.Figures, err error) {
 	dir, err := os.MkdirTemp(m.dir, "run-")
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *measurer) contest(ctx context.Context, r Row, c Contestant, data string
 	if c.Python && m.pythonErr != nil {
 		return nil, m.pythonErr
 	}
-	if c.Own != nil { // its share of what all read
+	if c.Own != nil { // its share of the common input
 		if data, err = c.Own(data, dir, n); err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (m *measurer) contest(ctx context.Context, r Row, c Contestant, data string
 				return nil, err
 			}
 		}
-		syscall.Sync() // so that nobody pays for what another wrote
+		syscall.Sync() // so that no system pays for the writes of another
 		j := work.Job{Row: cmp.Or(r.Job, r.Name), Contestant: c.Name, Phase: phase, Dir: dir, Data: data, N: n, Bytes: r.Bytes, Seconds: 0.3}
 		if m.quick {
 			j.Seconds = 0.02
@@ -109,8 +109,8 @@ func (m *measurer) contest(ctx context.Context, r Row, c Contestant, data string
 	return figures, nil
 }
 
-// together does a job in several processes that begin at once. Executions are
-// summed up; the slowest counts.
+// together runs a job in several processes that begin at the same time. It adds up
+// executions, and returns the time of the slowest.
 func (m *measurer) together(ctx context.Context, j work.Job, python bool, processes int) (work.Figures, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("took more than %s", timeout))
 	defer cancel()
@@ -150,13 +150,13 @@ func (m *measurer) together(ctx context.Context, j work.Job, python bool, proces
 	return sum, nil
 }
 
-// child is a process that does a job.
+// child is a process that runs a job.
 type child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
 	errors bytes.Buffer
-	early  []byte // what it said instead of ready
+	early  []byte // its output instead of ready
 }
 
 func (m *measurer) start(ctx context.Context, j work.Job, python bool) (*child, error) {
@@ -201,7 +201,7 @@ func (c *child) begin() error {
 	return err
 }
 
-// result reads what came out: the last line.
+// result reads the result from the last line.
 func (c *child) result() (work.Figures, error) {
 	rest, err := io.ReadAll(c.out)
 	if err != nil {
@@ -222,7 +222,7 @@ func (c *child) result() (work.Figures, error) {
 	return f, nil
 }
 
-// lastWords is what a process said before it failed.
+// lastWords adds the last output of a failed process to its error.
 func (c *child) lastWords(err error) error {
 	_ = c.cmd.Wait()
 	lines := strings.Split(strings.TrimSpace(c.errors.String()), "\n")
@@ -246,7 +246,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// diskUse returns the bytes that a folder takes on its medium.
+// diskUse returns the bytes that a directory takes on its medium.
 func diskUse(dir string) (bytes float64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

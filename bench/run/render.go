@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// The pages that have figures, by their names in the clone.
+// The pages that have figures, by their paths in the clone.
 const (
 	document = "docs/benchmarks.md"
 	readme   = "README.md"
 	results  = "bench/results.json"
 )
 
-// render writes the sections of the pages and the charts into a folder that is like
-// the clone.
+// render writes the sections of the pages and the charts into a directory with the
+// layout of the clone.
 func render(root string, r Results) error {
 	if err := os.MkdirAll(filepath.Join(root, "docs"), 0o777); err != nil {
 		return err
@@ -43,8 +43,8 @@ func render(root string, r Results) error {
 	return rewrite(root, readme, map[string]string{results: summary(r)})
 }
 
-// rewrite writes a page of the clone into a folder. What the markers of each source
-// enclose is replaced by its text; the rest is written by hand.
+// rewrite writes a page of the clone into a directory. It replaces the text between the
+// markers of each source; the rest is written by hand.
 func rewrite(root, page string, texts map[string]string) error {
 	b, err := os.ReadFile(filepath.Join("..", page))
 	if err != nil {
@@ -63,7 +63,7 @@ func rewrite(root, page string, texts map[string]string) error {
 	return os.WriteFile(filepath.Join(root, page), []byte(all), 0o666)
 }
 
-// sections are what the document has of the results: when and on what they were
+// sections returns the results for the page: when and on which machine they were
 // measured, and for each row a table and a chart.
 func sections(r Results) string {
 	var b bytes.Buffer
@@ -99,7 +99,7 @@ func sections(r Results) string {
 
 func chart(row Row) string { return "bench-" + row.Name + ".svg" }
 
-// versionList names modules by the last part of their paths that is a name.
+// versionList names modules by the last significant part of their paths.
 func versionList(v map[string]string) string {
 	var list []string
 	for name, version := range v {
@@ -112,7 +112,7 @@ func versionList(v map[string]string) string {
 	return strings.Join(list, ", ")
 }
 
-// shown are the columns of the table.
+// shown returns the columns of the table.
 func (r Row) shown() []Column {
 	return slices.DeleteFunc(slices.Clone(r.Columns), func(c Column) bool { return c.Hidden })
 }
@@ -125,7 +125,7 @@ func heading(b *bytes.Buffer, first string, columns []Column) {
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", strings.Count(first, "|")+len(columns)))
 }
 
-// table writes one line for each contestant that was measured.
+// table writes one line for each measured system.
 func table(b *bytes.Buffer, r Results, row Row) {
 	heading(b, "", row.shown())
 	for _, c := range row.Contestants {
@@ -152,7 +152,7 @@ func figure(r Results, row Row, contestant string, n int, col Column) string {
 	return col.Kind.write(s.Median)
 }
 
-// unmeasured lists the contestants without figures, and why.
+// unmeasured lists the systems without figures, and the reasons.
 func unmeasured(r Results, row Row) string {
 	var list []string
 	for _, c := range row.Contestants {
@@ -163,13 +163,14 @@ func unmeasured(r Results, row Row) string {
 	return strings.Join(list, "; ")
 }
 
-// why says why a contestant has no figures, of an error the part before the colon.
+// why returns the reason why a system has no figures: of an error, the part before the
+// colon.
 func (r *Results) why(row Row, c Contestant) string {
 	failed, _, _ := strings.Cut(r.failure(row.Name, c.Name), ":")
 	return cmp.Or(c.Not, failed)
 }
 
-// growth writes one line for each contestant and size, and how each figure grows.
+// growth writes one line for each system and size, and the growth of each figure.
 func growth(b *bytes.Buffer, r Results, row Row) {
 	heading(b, " | how many", row.shown())
 	for _, c := range row.Contestants {
@@ -203,7 +204,7 @@ func exponentOf(r Results, row Row, contestant string, col Column) string {
 	return power(exponent(x, y))
 }
 
-// points are the medians of a figure over the sizes.
+// points returns the medians of a figure over the sizes.
 func points(r Results, row Row, contestant string, col Column) (x, y []float64) {
 	for _, n := range r.sizes(row.Name, contestant) {
 		if s, ok := r.of(row.Name, contestant, n, col.Figure); ok && s.Median > 0 {
@@ -213,7 +214,7 @@ func points(r Results, row Row, contestant string, col Column) (x, y []float64) 
 	return x, y
 }
 
-// write writes a figure with its unit, to three digits.
+// write formats a figure with its unit, to three digits.
 func (k Kind) write(v float64) string {
 	switch k {
 	case Bytes:
@@ -239,7 +240,7 @@ func scaled(v, step float64, units ...string) string {
 	return fmt.Sprintf("%.*f %s", max(digits, 0), v, units[i])
 }
 
-// grouped writes thousands apart.
+// grouped separates thousands.
 func grouped(n int) string {
 	if n < 0 {
 		return "-" + grouped(-n)

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/bench/work"
 )
 
-// Results are all figures, with what they were measured on. They are kept in
-// results.json, from which the sections can be written again.
+// Results holds all figures, with the machine. They are stored in results.json, from
+// which the sections can be written again.
 type Results struct {
 	Machine  Machine            `json:"machine"`
 	Versions map[string]string  `json:"versions"`
@@ -22,7 +22,7 @@ type Results struct {
 	Samples  []Sample           `json:"samples"`
 }
 
-// A Session says when a row was measured.
+// A Session describes the measurement of a row.
 type Session struct {
 	Date    string  `json:"date"`
 	Larder  string  `json:"larder,omitempty"` // its commit
@@ -30,7 +30,7 @@ type Session struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// A Sample is one run of one contestant.
+// A Sample is one run of one system.
 type Sample struct {
 	Row        string       `json:"row"`
 	Contestant string       `json:"contestant"`
@@ -48,7 +48,7 @@ func (r *Results) read(file string) error {
 	return json.Unmarshal(b, r)
 }
 
-// write writes a sample a line, so that a change can be read.
+// write writes one line per sample, for readable diffs.
 func (r *Results) write(file string) error {
 	samples := r.Samples
 	head := *r
@@ -72,7 +72,7 @@ func (r *Results) write(file string) error {
 	return os.WriteFile(file, append(b, "  ]\n}\n"...), 0o666)
 }
 
-// replace puts new samples in the place of a row's old ones.
+// replace replaces a row's samples.
 func (r *Results) replace(row string, samples []Sample) {
 	r.Samples = append(slices.DeleteFunc(r.Samples, func(s Sample) bool { return s.Row == row }), samples...)
 }
@@ -80,8 +80,8 @@ func (r *Results) replace(row string, samples []Sample) {
 // A Spread is a figure over all runs.
 type Spread struct{ Median, Min, Max float64 }
 
-// of returns a figure of a contestant at a size; size 0 is any. ok is false if
-// it was not measured.
+// of returns a figure of a system at a size; size 0 is any. ok is false if it was not
+// measured.
 func (r *Results) of(row, contestant string, n int, figure string) (s Spread, ok bool) {
 	var all []float64
 	for _, s := range r.Samples {
@@ -99,7 +99,7 @@ func (r *Results) of(row, contestant string, n int, figure string) (s Spread, ok
 	return Spread{(all[(len(all)-1)/2] + all[len(all)/2]) / 2, all[0], all[len(all)-1]}, true
 }
 
-// failure returns why a contestant has no figures, or "".
+// failure returns why a system has no figures, or "".
 func (r *Results) failure(row, contestant string) string {
 	for _, s := range r.Samples {
 		if s.Row == row && s.Contestant == contestant && s.Error != "" {
@@ -109,7 +109,7 @@ func (r *Results) failure(row, contestant string) string {
 	return ""
 }
 
-// sizes lists the sizes at which a contestant was measured.
+// sizes lists the sizes at which a system was measured.
 func (r *Results) sizes(row, contestant string) (list []int) {
 	for _, s := range r.Samples {
 		if s.Row == row && cmp.Or(contestant, s.Contestant) == s.Contestant && !slices.Contains(list, s.N) {
@@ -131,7 +131,7 @@ func exponent(x, y []float64) float64 {
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
 }
 
-// power writes an exponent.
+// power formats an exponent.
 func power(b float64) string {
 	if math.Abs(b) < 0.005 {
 		b = 0 // and not -0.00

@@ -13,48 +13,48 @@ import (
 	"sync"
 )
 
-// A Row is one piece of work that all contestants do.
+// A Row is one task for all systems.
 type Row struct {
 	Name        string
-	Job         string // what the contestants do, if several rows do the same
+	Job         string // the task, if several rows have the same
 	Title       string
-	Work        string // what is done, and how: the text above the table
+	Work        string // the text above the table: the task and the method
 	Note        string // the text below it
 	Phases      []string
 	Contestants []Contestant
 	Columns     []Column
-	Main        string // the contestant that the others are held against
+	Main        string // the system that the others are compared with
 	N, Quick    int    // keys, values, nodes or samples
 	Sizes       []int  // in place of N
-	Large       int    // one more of them, measured once
+	Large       int    // one more size, measured once
 	Bytes       int
 	Processes   int
-	// Data makes the input of all contestants in a folder.
+	// Data creates the input of all systems in a directory.
 	Data func(dir string, n int) error
 	// Before is called before each phase.
 	Before func(dir, phase string, run int) error
 	Least  int // size in the table; smaller ones count in the exponents and charts
 }
 
-// A Contestant is a piece of software, used in one way.
+// A Contestant is a system under test, used in one way.
 type Contestant struct {
 	Name   string
 	Python bool
-	N      int    // its share of the work where all of it takes too long
+	N      int    // its share of the work if all of it takes too long
 	Most   int    // the largest size it is measured at; 0 means all
 	Not    string // why it is not run
 	Own    func(data, dir string, n int) (string, error)
 }
 
-// A Column is one figure of each contestant.
+// A Column is one figure of each system.
 type Column struct {
 	Figure, Title string
 	Kind          Kind
-	Chart         bool // draws it
+	Chart         bool // has a panel in the chart
 	Hidden        bool // from the table
 }
 
-// A Kind says how a figure is written.
+// A Kind is the unit of a figure.
 type Kind int
 
 // The kinds.
@@ -62,7 +62,7 @@ const (
 	Time Kind = iota // seconds
 	Bytes
 	Count
-	Part // of one, in percent
+	Part // a fraction, in percent
 )
 
 func (r Row) n(quick bool) int {
@@ -85,8 +85,8 @@ func (r Row) sizes(quick bool, run int) []int {
 	return r.Sizes
 }
 
-// turn returns the contestants in turn, beginning with another one each run, so
-// that none always follows the same one.
+// turn returns the systems in rotated order, beginning with first, so that none always
+// follows the same one.
 func (r Row) turn(first int) []Contestant {
 	return slices.Concat(r.Contestants[first:], r.Contestants[:first])
 }
@@ -133,7 +133,7 @@ func not(name, why string) []Contestant { return []Contestant{{Name: name, Not: 
 
 var coldWarm = []string{"cold", "warm"}
 
-// memoColumns are those of the rows that call a function that remembers.
+// memoColumns are the columns of rows that call a memoized function.
 var memoColumns = []Column{
 	{Figure: "warm", Title: "hit", Chart: true},
 	{Figure: "cold", Title: "computed and stored"},
@@ -320,7 +320,7 @@ func writeImage(path string, seed uint64) error {
 	return errors.Join(jpeg.Encode(f, img, nil), f.Close())
 }
 
-// changeImages has one image in a hundred as it was at first, or replaced.
+// changeImages restores one image in a hundred, or replaces it, depending on the phase.
 func changeImages(dir, phase string, run int) error {
 	if phase == "same" {
 		return nil
@@ -341,7 +341,7 @@ func changeImages(dir, phase string, run int) error {
 	return nil
 }
 
-// someImages copies the first n images into a folder of the contestant's own.
+// someImages copies the first n images into a directory of the system's own.
 func someImages(data, dir string, n int) (string, error) {
 	own := filepath.Join(dir, "images")
 	if err := os.Mkdir(own, 0o777); err != nil {

@@ -26,7 +26,7 @@ var comparisons = []comparison{
 	{"opening a store of a million values", "records", 1_000_000, "open", "Larder", []string{"badger", "pebble"}},
 }
 
-// summary is the short table.
+// summary returns the short table.
 func summary(r Results) string {
 	var b strings.Builder
 	b.WriteString("| | Larder | Others |\n| --- | ---: | --- |\n")
@@ -38,7 +38,7 @@ func summary(r Results) string {
 	return b.String()
 }
 
-// line is not ok where Larder was not measured.
+// line returns the line of the table; ok is false if Larder was not measured.
 func (c comparison) line(r Results) (line string, ok bool) {
 	kind := c.kind()
 	ours, ok := r.of(c.row, c.main, c.n, c.figure)

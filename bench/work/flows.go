@@ -33,8 +33,8 @@ func (j Job) workers() int {
 
 func quietly() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// incremental measures each image of a folder and keeps what came out; then all
-// of it is read.
+// incremental measures each image of a directory and caches the results, then reads all
+// of them.
 func incremental(ctx context.Context, j Job) (_ Figures, err error) {
 	content := "version: 1\nnodes:\n  photos: {source: images, with: {path: " + j.Data + "}}\n  stats: {map: image-stats, from: photos, checkpoint: true}\n"
 	ready()
@@ -83,8 +83,7 @@ func readStats(ctx context.Context, f *flow.Flow, o flow.RunOptions) error {
 	return nil
 }
 
-// letters runs the flow of examples/letters, in a process that is there already
-// or as a command.
+// letters runs the flow of examples/letters, in a running process or as a command.
 func letters(ctx context.Context, j Job) (Figures, error) {
 	if err := os.CopyFS(j.Dir+"/flow", os.DirFS(j.Data)); err != nil && j.Phase == "cold" {
 		return nil, err
@@ -139,8 +138,8 @@ func lettersFigures(j Job, took float64, r *flow.Report) Figures {
 	return Figures{j.Phase: took, j.Phase + "_executions": computed}
 }
 
-// samples makes an item of each of many samples and keeps it, in one process,
-// and reads all of them in the next.
+// samples computes and caches an item of each of many samples in one process, and reads
+// all of them in the next.
 func samples(ctx context.Context, j Job) (_ Figures, err error) {
 	l, err := larder.Open(larder.Options{Dir: j.Dir + "/cache", Logger: quietly()})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// settings are what is named in the row of keys.
+// settings are the key parts of the keys row.
 type settings struct {
 	Name string
 	Size int
@@ -18,7 +18,7 @@ type settings struct {
 	Deep bool
 }
 
-// keys is the row of names: what it takes to name a call by a struct of four
+// keys is the row of keys: the time to compute the key of a call from a struct of four
 // fields.
 func keys(_ context.Context, j Job) (Figures, error) {
 	var name func(settings) error

@@ -21,8 +21,8 @@ import (
 // executions counts calls of the functions that are memoized.
 var executions float64
 
-// open opens a Larder in the job's folder. Contestants called "in memory" keep
-// decoded values as well; the others read every hit from disk.
+// open opens a Larder in the job's directory. Systems named "in memory" also cache
+// decoded values; the others read every hit from disk.
 func (j Job) open() (*larder.Larder, error) {
 	o := larder.Options{Dir: j.Dir + "/cache", MemoryBytes: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if strings.Contains(j.Contestant, "in memory") {
@@ -31,7 +31,7 @@ func (j Job) open() (*larder.Larder, error) {
 	return larder.Open(o)
 }
 
-// remember returns f as a function that remembers, by Larder.
+// remember returns f memoized by Larder.
 func remember[A, R any](j Job, l *larder.Larder, f func(context.Context, A) (R, error)) (func(context.Context, A) (R, error), error) {
 	if strings.HasPrefix(j.Contestant, "Larder lazy") {
 		node := lazy.Func1("f", f)
@@ -51,7 +51,7 @@ func remember[A, R any](j Job, l *larder.Larder, f func(context.Context, A) (R, 
 	}, nil
 }
 
-// memo measures a function that remembers: cold in one process, warm in the next.
+// memo measures a memoized function: cold in one process, warm in the next.
 func memo[A, R any](ctx context.Context, j Job, args []A, f func(context.Context, A) (R, error), touch func(R)) (_ Figures, err error) {
 	l, err := j.open()
 	if err != nil {
@@ -65,7 +65,7 @@ func memo[A, R any](ctx context.Context, j Job, args []A, f func(context.Context
 	return calls(ctx, j, args, call, touch)
 }
 
-// calls measures a function that remembers.
+// calls measures a memoized function.
 func calls[A, R any](ctx context.Context, j Job, args []A, call func(context.Context, A) (R, error), touch func(R)) (Figures, error) {
 	all := func() error {
 		for _, a := range args {
@@ -103,8 +103,8 @@ func integers(n int) []int {
 	return list
 }
 
-// hit is the row of tiny results. The peers in memory start empty in each
-// process, so their cold figure is the one of the same process.
+// hit is the row of tiny results. The peers in memory start empty in each process, so
+// their cold figure is that of the same process.
 func hit(ctx context.Context, j Job) (Figures, error) {
 	nothing := func(int) {}
 	switch j.Contestant {
@@ -126,7 +126,7 @@ func hit(ctx context.Context, j Job) (Figures, error) {
 	return memo(ctx, j, integers(j.N), tiny, nothing)
 }
 
-// elements is how many float32 make 1 MiB.
+// elements is the number of float32 in 1 MiB.
 const elements = 1 << 18
 
 // result is the row of results of 1 MiB. The caller reads a value of each page.
@@ -160,7 +160,7 @@ func floats(k int) []float32 {
 	return v
 }
 
-// argument is the row of arguments of 1 MiB: each call names one by its content.
+// argument is the row of arguments of 1 MiB: each call identifies one by its content.
 func argument(ctx context.Context, j Job) (Figures, error) {
 	var args [][]float64
 	for k := range j.N {
@@ -180,11 +180,12 @@ func argument(ctx context.Context, j Job) (Figures, error) {
 	}, func(float64) {})
 }
 
-// block is hashed where work is to be done. It is made when it is needed, as rows
-// about memory would count it.
+// block is the data to hash as work. It is created on first use, because rows about
+// memory would count it.
 var block = sync.OnceValue(func() []byte { return make([]byte, 8<<20) })
 
-// stampede is the row of several processes that want the same results at once.
+// stampede is the row of several processes that request the same results at the same
+// time.
 func stampede(ctx context.Context, j Job) (_ Figures, err error) {
 	l, err := j.open()
 	if err != nil {
@@ -209,7 +210,7 @@ func stampede(ctx context.Context, j Job) (_ Figures, err error) {
 	return Figures{"seconds": seconds(begin), "executions": executions}, nil
 }
 
-// chain is the row of nodes that each need the one before.
+// chain is the row of nodes that each need the previous one.
 func chain(ctx context.Context, j Job) (_ Figures, err error) {
 	l, err := j.open()
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// bound is how many bytes of values the caches may hold.
+// bound is the memory bound of the caches, in bytes of values.
 const bound = 64 << 20
 
-// memory fills a cache with twice what it may hold and looks at what the
-// process holds then. Each value has its bytes to itself.
+// memory fills a cache with twice its bound and measures the memory of the process. Each
+// value has its own bytes.
 func memory(_ context.Context, j Job) (Figures, error) {
 	var put func(k int, v []byte)
 	var has func(k int) bool
 	wait := func() {}
-	var hold any // so that nothing is collected before it is counted
+	var hold any // prevents collection before measuring
 	switch j.Contestant {
 	case "otter":
 		c, err := otter.New(&otter.Options[int, []byte]{MaximumWeight: bound, Weigher: func(_ int, v []byte) uint32 { return uint32(len(v)) }})

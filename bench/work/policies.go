@@ -15,17 +15,17 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// entries is how many entries the caches have room for.
+// entries is the capacity of the caches.
 const entries = 1024
 
-// inMemory is what all caches in memory can do.
+// inMemory is the common interface of caches in memory.
 type inMemory struct {
 	get  func(k int) bool
 	put  func(k int)
-	wait func() // until what was put is taken in; may be nil
+	wait func() // waits until puts are applied; may be nil
 }
 
-// openCache makes the contestant's cache.
+// openCache creates the system's cache.
 func openCache(contestant string) (c inMemory, err error) {
 	switch contestant {
 	case "golang-lru":
@@ -56,8 +56,8 @@ func openCache(contestant string) (c inMemory, err error) {
 	return inMemory{get: func(k int) bool { _, ok := l.Get(k); return ok }, put: func(k int) { l.Put(k, k, 1, 0) }}, err
 }
 
-// policies is the row of caches in memory: nanoseconds an access, and which part
-// of a Zipf distribution over 64 times as many keys as there is room for hits.
+// policies is the row of caches in memory: nanoseconds per access, and the hit ratio for
+// a Zipf distribution over 64 times as many keys as the capacity.
 func policies(_ context.Context, j Job) (Figures, error) {
 	ready()
 	f := Figures{}
@@ -105,8 +105,8 @@ func policies(_ context.Context, j Job) (Figures, error) {
 	return f, nil
 }
 
-// zipf returns the part of n accesses that hit. What is missing is put, and taken
-// in before the next access.
+// zipf returns the hit ratio of n accesses. A missing key is put, and the put applied,
+// before the next access.
 func zipf(c inMemory, n int) float64 {
 	z, hits := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.01, 1, 64*entries), 0
 	for range n {

@@ -24,7 +24,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// name is what value i is kept under: 32 bytes without any order.
+// name is the key of value i: 32 bytes in no order.
 type name = [sha256.Size]byte
 
 func nameOf(i int) name {
@@ -33,18 +33,18 @@ func nameOf(i int) name {
 	return sha256.Sum256(b[:])
 }
 
-// kept is a store under comparison. Each put is complete when it returns, but
-// where the contestant's name says that several go together.
+// kept is a store under comparison. Each put is complete when it returns, unless the
+// name of the system says that it batches puts.
 type kept interface {
 	put(k name, v []byte) error
-	// get hands the value to see, which must not keep it.
+	// get passes the value to see, which must not retain it.
 	get(k name, see func(v []byte) error) error
 	io.Closer
 }
 
 var errMissing = errors.New("what was put is not there")
 
-// openStore opens a contestant. With sync, each put survives a loss of power.
+// openStore opens a system. With sync, each put survives a loss of power.
 func openStore(ctx context.Context, contestant, dir string, sync bool) (kept, error) {
 	tool, _, batched := strings.Cut(contestant, ", 1000 a transaction")
 	tool = strings.TrimSuffix(tool, ", only 20 000 values")
@@ -70,7 +70,7 @@ func openStore(ctx context.Context, contestant, dir string, sync bool) (kept, er
 	return nil, errUnknown
 }
 
-// quiet passes over what pebble tells while it opens.
+// quiet discards the log of pebble.
 type quiet struct{}
 
 func (quiet) Infof(string, ...any)           {}
@@ -269,7 +269,7 @@ func (s *sqliteStore) get(k name, see func([]byte) error) error {
 
 func (s *sqliteStore) Close() error { return errors.Join(s.commit(), s.db.Close()) }
 
-// values makes values that do not compress and tell which they are.
+// values creates incompressible values that contain their index.
 type values struct {
 	block []byte
 	value []byte
@@ -297,8 +297,8 @@ func is(i int) func([]byte) error {
 	}
 }
 
-// storeRow puts values into a store in one process and gets them, in no order,
-// in the next.
+// storeRow puts values into a store in one process and gets them, in random order, in
+// the next.
 func storeRow(ctx context.Context, j Job) (_ Figures, err error) {
 	values := newValues(j.Bytes)
 	ready()

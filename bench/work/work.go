@@ -1,5 +1,5 @@
-// Package work holds what the contestants that are written in Go do. Each job is
-// one contestant of one row, done once in a process of its own.
+// Package work implements the jobs of the systems under test that are written in Go.
+// Each job runs one system for one row, once, in its own process.
 package work
 
 import (
@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// A Job says what to do. It is handed to the process as JSON.
+// A Job describes the work of a process, which receives it as JSON.
 type Job struct {
 	Row        string  `json:"row"`
 	Contestant string  `json:"contestant"`
 	Phase      string  `json:"phase"`   // "" in rows without phases
-	Dir        string  `json:"dir"`     // folder that the phases of one run share, empty at first
-	Data       string  `json:"data"`    // input made for all contestants, if the row has any
-	N          int     `json:"n"`       // how many keys, values, nodes or samples
+	Dir        string  `json:"dir"`     // directory that the phases of one run share, empty at first
+	Data       string  `json:"data"`    // common input of all systems, if the row has any
+	N          int     `json:"n"`       // number of keys, values, nodes or samples
 	Bytes      int     `json:"bytes"`   // size of a value
-	Seconds    float64 `json:"seconds"` // how long to repeat what is quick
+	Seconds    float64 `json:"seconds"` // how long to repeat fast operations
 }
 
-// Figures are what came out, under the names that the row's columns use: seconds,
-// bytes and counts.
+// Figures are the results, under the names that the row's columns use: seconds, bytes
+// and counts.
 type Figures map[string]float64
 
 // contests are the functions by row.
@@ -40,7 +40,7 @@ var contests = map[string]func(context.Context, Job) (Figures, error){
 	"policies": policies, "letters": letters, "memory": memory, "records": storeRow, "samples": samples,
 }
 
-// Main does the job and prints its figures, or what went wrong, as JSON.
+// Main runs the job and prints its figures, or the error, as JSON.
 func Main(ctx context.Context, job string) error {
 	var j Job
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
@@ -62,9 +62,8 @@ func Main(ctx context.Context, job string) error {
 	return json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// profile starts a CPU profile if the environment's BENCH_PROFILE names a folder
-// for it. What the heap held at the last collection is written beside it at the
-// end.
+// profile starts a CPU profile if BENCH_PROFILE names a directory for it. At the end it
+// also writes a heap profile of the last collection.
 func profile(j Job) (stop func(), err error) {
 	dir := os.Getenv("BENCH_PROFILE")
 	if dir == "" {
@@ -81,12 +80,12 @@ func profile(j Job) (stop func(), err error) {
 	}
 	return func() {
 		pprof.StopCPUProfile()
-		_ = pprof.WriteHeapProfile(heap) // an incomplete one is seen when it is read
+		_ = pprof.WriteHeapProfile(heap) // readers detect an incomplete file
 	}, pprof.StartCPUProfile(cpu)
 }
 
-// ready says that all is prepared, and waits for the word to begin: so several
-// processes begin together.
+// ready reports that the preparation is complete, and waits for the signal to begin, so
+// that several processes begin together.
 func ready() {
 	_, _ = fmt.Fprintln(os.Stdout, "ready")
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
@@ -94,11 +93,11 @@ func ready() {
 
 var errUnknown = errors.New("the row has no such contestant in Go")
 
-// seconds is the time since a moment.
+// seconds returns the seconds since a time.
 func seconds(since time.Time) float64 { return time.Since(since).Seconds() }
 
-// repeat calls f, which does n things, for the job's time and at least once, and
-// returns the seconds that one thing took.
+// repeat calls f, which performs n operations, for the job's time and at least once, and
+// returns the seconds per operation.
 func (j Job) repeat(n int, f func() error) (float64, error) {
 	begin, times := time.Now(), 0
 	for times == 0 || seconds(begin) < j.Seconds {
@@ -110,8 +109,7 @@ func (j Job) repeat(n int, f func() error) (float64, error) {
 	return seconds(begin) / float64(times*n), nil
 }
 
-// rss returns the bytes of this process that are its own, and those mapped from
-// files.
+// rss returns the bytes of this process that are its own, and those mapped from files.
 func rss() (anon, mapped float64) {
 	runtime.GC()
 	status, err := os.ReadFile("/proc/self/status")

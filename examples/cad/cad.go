@@ -1,14 +1,13 @@
-// Package cad is a scripted solid modeller whose user never sees a cache.
+// Package cad provides a scripted solid modeller with an invisible cache.
 //
-// A script builds solids out of others. Building computes nothing: every
-// operation gives a description ([Solid], [Profile]), and only [Mesh], [Show]
-// and [Export] ask for what is described. They find what was made before, by
-// this script or another one, by this process or another one, and make what is
-// missing. A solid is a description of a few nodes and cheap to make, so it is
-// not kept; the meshes and pictures are.
+// A script builds solids from others. Building computes nothing: every operation returns
+// a description ([Solid], [Profile]), and only [Mesh], [Show] and [Export] evaluate it.
+// They find results that this or another process computed before, and compute missing
+// ones. A solid is a description of a few nodes and cheap to compute, so it is not
+// cached; meshes and pictures are.
 //
-// Lengths are millimetres and angles degrees, as in package solid, which does
-// the geometry.
+// Lengths are millimetres and angles degrees, as in package solid, which does the
+// geometry.
 package cad
 
 import (
@@ -18,10 +17,10 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// A Solid is a solid that will be made when it is needed.
+// A Solid is a solid that is computed on demand.
 type Solid struct{ value lazy.Value[solid.Solid] }
 
-// A Profile is a flat shape that will be made when it is needed.
+// A Profile is a flat shape that is computed on demand.
 type Profile struct{ value lazy.Value[solid.Profile] }
 
 // Vec is a point or a direction.
@@ -30,7 +29,7 @@ type Vec = solid.Vec
 // Point is a point of a profile.
 type Point = solid.Point
 
-// cheap are operations that only describe.
+// cheap is for operations that only describe.
 var cheap = lazy.Options{Keep: lazy.KeepNot}
 
 type background = context.Context
@@ -53,23 +52,24 @@ var (
 	}, cheap)
 )
 
-// Rectangle is centred on the origin.
+// Rectangle returns a rectangle centred on the origin.
 func Rectangle(width, height float64) Profile {
 	return Profile{rectangle(lazy.Of(width), lazy.Of(height))}
 }
 
-// Circle is centred on the origin.
+// Circle returns a circle centred on the origin.
 func Circle(radius float64) Profile { return Profile{circle(lazy.Of(radius))} }
 
-// Polygon has the given corners.
+// Polygon returns a polygon with the given corners.
 func Polygon(points ...Point) Profile { return Profile{polygon(lazy.Of(points))} }
 
-// RegularPolygon has so many sides, and a width across its flats.
+// RegularPolygon returns a regular polygon with the given number of sides, and width
+// across its flats.
 func RegularPolygon(sides int, acrossFlats float64) Profile {
 	return Profile{regular(lazy.Of(sides), lazy.Of(acrossFlats))}
 }
 
-// Rounded is p grown by a radius.
+// Rounded returns p grown by a radius.
 func (p Profile) Rounded(radius float64) Profile { return Profile{rounded(p.value, lazy.Of(radius))} }
 
 var (
@@ -96,36 +96,35 @@ var (
 	}, cheap)
 )
 
-// Sphere is centred on the origin.
+// Sphere returns a sphere centred on the origin.
 func Sphere(radius float64) Solid { return Solid{sphere(lazy.Of(radius))} }
 
-// Cuboid stands on z = 0, centred on the z axis.
+// Cuboid returns a cuboid on z = 0, centred on the z axis.
 func Cuboid(size Vec) Solid { return Solid{cuboid(lazy.Of(size))} }
 
-// Cylinder stands on z = 0.
+// Cylinder returns a cylinder on z = 0.
 func Cylinder(radius, height float64) Solid {
 	return Solid{cylinder(lazy.Of(radius), lazy.Of(height))}
 }
 
-// Extrude is a profile drawn up from z = 0.
+// Extrude returns a profile extruded from z = 0 to a height.
 func Extrude(p Profile, height float64) Solid { return Solid{extrude(p.value, lazy.Of(height))} }
 
-// Revolve is a profile turned around the z axis; its first coordinate is the
+// Revolve returns a profile revolved around the z axis; its first coordinate is the
 // radius.
 func Revolve(p Profile) Solid { return Solid{revolve(p.value)} }
 
-// Thread is a threaded rod, metric and right-handed.
+// Thread returns a threaded rod, metric and right-handed.
 func Thread(diameter, pitch, length float64) Solid {
 	return Solid{thread(lazy.Of(diameter), lazy.Of(pitch), lazy.Of(length))}
 }
 
-// InternalThread is what is cut out for a [Thread] to turn in.
+// InternalThread returns the solid to cut out for a [Thread].
 func InternalThread(diameter, pitch, length float64) Solid {
 	return Solid{internalThread(lazy.Of(diameter), lazy.Of(pitch), lazy.Of(length))}
 }
 
-// Without a radius there are no fillets: package solid has functions of their
-// own for that.
+// Without a radius there are no fillets: package solid has separate functions for that.
 var (
 	union = lazy.Func2("union", func(_ background, radius float64, s []solid.Solid) (solid.Solid, error) {
 		if radius == 0 {
@@ -147,7 +146,7 @@ var (
 	}, cheap)
 )
 
-// list makes one lazy value of several solids.
+// list combines several solids into one lazy value.
 func list(solids ...Solid) lazy.Value[[]solid.Solid] {
 	values := make([]lazy.Value[solid.Solid], len(solids))
 	for i, s := range solids {
@@ -156,26 +155,26 @@ func list(solids ...Solid) lazy.Value[[]solid.Solid] {
 	return lazy.Slice(values...)
 }
 
-// Union is what is in any of the solids.
+// Union returns the union of the solids.
 func Union(solids ...Solid) Solid { return FilletUnion(0, solids...) }
 
-// FilletUnion is a [Union] with fillets where the solids meet.
+// FilletUnion is [Union] with fillets where the solids meet.
 func FilletUnion(radius float64, solids ...Solid) Solid {
 	return Solid{union(lazy.Of(radius), list(solids...))}
 }
 
-// Difference is what is in s and in none of the others.
+// Difference returns s without the others.
 func Difference(s Solid, others ...Solid) Solid { return FilletDifference(0, s, others...) }
 
-// FilletDifference is a [Difference] with rounded edges where it is cut.
+// FilletDifference is [Difference] with rounded edges at the cuts.
 func FilletDifference(radius float64, s Solid, others ...Solid) Solid {
 	return Solid{difference(lazy.Of(radius), list(append([]Solid{s}, others...)...))}
 }
 
-// Intersection is what is in all of the solids.
+// Intersection returns the intersection of the solids.
 func Intersection(solids ...Solid) Solid { return FilletIntersection(0, solids...) }
 
-// FilletIntersection is an [Intersection] with rounded edges.
+// FilletIntersection is [Intersection] with rounded edges.
 func FilletIntersection(radius float64, solids ...Solid) Solid {
 	return Solid{intersection(lazy.Of(radius), list(solids...))}
 }
@@ -206,7 +205,7 @@ func (s Solid) Rotate(axis Vec, degrees float64) Solid {
 	return Solid{rotate(s.value, lazy.Of(axis), lazy.Of(degrees))}
 }
 
-// Scale makes s larger or smaller.
+// Scale scales s.
 func (s Solid) Scale(factor float64) Solid { return Solid{scale(s.value, lazy.Of(factor))} }
 
 // Mirror reflects s at the plane through the origin with that normal.

@@ -41,24 +41,24 @@ var (
 	})
 )
 
-// A Part is a solid with a colour to show it in.
+// A Part is a solid with a colour.
 type Part struct {
 	Solid  Solid
 	Colour color.RGBA
 }
 
-// A Workshop makes what is asked for. The functions [Mesh], [Show] and
-// [Export] use one that keeps its results where all programs of the user do.
+// A Workshop evaluates solids. The functions [Mesh], [Show] and [Export] use one whose
+// cache is the one of all programs of the user.
 type Workshop struct {
 	Larder *larder.Larder
-	Log    io.Writer // is told, in a line, what each request took; may be nil
+	Log    io.Writer // receives a line with the cost of each request; may be nil
 }
 
-// Made says what a request took.
+// Made reports the cost of a request.
 type Made struct {
 	Nodes           int // of the description
-	Loaded, Made    int // of them, kept before and made now
-	Meshes, Renders int // of those made now, the ones that cost something
+	Loaded, Made    int // of them, read from the cache and computed
+	Meshes, Renders int // of those computed, the expensive ones
 	Took            time.Duration
 }
 
@@ -67,7 +67,7 @@ func (m Made) String() string {
 		m.Nodes, m.Loaded, m.Made, m.Meshes, m.Renders, m.Took.Round(10*time.Microsecond))
 }
 
-// evaluate evaluates a value and says what it took.
+// evaluate evaluates a value and reports the cost.
 func evaluate[T any](ctx context.Context, w Workshop, name string, v lazy.Value[T]) (got T, m Made, err error) {
 	start := time.Now()
 	got, err = lazy.Get(ctx, w.Larder, v, lazy.Evaluation{Progress: func(p lazy.Progress) {
@@ -126,7 +126,7 @@ func (w Workshop) Show(ctx context.Context, path string, parts ...Part) (Made, e
 	return m, lazy.Export(ctx, w.Larder, v, path)
 }
 
-// workshop is the one of the functions below.
+// workshop is the default workshop.
 var workshop = sync.OnceValues(func() (Workshop, error) {
 	l, err := larder.Open(larder.Options{})
 	return Workshop{Larder: l, Log: os.Stderr}, err

@@ -1,6 +1,6 @@
-// Weather is larder with six things of its own: a codec, a source, a mapper, an
-// operator, a sink and a cache policy. Each is registered from an init function
-// and is then in every command, as those that come with Larder are.
+// Weather is larder with six extensions: a codec, a source, a mapper, an operator, a
+// sink and a cache policy. Each is registered from an init function, and available in
+// every command like the built-in ones.
 package main
 
 import (
@@ -28,13 +28,13 @@ import (
 //go:embed *.go
 var files embed.FS
 
-// What is made here is known by its source: an edit of what a function reaches has
-// that made again, and no other does.
+// The sources identify the code here: an edit invalidates the results of the functions
+// that reach the edited code, and no others.
 var _ = source.Register(files)
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// A codec: files with the extension celsius, "21.5 C", are a Celsius.
+// A codec: files with the extension celsius, "21.5 C", decode to a Celsius.
 
 // Celsius is a temperature in degrees.
 type Celsius float64
@@ -94,7 +94,7 @@ func openStation(_ context.Context, env *component.Env, p Station) (component.Sa
 	return dataset.List(samples...), lines.Err()
 }
 
-// A mapper: it says what it reads and makes, so its results can be kept.
+// A mapper: it declares what it reads and computes, so its results can be cached.
 
 // Fahrenheit converts temperatures.
 type Fahrenheit struct {
@@ -125,7 +125,7 @@ func toFahrenheit(_ *component.Env, p Fahrenheit) (dataset.Mapper, error) {
 	})
 }
 
-// An operator: one that only changes the order, so caches know what comes next.
+// An operator that only changes the order, so caches know the order of reads.
 
 // Every passes on every N-th sample.
 type Every struct {
@@ -190,7 +190,7 @@ func writeTable(ctx context.Context, env *component.Env, p Table, in component.D
 	return err
 }
 
-// A cache policy: what is kept in memory are the latest days.
+// A cache policy that keeps the latest days in memory.
 
 type latest map[int]bool
 

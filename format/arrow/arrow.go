@@ -1,5 +1,5 @@
-// Package arrow reads files of Arrow's format for exchange between processes: files (.arrow,
-// .feather) and streams (.arrows). Each row is a sample, and each column an item (package ipc).
+// Package arrow reads Arrow IPC files (.arrow, .feather) and streams (.arrows). Each row
+// is a sample, and each column an item (package ipc).
 package arrow
 
 import (
@@ -19,7 +19,7 @@ func init() {
 		})
 }
 
-// Source names files to read.
+// Source configures the files to read.
 type Source struct {
 	Path       component.Path  `param:"path,required" doc:"a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
 	Formats    columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
@@ -34,19 +34,19 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Open finds out where the batches of the files lie, as many files at once as env does things,
-// or knows it from before if its Larder has it.
+// Open indexes the batches of the files, several files concurrently as env allows, or
+// reads the index from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

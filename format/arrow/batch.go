@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/internal/text/arrowipc"
 )
 
-// A batch is the rows that are written together.
+// A batch is a record batch: rows that are written together.
 type batch struct {
 	table  *columns.Table
 	pieces []columns.Piece // of each column
@@ -20,7 +20,7 @@ func newBatch(table *columns.Table) *batch {
 	return &batch{table: table, pieces: make([]columns.Piece, len(table.Leaves))}
 }
 
-// bytesOf is about how large a row is.
+// bytesOf estimates the size of a row.
 func bytesOf(row []columns.Piece) (n int) {
 	for i := range row {
 		n += row[i].Size()
@@ -43,7 +43,7 @@ func (b *batch) clear() {
 	b.rows, b.bytes = 0, 0
 }
 
-// columns are the rows as Arrow has them.
+// columns returns the rows as Arrow columns.
 func (b *batch) columns() []*arrowipc.Column {
 	all := make([]*arrowipc.Column, len(b.table.Names))
 	at := 0
@@ -56,11 +56,11 @@ func (b *batch) columns() []*arrowipc.Column {
 	return all
 }
 
-// A level says from which Def on there is a place for a value, and from which on, without it, the
-// value: between them lie the structs that are not there.
+// A level gives the Def from which a slot for a value exists, and the Def from which the
+// value exists. In between are structs that are null.
 type level struct{ place, value int }
 
-// column makes a column of the leaves of a kind that lies in so many lists.
+// column returns a column of the leaves of a kind, nested in depth lists.
 func column(name string, k *columns.Kind, leaves []columns.Piece, depth int, at level) *arrowipc.Column {
 	c := &arrowipc.Column{}
 	switch k.Of {
@@ -89,7 +89,7 @@ func column(name string, k *columns.Kind, leaves []columns.Piece, depth int, at 
 	return c
 }
 
-// places calls f for each value that there is a place for, with whether it is there.
+// places calls f for each slot of a value, with whether the value exists.
 func places(p *columns.Piece, depth int, at level, f func(i int, there bool)) {
 	for i, rep := range p.Rep {
 		if int(rep) <= depth && int(p.Def[i]) >= at.place {
@@ -98,7 +98,8 @@ func places(p *columns.Piece, depth int, at level, f func(i int, there bool)) {
 	}
 }
 
-// there says how many values there are, and which of them are there, if some are not.
+// there returns the number of slots and of missing values, and the validity bitmap if
+// values are missing.
 func there(p *columns.Piece, depth int, at level) (n, missing int, bits []byte) {
 	places(p, depth, at, func(_ int, there bool) {
 		if n%8 == 0 {
@@ -117,7 +118,8 @@ func there(p *columns.Piece, depth int, at level) (n, missing int, bits []byte) 
 	return n, missing, bits
 }
 
-// offsets say where in the elements of lists each list begins, and where the last one ends.
+// offsets returns the offsets of lists: where each begins in the elements, and where the
+// last one ends.
 func offsets(p *columns.Piece, depth int, at level) []byte {
 	to, elements := []byte{}, uint32(0)
 	for i, rep := range p.Rep {
@@ -131,7 +133,7 @@ func offsets(p *columns.Piece, depth int, at level) []byte {
 	return binary.LittleEndian.AppendUint32(to, elements)
 }
 
-// kinds are what numbers are in Arrow.
+// kinds maps numbers to Arrow types.
 var kinds = map[string]arrowipc.Column{
 	"int8": {Kind: arrowipc.Int, Size: 8}, "int16": {Kind: arrowipc.Int, Size: 16},
 	"int32": {Kind: arrowipc.Int, Size: 32}, "int64": {Kind: arrowipc.Int, Size: 64},
@@ -142,7 +144,8 @@ var kinds = map[string]arrowipc.Column{
 	"json": {Kind: arrowipc.Utf8, Extension: "arrow.json"},
 }
 
-// leaf makes the buffers of values that are no lists. What is not there has a value, too, of zeros.
+// leaf returns the buffers of values other than lists. A missing value is stored as
+// zeros.
 func leaf(k *columns.Kind, p *columns.Piece, depth int, at level) [][]byte {
 	switch {
 	case k.DType() == 0:
@@ -153,7 +156,7 @@ func leaf(k *columns.Kind, p *columns.Piece, depth int, at level) [][]byte {
 	return [][]byte{spaced(p, depth, at, k.DType().Word())}
 }
 
-// spaced is values of one size with room for those that are not there.
+// spaced returns values of one size, with gaps for the missing ones.
 func spaced(p *columns.Piece, depth int, at level, size int) []byte {
 	all, rest := make([]byte, 0, len(p.Def)*size), p.Data
 	places(p, depth, at, func(_ int, there bool) {
@@ -166,7 +169,7 @@ func spaced(p *columns.Piece, depth int, at level, size int) []byte {
 	return all
 }
 
-// texts are values with their lengths as Arrow has them: where each begins, and the values.
+// texts returns Arrow's offsets and data of values of variable length.
 func texts(p *columns.Piece, depth int, at level) [][]byte {
 	offsets := make([]byte, 4, 4*(len(p.Def)+1))
 	data, rest := make([]byte, 0, len(p.Data)), p.Data
@@ -180,7 +183,7 @@ func texts(p *columns.Piece, depth int, at level) [][]byte {
 	return [][]byte{offsets, data}
 }
 
-// packed is truth values as bits.
+// packed packs booleans into bits.
 func packed(b []byte) []byte {
 	bits := make([]byte, (len(b)+7)/8)
 	for i, v := range b {

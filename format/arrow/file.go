@@ -11,22 +11,22 @@ import (
 	"github.com/larder-data/larder/internal/text/arrowipc"
 )
 
-// Bounds of a record batch: what is written together.
+// Bounds of a record batch.
 const (
-	batchBytes = 16 << 20 // about
-	batchRows  = 1 << 16  // at most
+	batchBytes = 16 << 20 // approximate
+	batchRows  = 1 << 16  // maximum
 )
 
-// A file is one that is being written: batches that are complete, and one more.
+// A file is being written: complete batches, and the current one.
 type file struct {
 	*arrowipc.Writer
 	*batch
 	to      *counted
-	schema  int64 // bytes of it, with the beginning of the file
+	schema  int64 // size of the schema, with the beginning of the file
 	batches int64
 }
 
-// counted counts what is written to a file.
+// counted counts the bytes written to a file.
 type counted struct {
 	io.Writer
 	bytes int64
@@ -49,7 +49,7 @@ func begin(to io.Writer, table *columns.Table, stream bool) (*file, error) {
 	return f, err
 }
 
-// Add takes a row.
+// Add adds a row.
 func (f *file) Add(row []columns.Piece) error {
 	if bytesOf(row) > math.MaxInt32 {
 		return component.Unfit(fmt.Errorf("a row takes %d bytes, which is more than a record batch can have", bytesOf(row)))
@@ -63,7 +63,7 @@ func (f *file) Add(row []columns.Piece) error {
 	return nil
 }
 
-// isFull reports whether a row goes into another batch.
+// isFull reports whether a row must go into a new batch.
 func (f *file) isFull(row []columns.Piece) bool {
 	return f.rows == batchRows || f.rows > 0 && f.bytes+bytesOf(row) > batchBytes
 }
@@ -76,7 +76,7 @@ func (f *file) write() error {
 	return err
 }
 
-// End writes what is left, and the end.
+// End writes the current batch and the end of the file.
 func (f *file) End() error {
 	if f.rows > 0 {
 		if err := f.write(); err != nil {
@@ -86,18 +86,20 @@ func (f *file) End() error {
 	return f.Close()
 }
 
-// Bytes that messages and the end of a file take at most, beside what depends on columns.
+// Largest sizes in bytes of messages and of the end of a file, without what depends on
+// columns.
 const (
 	headBytes  = 320 // of a message
 	placeBytes = 24  // of a batch in the footer
-	endBytes   = 320 // of the footer, which has the schema once more
+	endBytes   = 320 // of the footer, which repeats the schema
 )
 
-// Fits reports whether the file has at most so many bytes if it ends after one row more.
+// Fits reports whether the file, ended after one more row, has at most the given number
+// of bytes.
 func (f *file) Fits(row []columns.Piece, bytes int64) bool { return f.with(row) <= bytes }
 
-// with is how many bytes the file has at most with one row more, which may go into a batch of
-// its own.
+// with returns the largest size of the file with one more row, which may need its own
+// batch.
 func (f *file) with(row []columns.Piece) int64 {
 	n := f.to.bytes + f.schema + endBytes + (f.batches+2)*placeBytes
 	if f.isFull(row) {
@@ -114,15 +116,15 @@ func (f *file) with(row []columns.Piece) int64 {
 	return n
 }
 
-// most is how many bytes a column takes at most of the values of two pieces, with its part of the
-// message: of each buffer its bytes, which begin at multiples of 64, and 16 of what says where it
-// is, and of each list and of the values 16 of how many there are.
+// most returns the largest size of a column with the values of two pieces, and its part
+// of the message. Each buffer is padded to a multiple of 64 and takes 16 bytes for its
+// location; each list and the values take 16 bytes for their number.
 func most(l columns.Leaf, a, b *columns.Piece) int64 {
 	const pad = 64 + 16
 	values := int64(len(a.Def) + len(b.Def))
 	offsets := 4*(values+1) + pad
 	bits := values/8 + 1 + pad
-	n := int64(l.Def)*(16+bits) + int64(l.Rep)*offsets // of no more structs and lists than levels
+	n := int64(l.Def)*(16+bits) + int64(l.Rep)*offsets // at most one struct or list per level
 	switch k := l.Kind; {
 	case k.DType() == array.Bool:
 		return n + bits

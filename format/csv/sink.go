@@ -25,7 +25,7 @@ func init() {
 		})
 }
 
-// Sink says where and how a table is written.
+// Sink configures the table to write.
 type Sink struct {
 	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -38,10 +38,10 @@ type Sink struct {
 	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses parameters that cannot be right.
+// Check refuses invalid parameters.
 func (s Sink) Check() error {
 	if slices.Contains(s.Columns, "") {
 		return fmt.Errorf("columns: one of %q has no name", s.Columns)
@@ -50,7 +50,7 @@ func (s Sink) Check() error {
 	return cmp.Or(err, rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
 }
 
-// CheckSingle refuses a name of the file that says it is compressed otherwise.
+// CheckSingle refuses a file name whose extension contradicts the compression.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".csv")
@@ -58,26 +58,26 @@ func (s Sink) CheckSingle() error {
 	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that a row depends on the columns, and names no file. What is compressed
-// has no rows that could be copied.
+// Pieces reports that a row depends on the columns, and names no file. Rows of a
+// compressed file cannot be copied.
 func (s Sink) Pieces(ctx context.Context, in component.Samples) (on []string, ok bool, err error) {
 	on, err = s.keys(ctx, in)
 	return on, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), err
 }
 
-// Write writes a dataset. Items must be text, numbers, truth values or null,
-// which is an empty field.
+// Write writes a dataset. Items must be strings, numbers, booleans or null, which is an
+// empty field.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
 }
 
-// Fits says whether a row can hold a sample.
+// Fits returns an error if a row cannot hold a sample.
 func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sample, cheap func(f dataset.Field) bool) error {
 	path := env.Path(s.Path)
 	if _, _, err := s.begin(ctx, path, dataset.List(sample)); err != nil {
@@ -107,7 +107,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 	return nil
 }
 
-// begin finds out the columns and makes the header.
+// begin determines the columns and encodes the header.
 func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]byte, rows.RowFunc, error) {
 	keys, err := s.keys(ctx, ds)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 	return s.encode(to, record), nil
 }
 
-// sameKeys holds a sample to the columns that the first one gave.
+// sameKeys returns an error if a sample has other columns than the first one.
 func sameKeys(keys []string, sample dataset.Sample) error {
 	for _, k := range sample.Keys() {
 		if !slices.Contains(keys, k) {
@@ -188,7 +188,7 @@ func sameKeys(keys []string, sample dataset.Sample) error {
 	return nil
 }
 
-// text returns what a field holds of an item.
+// text returns the field of an item.
 func text(ctx context.Context, it *dataset.Item) (string, error) {
 	v, err := it.Value(ctx)
 	if err != nil {
@@ -213,6 +213,6 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 
 // encode appends one row.
 func (s Sink) encode(to []byte, record []string) []byte {
-	delimiter, _ := comma(s.Delimiter) // it was checked
+	delimiter, _ := comma(s.Delimiter) // already checked
 	return csvtext.Append(to, record, delimiter)
 }

@@ -1,5 +1,5 @@
-// Package csv reads and writes tables of comma separated values (RFC 4180, UTF-8):
-// each row is a sample, each column an item.
+// Package csv reads and writes tables of comma-separated values (RFC 4180, UTF-8): each
+// row is a sample, each column an item.
 package csv
 
 import (
@@ -36,7 +36,7 @@ func init() {
 	component.Streams(tables, Source.isStream, Source.OpenStream)
 }
 
-// Source names a table to read.
+// Source configures the table to read.
 type Source struct {
 	Path      component.Path    `param:"path,required" doc:"the file; also a URL: https://, s3://"`
 	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them; a column that such a row leaves unnamed is called by its place, column_1"`
@@ -49,7 +49,7 @@ type Source struct {
 	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
-// Check refuses parameters that cannot be right.
+// Check refuses invalid parameters.
 func (s Source) Check() error {
 	if _, err := comma(s.Delimiter); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s Source) Check() error {
 	return place.Check(string(s.Path))
 }
 
-// comma returns the character that a delimiter names.
+// comma returns the separator of a delimiter.
 func comma(delimiter string) (rune, error) {
 	switch delimiter {
 	case "":
@@ -94,8 +94,8 @@ func comma(delimiter string) (rune, error) {
 	return r, nil
 }
 
-// checkColumns refuses names that are no keys, and parameters that name none of
-// them.
+// checkColumns refuses column names that are not valid keys, and parameters for missing
+// columns.
 func (s Source) checkColumns(columns []string) error {
 	if len(columns) > maxColumns {
 		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
@@ -123,7 +123,7 @@ func (s Source) checkColumns(columns []string) error {
 	return nil
 }
 
-// isText reports whether a name can be that of a column.
+// isText reports whether a string is a valid column name.
 func isText(name string) bool { return utf8.ValidString(name) && !strings.ContainsRune(name, 0) }
 
 // maxColumns bounds the items of a sample.
@@ -138,7 +138,7 @@ type table struct {
 	files   rows.Files
 }
 
-// Inputs says that the files that rows name are read, too.
+// Inputs also returns the files that rows name.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
@@ -150,34 +150,33 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return []pathguard.Input{in}
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !s.isStream() && !place.Is(string(s.Path)) }
 
-// Far says that the file may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Open goes through the file once to find the rows, at 8 bytes of memory each.
-// Quotes and numbers of fields are checked; the fields are, when their sample
-// is asked for. memo, which may be nil, remembers digests of the files that
-// rows name.
+// Open scans the file once to find the rows, at 8 bytes of memory each. It checks quotes
+// and the number of fields; values are checked when their sample is requested. memo,
+// which may be nil, caches digests of the files that rows name.
 func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
 	return s.open(ctx, path, memo, nil)
 }
 
-// open is Open, of a file at a URL with what l keeps of it.
+// open is Open, with l as the cache of a file at a URL.
 func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.Larder) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	t := &table{Source: s, columns: s.Columns, files: rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}}
 	t.files.Listing = t.Listing()
-	t.comma, _ = comma(s.Delimiter) // it was checked
+	t.comma, _ = comma(s.Delimiter) // already checked
 	t.Keeping = rows.Keeping{Larder: l, About: []any{"rows of a table", t.comma, s.Columns}}
 	name := place.Name(path)
 	if err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error { return t.explained(name, r, add) }); err != nil {
 		return nil, err
 	}
-	if t.columns == nil { // it is kept where the rows begin
+	if t.columns == nil { // the scan was skipped, as its index is cached
 		head, err := t.Before(ctx)
 		if err == nil {
 			err = t.explained(name, bytes.NewReader(head), func(int64) {})
@@ -195,7 +194,7 @@ func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.
 	return t.Alone(t.columns, t.sample), nil
 }
 
-// explained is scan, with errors that say where they are.
+// explained calls scan and adds positions to its errors.
 func (t *table) explained(path string, r io.Reader, add func(start int64)) error {
 	err := t.scan(path, r, add)
 	if at, ok := errors.AsType[*csv.ParseError](err); ok {
@@ -207,8 +206,7 @@ func (t *table) explained(path string, r io.Reader, add func(start int64)) error
 	return err
 }
 
-// reader reads rows. The number of their fields is that of the columns, once
-// these are known.
+// reader reads rows. Once the columns are known, each row must have as many fields.
 func (t *table) reader(r io.Reader) *csvtext.Reader {
 	in := csvtext.NewReader(r)
 	in.Comma = t.comma
@@ -216,7 +214,7 @@ func (t *table) reader(r io.Reader) *csvtext.Reader {
 	return in
 }
 
-// scan finds the rows of a file, and the columns unless they were given.
+// scan finds the rows of a file, and the columns unless they are configured.
 func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	limited := &limited{r: r, left: codec.ItemLimit()}
 	var base int64
@@ -260,8 +258,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	}
 }
 
-// limited gives so many bytes and then fails: a quote that is not closed must
-// not take all memory.
+// limited fails after a number of bytes: an unclosed quote must not use all memory.
 type limited struct {
 	r    io.Reader
 	left int64
@@ -278,7 +275,7 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// sample makes a sample of a row.
+// sample returns the sample of a row.
 func (t *table) sample(r rows.Row) (dataset.Sample, error) {
 	in := t.reader(bytes.NewReader(r.Text))
 	record, err := in.Read()
@@ -304,7 +301,7 @@ func (t *table) sample(r rows.Row) (dataset.Sample, error) {
 	return dataset.NewSample(append(fields, named...)...), nil
 }
 
-// value reads a field as its column's type says.
+// value parses a field with its column's type.
 func (t *table) value(column, text string) (any, error) {
 	if !utf8.ValidString(text) {
 		return nil, rows.ErrEncoding
@@ -319,7 +316,7 @@ func (t *table) value(column, text string) (any, error) {
 	return parsers[typ](text)
 }
 
-// parsers read fields of each type.
+// parsers parse fields of each type.
 var parsers = map[string]func(text string) (any, error){
 	"string": func(text string) (any, error) { return strings.Clone(text), nil },
 	"int": func(text string) (any, error) {
@@ -330,7 +327,7 @@ var parsers = map[string]func(text string) (any, error){
 		return n, wanted(text, "an integer", err)
 	},
 	"float": func(text string) (any, error) {
-		if strings.ContainsAny(text, "_xX") { // numbers as Go writes them: 1_000, 0x1p3
+		if strings.ContainsAny(text, "_xX") { // numbers of Go's syntax: 1_000, 0x1p3
 			return nil, wanted(text, "a number", strconv.ErrSyntax)
 		}
 		f, err := strconv.ParseFloat(text, 64)
@@ -348,7 +345,7 @@ var parsers = map[string]func(text string) (any, error){
 	},
 }
 
-// wanted is an error that says what a field should be, unless err is nil.
+// wanted returns an error with the expected value of a field, unless err is nil.
 func wanted(text, what string, err error) error {
 	if err == nil {
 		return nil

@@ -18,9 +18,9 @@ func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path)
 	t := &table{Source: s}
-	t.comma, _ = comma(s.Delimiter) // it was checked
+	t.comma, _ = comma(s.Delimiter) // already checked
 	table := content.CSV(content.Unpack(files), content.Rows{Comma: t.comma, Header: s.Columns == nil, Longest: int(codec.ItemLimit())})
-	var checked []string // the columns that were found to be right
+	var checked []string // the columns already checked
 	return streamed.Samples(table, "csv", func(r content.Row) string { return r.Name }, func(r content.Row) (dataset.Sample, error) {
 		columns := s.Columns
 		if columns == nil {
@@ -36,7 +36,7 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	}), err
 }
 
-// fields makes a sample of the fields of a row.
+// fields returns the sample of the fields of a row.
 func (t *table) fields(columns, record []string) (dataset.Sample, error) {
 	if len(record) != len(columns) {
 		return dataset.Sample{}, fmt.Errorf("a row has %d fields, and there are %d columns", len(record), len(columns))

@@ -1,9 +1,10 @@
-// Package hf reads folders that the library datasets of Hugging Face saves: Dataset.save_to_disk
-// and DatasetDict.save_to_disk. Each row is a sample, and each column an item (package ipc).
+// Package hf reads directories that the library datasets of Hugging Face saves:
+// Dataset.save_to_disk and DatasetDict.save_to_disk. Each row is a sample, and each
+// column an item (package ipc).
 //
-// state.json says which files have the rows, and dataset_info.json which columns are images and
-// sounds: these come as the bytes that are stored, with the extension that they have. Nothing
-// in such a folder is run.
+// state.json lists the files with the rows, and dataset_info.json the columns with
+// images and sounds. These are items with the stored bytes and their extension. Nothing
+// in such a directory is executed.
 package hf
 
 import (
@@ -34,7 +35,7 @@ func init() {
 		})
 }
 
-// Source names a folder to read.
+// Source configures the directory to read.
 type Source struct {
 	Path    component.Path  `param:"path,required" doc:"the folder, with state.json in it, or with dataset_dict.json and a folder for each split"`
 	Split   string          `param:"split" doc:"which split to read, of a folder that has several"`
@@ -49,16 +50,16 @@ func (s Source) Check() error {
 	return s.Formats.Check()
 }
 
-// Inputs says which folder is read.
+// Inputs returns the directory to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	path := env.Path(s.Path)
 	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, s.Split), Flat: true}}
 }
 
-// Listed says that names, sizes and times stand for what is read.
+// Listed reports that names, sizes and times identify the input.
 func (s Source) Listed() bool { return true }
 
-// Open finds out where the rows of the files lie, or knows it from before.
+// Open indexes the rows of the files, or reads a cached index.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -88,8 +89,8 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	})
 }
 
-// A part is the rows of a file that belong to the dataset: version 1 of the library wrote files with
-// others in them.
+// A part is the rows of a file that belong to the dataset: version 1 of the library also
+// wrote files with other rows.
 type part struct {
 	*ipc.File
 	path string
@@ -97,7 +98,7 @@ type part struct {
 	take int // -1 for the rest
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (p *part) Len() int {
 	rest := max(0, p.File.Len()-p.skip)
 	if p.take < 0 {
@@ -111,7 +112,7 @@ func (p *part) Sample(ctx context.Context, i int) (dataset.Sample, error) {
 	return p.File.Sample(ctx, p.skip+i)
 }
 
-// folder returns the folder of the split.
+// folder returns the directory of the split.
 func (s Source) folder(path string) (string, error) {
 	var dict struct{ Splits []string }
 	err := read(filepath.Join(path, "dataset_dict.json"), &dict)
@@ -128,7 +129,7 @@ func (s Source) folder(path string) (string, error) {
 	return filepath.Join(path, s.Split), nil
 }
 
-// files returns the files that have the rows.
+// files returns the files with the rows.
 func files(dir string) (parts []*part, err error) {
 	var state struct {
 		Files []struct {
@@ -174,8 +175,8 @@ func files(dir string) (parts []*part, err error) {
 	return parts, nil
 }
 
-// features returns what columns are, as their library calls it; "" for those that have a type
-// of Arrow only.
+// features returns the types of columns in the library; "" for those that only have an
+// Arrow type.
 func features(dir string) (map[string]string, error) {
 	var info struct{ Features map[string]json.RawMessage }
 	if err := read(filepath.Join(dir, "dataset_info.json"), &info); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -193,7 +194,7 @@ func features(dir string) (map[string]string, error) {
 	return kinds, nil
 }
 
-// mostBytes bounds the files that say what a folder has.
+// mostBytes bounds the files that describe a directory.
 const mostBytes = 64 << 20
 
 func read(path string, to any) error {
@@ -214,7 +215,8 @@ func read(path string, to any) error {
 	return nil
 }
 
-// stored is an image or a sound: a struct of its bytes and of the path that it had.
+// stored returns the item of an image or a sound, which is a struct of its bytes and its
+// path.
 func (s Source) stored(name string, v any) (*dataset.Item, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -232,7 +234,8 @@ func (s Source) stored(name string, v any) (*dataset.Item, error) {
 	return dataset.NewBytes(ext, b), nil
 }
 
-// extension returns how bytes are read, by how they begin or else by the name that they had.
+// extension returns the extension of bytes, from their beginning or else from their file
+// name.
 func extension(b []byte, path string) string {
 	for _, m := range []struct {
 		at    int

@@ -1,5 +1,5 @@
-// Package images reads folders of image files as datasets: each file is a
-// sample with the item "image".
+// Package images reads and writes directories of image files: each file is a sample with
+// the item "image".
 package images
 
 import (
@@ -26,7 +26,7 @@ func init() {
 		})
 }
 
-// Source names a folder of images.
+// Source configures the directory of images to read.
 type Source struct {
 	Path      component.Path `param:"path,required" doc:"the folder"`
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
@@ -37,7 +37,7 @@ type Source struct {
 	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
 }
 
-// Check refuses patterns that cannot be read or fit nothing, and items of one name.
+// Check refuses invalid patterns, patterns that match nothing, and duplicate item names.
 func (s Source) Check() error {
 	for _, list := range [][]string{s.Include, s.Exclude} {
 		for _, pattern := range list {
@@ -63,15 +63,15 @@ const (
 	labelKey = "label"
 )
 
-// Inputs says whether the folders inside are read.
+// Inputs returns the directory, and whether subdirectories are read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return []pathguard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
 }
 
-// Listed says that names, sizes and times stand for what is read.
+// Listed reports that names, sizes and times identify the input.
 func (s Source) Listed() bool { return true }
 
-// Picks says which files are images that are read.
+// Picks reports whether a file is an image to read.
 func (s Source) Picks(file string) bool {
 	excluded, names := fits(s.Exclude), strings.Split(file, "/")
 	for i, name := range names {
@@ -82,13 +82,12 @@ func (s Source) Picks(file string) bool {
 	return s.wanted()(file) && (len(names) == 1 || s.Recursive || s.Label)
 }
 
-// extensions are those of files taken for images, in lower case.
+// extensions are those of image files, in lower case.
 var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "tif", "tiff", "webp"}
 
-// Open lists the images in a folder, ordered by the names along their paths;
-// none is read before it is asked for. Hidden files and folders are passed
-// over, and links to folders are not followed. memo, which may be nil,
-// remembers digests of files.
+// Open lists the images in a directory, ordered by the names along their paths, and
+// reads none. It skips hidden files and directories, and does not follow links to
+// directories. memo, which may be nil, caches digests of files.
 func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 	return &folder{l, s, memo}, nil
 }
 
-// folder is the dataset of what was listed.
+// folder is the dataset of a listing.
 type folder struct {
 	*listing
 	source Source
@@ -141,8 +140,8 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	return sample, nil
 }
 
-// Stretches says that a sample is made of its file, read as that is called, and of
-// what is said of its place.
+// Stretches reports that a sample depends on its file, its extension, and the items
+// about its path.
 func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
 	return f.listing.Stretches(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
 		path := f.path(i)
@@ -157,7 +156,7 @@ func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
 	})
 }
 
-// wanted returns what tells by its path in the folder whether a file is read.
+// wanted returns a predicate for the files to read, by path in the directory.
 func (s Source) wanted() func(path string) bool {
 	wanted := extensions
 	if s.Ext != nil {

@@ -15,19 +15,19 @@ import (
 	"github.com/larder-data/larder/format/internal/entries"
 )
 
-// listing is the images in a folder, by name only. It takes 16 bytes a file and
-// the length of its name.
+// listing holds the names of the images in a directory. It takes 16 bytes a file and the
+// length of its name.
 type listing struct {
 	*dataset.Listing
 	root    string
 	folders []string // from root; the first is root itself, ""
 	files   []name   // in order
-	names   []byte   // of all files, without anything between
+	names   []byte   // of all files, without separators
 
 	wanted, excluded func(path string) bool // of paths from root, with slashes
 }
 
-// name is a stretch of names.
+// name is a range of names.
 type name struct {
 	start  uint64
 	folder uint32
@@ -41,22 +41,21 @@ func (l *listing) path(i int) string {
 	return filepath.Join(l.root, l.folders[n.folder], string(l.text(n)))
 }
 
-// within is the path of file i from the root, with slashes.
+// within returns the path of file i from the root, with slashes.
 func (l *listing) within(i int) string {
 	n := l.files[i]
 	return path.Join(filepath.ToSlash(l.folders[n.folder]), string(l.text(n)))
 }
 
-// label is the first folder on the way from the root to file i, "" if there is
-// none.
+// label returns the first directory between the root and file i, or "".
 func (l *listing) label(i int) string {
 	first, _, _ := strings.Cut(filepath.ToSlash(l.folders[l.files[i].folder]), "/")
 	return first
 }
 
-// add lists one folder, given from the root, and those in it: entries by name,
-// so that all are ordered by the names along their paths and a/b comes before
-// a-b/c. Hidden ones and those that are excluded are passed over.
+// add lists one directory, given from the root, and its subdirectories. Entries are
+// sorted by name at each level, so a/b comes before a-b/c. Hidden and excluded entries
+// are skipped.
 func (l *listing) add(ctx context.Context, folder string, recursive bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -102,7 +101,7 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool) error 
 }
 
 // isFile reports whether an entry is a file, or a link that does not lead to a
-// folder. A link to nothing is an error when it is read.
+// directory. A dangling link is an error when it is read.
 func isFile(dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()

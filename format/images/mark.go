@@ -15,10 +15,10 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// markName is a hidden file, which readers of folders of images pass over.
+// markName is a hidden file, which readers of image directories skip.
 const markName = ".larder-images.json"
 
-// mark says which files of a folder were written by a sink: those that it may replace.
+// mark lists the files that a sink wrote, which it may replace.
 type mark struct {
 	Version int      `json:"version"`
 	Files   []string `json:"files"` // with slashes, in order
@@ -32,8 +32,8 @@ func writeMark(dir string, files []string) error {
 	return filecopy.Create(filepath.Join(dir, markName), append(b, '\n'))
 }
 
-// checkOurs refuses to replace a folder that holds what no sink wrote: a mistyped path
-// must not cost somebody their files. The folder is named as shown.
+// checkOurs refuses to replace a directory with files that no sink wrote, because a
+// mistyped path must not destroy the user's files. Errors name the directory as shown.
 func checkOurs(dir, shown string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return errors.Join(err, fmt.Errorf("refusing to replace %s: it is no folder", shown))
@@ -61,8 +61,8 @@ func checkOurs(dir, shown string) error {
 	})
 }
 
-// same reports whether a folder has the same files with the same content as one that was
-// just written.
+// same reports whether a directory has the same files and content as one that was just
+// written.
 func same(ctx context.Context, dir, path string) bool {
 	now, err := os.ReadFile(filepath.Join(dir, markName))
 	was, werr := os.ReadFile(filepath.Join(path, markName))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkPattern refuses a pattern that cannot be read.
+// checkPattern refuses an invalid pattern.
 func checkPattern(pattern string) error {
 	for part := range strings.SplitSeq(pattern, "/") {
 		if part == "" || part == "." || part == ".." {
@@ -19,8 +19,8 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// fits returns what tells whether one of the patterns fits a path with slashes. A
-// pattern without a slash fits by the last name.
+// fits returns a predicate that reports whether one of the patterns matches a path with
+// slashes. A pattern without a slash is compared with the last name.
 func fits(patterns []string) func(of string) bool {
 	parts := make([][]string, len(patterns))
 	for i, p := range patterns {
@@ -43,8 +43,9 @@ func fits(patterns []string) func(of string) bool {
 	}
 }
 
-// fit reports whether a pattern fits names, part by part: ** fits any number of them. It
-// goes back to the last ** only, so that it takes no more than the product of both.
+// fit reports whether a pattern matches names, element by element; ** matches any number
+// of them. It backtracks only to the last **, so its cost is at most the product of both
+// lengths.
 func fit(pattern, names []string) bool {
 	p, n, star, from := 0, 0, -1, 0
 	for n < len(names) {
@@ -68,7 +69,7 @@ func fit(pattern, names []string) bool {
 	return p == len(pattern)
 }
 
-// fitsName reports whether one part of a pattern, which was checked, fits a name.
+// fitsName reports whether one element of a valid pattern matches a name.
 func fitsName(pattern, name string) bool {
 	ok, _ := path.Match(pattern, name)
 	return ok

@@ -30,7 +30,7 @@ func init() {
 		})
 }
 
-// Sink says where and how images are written.
+// Sink configures the images to write.
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the folder to write"`
 	Item      string           `param:"item" doc:"the image" default:"image"`
@@ -40,7 +40,7 @@ type Sink struct {
 	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 }
 
-// Check refuses parameters that cannot be right.
+// Check refuses invalid parameters.
 func (s Sink) Check() error {
 	if s.Format != "" {
 		if err := dataset.CheckExt(s.Format); err != nil {
@@ -62,12 +62,12 @@ func (s Sink) Check() error {
 	return expr.Check(s.Name)
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Write writes the images of a dataset. Two writers of one folder take turns. A folder is
-// replaced only if all that it holds was written by such a sink, and is left as it is if
-// the new one would be the same.
+// Write writes the images of a dataset. Concurrent writers of one directory take turns.
+// A directory is replaced only if such a sink wrote all its files, and stays if the new
+// one would be the same.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -109,7 +109,8 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return staged.Publish(func(old string) error { return checkOurs(old, path) })
 }
 
-// prepare reports whether there is a folder at path, and refuses one that must stay.
+// prepare reports whether a directory exists at path, and refuses one that must not be
+// replaced.
 func (s Sink) prepare(path string) (there bool, err error) {
 	switch _, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -122,7 +123,7 @@ func (s Sink) prepare(path string) (there bool, err error) {
 	return true, checkOurs(path, path)
 }
 
-// writer writes images into a folder that is not seen yet.
+// writer writes images into a hidden directory.
 type writer struct {
 	Sink
 	env  *component.Env
@@ -201,7 +202,7 @@ func (w *writer) sample(ctx context.Context, group, number string, i int, s data
 	return nil
 }
 
-// nameOf returns the name of a sample's file, without extension.
+// nameOf returns the file name of a sample, without extension.
 func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (string, error) {
 	if w.name == nil {
 		return number, nil
@@ -222,7 +223,7 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	return name, nil
 }
 
-// encoded returns an image as it is to be written.
+// encoded returns an image in the format to write.
 func (w *writer) encoded(ctx context.Context, it *dataset.Item) (*dataset.Item, error) {
 	switch {
 	case w.Format == "":
@@ -237,7 +238,7 @@ func (w *writer) encoded(ctx context.Context, it *dataset.Item) (*dataset.Item, 
 	return dataset.Recode(ctx, it, w.Format)
 }
 
-// take gives a name to a sample, unless another one has it.
+// take assigns a name to a sample, unless another one has it.
 func (w *writer) take(name string, i int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,7 +249,7 @@ func (w *writer) take(name string, i int) error {
 	return nil
 }
 
-// put makes a file.
+// put creates a file.
 func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -274,7 +275,7 @@ func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	return err
 }
 
-// names lists the files that were written.
+// names lists the written files.
 func (w *writer) names() []string {
 	names := make([]string, 0, len(w.of))
 	for name := range w.of {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// invalidCharacter is how the parser says what it cannot read.
+// invalidCharacter matches the parser's error for invalid input.
 var invalidCharacter = regexp.MustCompile(`^invalid character ('.+') (.*)$`)
 
-// explain says what is wrong with a line that is not JSON.
+// explain returns an error for a line that is not JSON.
 func explain(text []byte, err *json.SyntaxError) error {
 	said := err.Error()
 	if strings.HasPrefix(said, "unexpected end") {

@@ -27,7 +27,7 @@ func init() {
 		})
 }
 
-// Sink says where and how lines are written.
+// Sink configures the lines to write.
 type Sink struct {
 	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -38,15 +38,15 @@ type Sink struct {
 	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none, and URLs that cannot be written.
+// Check refuses invalid bounds, and URLs that cannot be written.
 func (s Sink) Check() error {
 	return cmp.Or(rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
 }
 
-// CheckSingle refuses a name of the file that says it is compressed otherwise.
+// CheckSingle refuses a file name whose extension contradicts the compression.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".jsonl")
@@ -54,25 +54,25 @@ func (s Sink) CheckSingle() error {
 	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that a line depends on its sample alone, where it names no file. What is
-// compressed has no lines that could be copied.
+// Pieces reports that a line depends only on its sample, if it names no file. Lines of a
+// compressed file cannot be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
 	return nil, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
-// Write writes a dataset. Items must be documents or text; what else there is
-// must be dropped before, or named with Files.
+// Write writes a dataset. Items must be documents or strings; other items must be
+// dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
 		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "jsonl",
@@ -83,7 +83,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	}.Write(ctx, env, in)
 }
 
-// Fits says whether a line can hold a sample.
+// Fits returns an error if a line cannot hold a sample.
 func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sample, cheap func(f dataset.Field) bool) error {
 	l := &liner{Sink: s, path: env.Path(s.Path)}
 	if s.Items == Record {
@@ -115,20 +115,20 @@ func twoFields(item, name string) error {
 	return component.Unfit(fmt.Errorf("item %s: there would be two fields %q; drop or rename the item %s before", item, name, name))
 }
 
-// liner makes lines for the file at path.
+// liner encodes lines for the file at path.
 type liner struct {
 	Sink
 	path string
-	last atomic.Pointer[heading] // that of the line before, which most lines have
+	last atomic.Pointer[heading] // of the previous line; most lines have the same
 }
 
 // heading is the names of the fields of a line.
 type heading struct {
 	keys  []string // of the items
-	names [][]byte // of the fields, as they stand in the line
+	names [][]byte // of the fields, encoded
 }
 
-// line appends the line of a sample, its fields in the order of its items.
+// line appends the line of a sample, with the fields in the order of its items.
 func (l *liner) line(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
 	if l.Items == Record {
 		return l.record(ctx, to, sample)
@@ -161,7 +161,7 @@ func (l *liner) record(ctx context.Context, to []byte, sample dataset.Sample) ([
 	return append(to, '\n'), err
 }
 
-// heading returns that of the line of a sample.
+// heading returns the heading of the line of a sample.
 func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, error) {
 	if last := l.last.Load(); last != nil && last.fits(sample) {
 		return last, nil
@@ -189,7 +189,7 @@ func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, e
 	return h, nil
 }
 
-// fits reports whether it is that of a sample.
+// fits reports whether h is the heading of a sample.
 func (h *heading) fits(sample dataset.Sample) bool {
 	if sample.Len() != len(h.keys) {
 		return false
@@ -204,7 +204,7 @@ func (h *heading) fits(sample dataset.Sample) bool {
 	return true
 }
 
-// field appends the value of the field that an item makes.
+// field appends the value of an item's field.
 func (l *liner) field(ctx context.Context, line []byte, f dataset.Field) ([]byte, error) {
 	if _, ok := l.Files[f.Key]; !ok {
 		return appendValue(ctx, line, f.Item)
@@ -217,8 +217,8 @@ func (l *liner) field(ctx context.Context, line []byte, f dataset.Field) ([]byte
 	return append(line, b...), err
 }
 
-// appendValue appends an item as JSON without line breaks: the very text, which is
-// not decoded, if it is JSON already.
+// appendValue appends an item as JSON without line breaks. JSON is copied without
+// decoding.
 func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package jsonl reads and writes JSON lines: files of text in UTF-8 in which
-// each line is a JSON value, and a sample. Blank lines are passed over.
+// Package jsonl reads and writes JSON lines: UTF-8 files in which each line is a JSON
+// value, and a sample. Blank lines are ignored.
 package jsonl
 
 import (
@@ -33,7 +33,7 @@ func init() {
 	component.Streams(lines, Source.isStream, Source.OpenStream)
 }
 
-// Source names the lines to read.
+// Source configures the lines to read.
 type Source struct {
 	Path    component.Path    `param:"path,required" doc:"a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl"`
 	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
@@ -44,19 +44,19 @@ type Source struct {
 	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
-// Items says how a line and the items of a sample belong together.
+// Items says how lines map to the items of a sample.
 type Items string
 
-// The ways.
+// The mappings.
 const (
 	Fields Items = "fields" // an item for each field of an object
-	Record Items = "record" // the one item called record
+	Record Items = "record" // the one item record
 )
 
 // recordKey is the item that is a whole line.
 const recordKey = "record"
 
-// Inputs says that the files that rows name are read, too.
+// Inputs also returns the files that rows name.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
@@ -70,13 +70,13 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return all
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Check refuses URLs of which nothing can be read.
+// Check refuses URLs that cannot be read.
 func (s Source) Check() error {
 	if s.isStream() {
 		if len(s.Files) > 0 || s.File != "" {
@@ -93,14 +93,14 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Open goes through the files once to find the lines, at 8 bytes of memory
-// each. A line is read, and checked, when its sample is asked for. memo, which
-// may be nil, remembers digests of the files that lines name.
+// Open scans the files once to find the lines, at 8 bytes of memory each. A line is read
+// and checked when its sample is requested. memo, which may be nil, caches digests of
+// the files that lines name.
 func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
 	return s.open(ctx, path, memo, nil)
 }
 
-// open is Open, of files at URLs with what l keeps of them.
+// open is Open, with l as the cache of files at URLs.
 func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.Larder) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -127,7 +127,8 @@ func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.
 	return x.Alone(nil, sample), nil
 }
 
-// filesAt returns the file at path, those of a pattern, or the files of lines in the folder there.
+// filesAt returns the file at path, the files of a pattern, or the files of lines in the
+// directory there.
 func filesAt(ctx context.Context, path string) ([]string, error) {
 	return indexed.Files(ctx, path, rows.Packed(".jsonl", ".ndjson")...)
 }
@@ -163,22 +164,22 @@ func lines(r io.Reader, add func(start int64)) error {
 	}
 }
 
-// reader makes samples of lines.
+// reader returns samples of lines.
 type reader struct {
 	Source
 	files rows.Files
 	rooms sync.Pool // of *room
 }
 
-// room is what the fields of a line are put together in. The names of those before
-// are still in it, as they are the same in most lines.
+// room holds buffers for the fields of a line. It still has the names of an earlier
+// line, as most lines have the same.
 type room struct {
 	members []jsontext.Member
 	names   []string
 	values  [][]byte
 }
 
-// sample makes a sample of a line.
+// sample returns the sample of a line.
 func (in *reader) sample(r rows.Row) (dataset.Sample, error) {
 	indent := len(r.Text) - len(bytes.TrimPrefix(r.Text, []byte(rows.ByteOrderMark)))
 	text := bytes.TrimRight(r.Text[indent:], blanks)
@@ -198,7 +199,7 @@ func (in *reader) sample(r rows.Row) (dataset.Sample, error) {
 	return s, nil
 }
 
-// items makes the items of a line.
+// items returns the items of a line.
 func (in *reader) items(text []byte) (s dataset.Sample, err error) {
 	if !utf8.Valid(text) {
 		return s, errNoText
@@ -222,9 +223,9 @@ var errNoText = errors.New("this is not JSON")
 // maxFields bounds the items of a sample.
 const maxFields = 10_000
 
-// sample makes an item of each field of an object, of its value as it is written.
+// sample returns an item for each field of an object, with its encoded value.
 func (at *room) sample(text []byte) (s dataset.Sample, err error) {
-	defer func() { clear(at.members); clear(at.values) }() // which refer to the text
+	defer func() { clear(at.members); clear(at.values) }() // they refer to the text
 	var ok bool
 	if at.members, ok = jsontext.AppendMembers(at.members[:0], text); !ok {
 		if first := bytes.TrimLeft(text, blanks); len(first) > 0 && first[0] == '[' {
@@ -245,7 +246,7 @@ func (at *room) sample(text []byte) (s dataset.Sample, err error) {
 	return dataset.NewEncoded("json", at.names, at.values), nil
 }
 
-// name finds the names of the fields.
+// name decodes the names of the fields.
 func (at *room) name() error {
 	before := at.names
 	at.names = at.names[:0]
@@ -261,13 +262,13 @@ func (at *room) name() error {
 		if err != nil {
 			return err
 		}
-		before = nil // at.names is written over
+		before = nil // at.names is overwritten
 		at.names = append(at.names, name)
 	}
 	return nil
 }
 
-// check reports where text stops being a JSON value.
+// check returns the position at which text stops being a JSON value.
 func check(text []byte) (at int, err error) {
 	if !utf8.Valid(text) {
 		return invalidAt(text), rows.ErrEncoding
@@ -282,7 +283,7 @@ func check(text []byte) (at int, err error) {
 	return 0, err
 }
 
-// invalidAt returns where b stops being UTF-8.
+// invalidAt returns the position at which b stops being UTF-8.
 func invalidAt(b []byte) (at int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])
@@ -294,10 +295,10 @@ func invalidAt(b []byte) (at int) {
 	return at
 }
 
-// blanks may stand between the parts of a JSON text.
+// blanks may occur between the parts of a JSON text.
 const blanks = " \t\r\n"
 
-// nameOf reads a text in quotes.
+// nameOf decodes a quoted string.
 func nameOf(quoted []byte) (name string, err error) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1]), nil
@@ -306,8 +307,8 @@ func nameOf(quoted []byte) (name string, err error) {
 	return name, err
 }
 
-// textOf returns a field of an object in a valid text, which must be a text; it
-// is missing also where it is null.
+// textOf returns a field of an object in valid JSON, which must be a string; null counts
+// as missing.
 func textOf(text []byte, field string) (string, bool, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {

@@ -15,7 +15,7 @@ import (
 
 func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 
-// OpenStream returns a stream of the lines of files, one file after another.
+// OpenStream returns a stream of the lines of files, in order.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, rows.Packed(".jsonl", ".ndjson")...)
 	lines := stream.Filter(content.Lines(content.Unpack(files), int(codec.ItemLimit()), true), func(_ context.Context, l content.Line) (bool, error) {

@@ -17,7 +17,7 @@ import (
 
 var errValue = errors.New("its bytes are not what its encoding says: the shard is damaged")
 
-// decode makes an item of the bytes of a column.
+// decode returns the item of the bytes of a column.
 func decode(formats columns.Formats, column, encoding string, b []byte) (*dataset.Item, error) {
 	name, rest, _ := strings.Cut(encoding, ":")
 	switch name {
@@ -114,14 +114,14 @@ func scalar(dtype array.DType, b []byte) any {
 	return int64(v)
 }
 
-// dtypes are the types of elements, and byDigit what they are called in arrays that say it
-// themselves.
+// dtypes are the types of elements, and byDigit their numbers in arrays that contain
+// their type.
 var (
 	dtypes  = []array.DType{array.Uint8, array.Int8, array.Uint16, array.Int16, array.Float16, array.Uint32, array.Int32, array.Float32, array.Uint64, array.Int64, array.Float64}
 	byDigit = map[byte]array.DType{8: array.Uint8, 9: array.Int8, 16: array.Uint16, 17: array.Int16, 18: array.Float16, 32: array.Uint32, 33: array.Int32, 34: array.Float32, 64: array.Uint64, 65: array.Int64, 66: array.Float64}
 )
 
-// ndarray reads an array. Its type and its shape stand in the encoding, DTYPE:N,N, or else
+// ndarray reads an array. Its type and shape are in the encoding, DTYPE:N,N, or else
 // before the elements.
 func ndarray(encoding string, b []byte) (*array.Array, error) {
 	name, sides, _ := strings.Cut(encoding, ":")
@@ -180,8 +180,7 @@ func shapeOf(sides string, b []byte) (shape []int, rest []byte, err error) {
 	return shape, b, nil
 }
 
-// pixels reads an image that is stored as it is in memory: its width, height and mode, and its
-// pixels.
+// pixels reads an uncompressed image: its width, height and mode, and its pixels.
 func pixels(b []byte) (*array.Array, error) {
 	if len(b) < 12 {
 		return nil, errValue

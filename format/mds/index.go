@@ -11,17 +11,17 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A shard is a file as index.json has it.
+// A shard is an entry of index.json.
 type shard struct {
 	Version   int
 	Format    string
 	Samples   int64
 	Names     []string `json:"column_names"`
 	Encodings []string `json:"column_encodings"`
-	Sizes     []*int64 `json:"column_sizes"` // null of those that have no fixed one
+	Sizes     []*int64 `json:"column_sizes"` // null for columns of variable size
 	Raw       fileInfo `json:"raw_data"`
-	Packed    fileInfo `json:"zip_data"`    // without a name if there is none
-	Packing   string   `json:"compression"` // of Packed: a name, and a level behind a colon
+	Packed    fileInfo `json:"zip_data"`    // the name is "" if there is none
+	Packing   string   `json:"compression"` // of Packed: a name, and a level after a colon
 }
 
 type fileInfo struct {
@@ -65,7 +65,7 @@ func readIndex(path string) ([]shard, error) {
 	return index.Shards, nil
 }
 
-// mostSamples bounds a shard, whose offsets have 32 bits.
+// mostSamples bounds the samples of a shard, whose offsets have 32 bits.
 const mostSamples = 1 << 30
 
 func (s *shard) valid() error {

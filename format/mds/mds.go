@@ -1,9 +1,10 @@
-// Package mds reads shards of Mosaic Streaming: a folder with index.json and files .mds, which may
-// be compressed by zstd or gzip. Each of their samples is a sample, and each column an item.
+// Package mds reads shards of Mosaic Streaming: a directory with index.json and .mds
+// files, which may be compressed with zstd or gzip. Each of their samples is a sample,
+// and each column an item.
 //
-// The offsets of the samples stand at the beginning of a shard, and are read when it is opened;
-// a sample is read where it lies, when an item of it is asked for. Pickle is not read, as reading
-// it would run code.
+// The offsets of the samples are at the beginning of a shard, and are read when it is
+// opened. A sample is read in place, when an item of it is requested. Pickle is refused,
+// because reading it could execute code.
 package mds
 
 import (
@@ -34,7 +35,7 @@ func init() {
 		})
 }
 
-// Source names a folder to read.
+// Source configures the directory to read.
 type Source struct {
 	Path    component.Path  `param:"path,required" doc:"the folder that has index.json"`
 	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
@@ -43,16 +44,16 @@ type Source struct {
 // Check refuses extensions that cannot be read.
 func (s Source) Check() error { return s.Formats.Check() }
 
-// Inputs says which folder is read.
+// Inputs returns the directory to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return []pathguard.Input{{Path: env.Path(s.Path), Flat: true}}
 }
 
-// Listed says that names, sizes and times stand for what is read.
+// Listed reports that names, sizes and times identify the input.
 func (s Source) Listed() bool { return true }
 
-// Open reads where the samples of the shards lie, of as many shards at once as env does things,
-// or knows it from before if its Larder has it.
+// Open reads the offsets of samples, of several shards concurrently as env allows, or
+// from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	})
 }
 
-// A file is a shard of which it is known where the samples lie.
+// A file is a shard with the offsets of its samples.
 type file struct {
 	*indexed.File
 	of      *shard
@@ -98,8 +99,8 @@ func (s Source) open(ctx context.Context, dir string, of *shard, env *component.
 	return &file{f, of, s.Formats}, nil
 }
 
-// offsets reads where the samples of a shard begin, and where the last one ends: 4 bytes each,
-// little-endian, after how many samples there are.
+// offsets reads the offsets of samples, and the end of the last one: 4 bytes each,
+// little-endian, after the number of samples.
 func (s *shard) offsets(from io.ReaderAt, size int64) ([]byte, error) {
 	if size != s.Raw.Bytes {
 		return nil, fmt.Errorf("it has %d bytes, and index.json says %d: it is cut short, or another file", size, s.Raw.Bytes)
@@ -118,7 +119,7 @@ func (s *shard) offsets(from io.ReaderAt, size int64) ([]byte, error) {
 	return b[4:], s.check(b[4:])
 }
 
-// check holds offsets to their shard.
+// check returns an error unless the offsets are valid for the shard.
 func (s *shard) check(x []byte) error {
 	if int64(len(x)) != 4*(1+s.Samples) {
 		return errOffsets
@@ -136,10 +137,10 @@ func (s *shard) check(x []byte) error {
 
 var errOffsets = errors.New("its offsets are damaged")
 
-// Len is how many samples there are.
+// Len returns the number of samples.
 func (f *file) Len() int { return int(f.of.Samples) }
 
-// Sample makes a sample. It is read when an item of it is asked for.
+// Sample returns a sample. It is read when an item of it is requested.
 func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	var cells dataset.Once[[][]byte]
 	fields := make([]dataset.Field, 0, len(f.of.Names))
@@ -160,8 +161,8 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	return dataset.NewSample(fields...), nil
 }
 
-// read reads a sample and parts it into its columns: the sizes of those that have no fixed one
-// come first.
+// read reads a sample and splits it into its columns: the sizes of those of variable
+// size come first.
 func (f *file) read(ctx context.Context, i int) ([][]byte, error) {
 	at := int64(binary.LittleEndian.Uint32(f.Index[4*i:]))
 	end := int64(binary.LittleEndian.Uint32(f.Index[4*i+4:]))

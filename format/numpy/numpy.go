@@ -1,6 +1,6 @@
-// Package numpy reads arrays of NumPy's formats as datasets: each row of an array, along
-// its first dimension, is a sample. Rows of a file .npy are read where they lie, in any
-// order, however large the file is.
+// Package numpy reads NumPy arrays as datasets: each row of an array, along its first
+// dimension, is a sample. Rows of a .npy file are read in place, in any order, however
+// large the file is.
 package numpy
 
 import (
@@ -32,20 +32,20 @@ func init() {
 		})
 }
 
-// Source names the arrays to read.
+// Source configures the arrays to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows"`
 }
 
-// Inputs says what is read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return []pathguard.Input{{Path: env.Path(s.Path), Flat: true}}
 }
 
-// Listed says that names, sizes and times stand for what is read.
+// Listed reports that names, sizes and times identify the input.
 func (s Source) Listed() bool { return true }
 
-// Picks says which files of a folder are read.
+// Picks reports whether a file of a directory is read.
 func (s Source) Picks(file string) bool {
 	return file == "" || !strings.Contains(file, "/") && isNPY(file)
 }
@@ -54,8 +54,8 @@ func isNPY(name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".npy") && !strings.HasPrefix(name, ".")
 }
 
-// Open opens the arrays. Of files .npy the heads are read; a file .npz is unpacked into
-// memory, within the limits of package codec.
+// Open opens the arrays. It reads the headers of .npy files, and decompresses .npz files
+// into memory, within the limits of package codec.
 func (s Source) Open(ctx context.Context, path string) (component.Samples, error) {
 	columns, err := columnsAt(path)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s Source) Open(ctx context.Context, path string) (component.Samples, error
 	}), nil
 }
 
-// mostUnpacked is how many bytes a row, or a file .npz, may have.
+// mostUnpacked returns the largest size in bytes of a row, or of a .npz file.
 func mostUnpacked() int64 {
 	if n := codec.MaxUnpacked.Load(); n > 0 {
 		return n
@@ -97,7 +97,7 @@ func mostUnpacked() int64 {
 	return 4 << 30
 }
 
-// columnsAt finds the arrays at a path.
+// columnsAt returns the arrays at a path.
 func columnsAt(path string) ([]*column, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -116,7 +116,7 @@ func columnsAt(path string) ([]*column, error) {
 	return []*column{c}, err
 }
 
-// folder opens the files .npy of a folder.
+// folder opens the .npy files of a directory.
 func folder(path string) (columns []*column, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func folder(path string) (columns []*column, err error) {
 	return columns, nil
 }
 
-// archive unpacks a file .npz.
+// archive decompresses a .npz file.
 func archive(path string, size int64) (columns []*column, err error) {
 	if size > mostUnpacked() {
 		return nil, fmt.Errorf("%s has %d bytes, more than may be unpacked (%d, --max-unpacked); save its arrays as .npy", path, size, mostUnpacked())
@@ -146,7 +146,7 @@ func archive(path string, size int64) (columns []*column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := codec.ByExtension("npz") // which is always there
+	c, _ := codec.ByExtension("npz") // always exists
 	v, err := c.Decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -160,7 +160,7 @@ func archive(path string, size int64) (columns []*column, err error) {
 	return columns, nil
 }
 
-// A column is an array of which each row is an item.
+// A column is an array whose rows are items.
 type column struct {
 	path, name string
 	dtype      array.DType
@@ -168,18 +168,18 @@ type column struct {
 	size       int64  // bytes of a row
 	data       []byte // of an array in memory
 
-	file    *os.File // of one that is not
+	file    *os.File // of other arrays
 	view    *view    // of the file, or nil
 	stat    key.FileStat
-	checked atomic.Int64 // when it was last seen to be so, since the program began
+	checked atomic.Int64 // time of the last check of the file, since the program began
 	offset  int64
 	swap    bool // big-endian
 }
 
-// openColumn opens a file .npy. It is closed when nobody has the column any more.
+// openColumn opens a .npy file. It is closed when the column is no longer reachable.
 func openColumn(path string) (*column, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path) // a pipe would be waited for
+		return nil, fmt.Errorf("%s is no regular file", path) // a pipe would block
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -223,8 +223,8 @@ func readColumn(path string, f *os.File) (*column, error) {
 	return c, nil
 }
 
-// rearrange reads an array whose rows do not lie together in the file: the first index runs fastest
-// there (Fortran order).
+// rearrange reads an array whose rows are not contiguous in the file, because its first
+// index varies fastest (Fortran order).
 func (c *column) rearrange(size int64) error {
 	if size > mostUnpacked() {
 		return fmt.Errorf("%s: its rows do not lie together (Fortran order), and %d bytes are more than is read into memory for that (%d, --max-unpacked); save it by numpy.ascontiguousarray", c.path, size, mostUnpacked())
@@ -236,7 +236,7 @@ func (c *column) rearrange(size int64) error {
 	if err := c.check(0); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
-	npy, _ := codec.ByExtension("npy") // which is always there
+	npy, _ := codec.ByExtension("npy") // always exists
 	v, err := npy.Decode(b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
@@ -245,11 +245,11 @@ func (c *column) rearrange(size int64) error {
 	return nil
 }
 
-// read reads what lies at a place of the file.
+// read reads bytes at an offset of the file.
 func (c *column) read(dst []byte, at int64, now time.Duration) error {
 	if c.view != nil {
 		done, err := c.view.read(dst, at, now)
-		runtime.KeepAlive(c) // or its view would be closed meanwhile
+		runtime.KeepAlive(c) // or its view would be closed during the read
 		if done {
 			return err
 		}
@@ -258,10 +258,10 @@ func (c *column) read(dst []byte, at int64, now time.Duration) error {
 	return err
 }
 
-// checkEvery is after how long it is looked whether a file is as it was.
+// checkEvery is the interval between checks whether a file is unchanged.
 const checkEvery = 100 * time.Microsecond
 
-// check looks whether the file is as it was, unless that was done just before.
+// check returns an error if the file changed, unless it was checked just before.
 func (c *column) check(now time.Duration) error {
 	if last := c.checked.Load(); last != 0 && now-time.Duration(last) < checkEvery {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A row is a row of a column. It implements [dataset.ArrayOrigin]: it is read when it is
-// wanted, into memory of whoever wants it.
+// A row is a row of a column. It implements [dataset.ArrayOrigin], so it is read on
+// demand into memory of the caller.
 type row struct {
 	*column
 	number int
@@ -35,10 +35,10 @@ func (r *row) ReadArray(dst []byte) error {
 	now := time.Since(began)
 	err := r.read(dst, r.offset+at, now)
 	if err != nil {
-		r.checked.Store(0) // it may be for a change just now
+		r.checked.Store(0) // a change just now may be the cause
 	}
 	if changed := r.check(now); changed != nil {
-		err = changed // also of what could not be read for that
+		err = changed // the change also explains a failed read
 	}
 	if err != nil {
 		return fmt.Errorf("%v: %w", r, err)
@@ -49,7 +49,7 @@ func (r *row) ReadArray(dst []byte) error {
 	return nil
 }
 
-// Bytes implements dataset.Origin: the row as a file .npy.
+// Bytes implements dataset.Origin: the row as a .npy file.
 func (r *row) Bytes(context.Context) ([]byte, error) {
 	data := make([]byte, r.size)
 	if err := r.ReadArray(data); err != nil {
@@ -59,7 +59,7 @@ func (r *row) Bytes(context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := codec.ByExtension("npy") // which is always there
+	c, _ := codec.ByExtension("npy") // always exists
 	return c.Encode(a)
 }
 
@@ -69,7 +69,7 @@ func (r *row) Digest(ctx context.Context) (key.Digest, error) {
 	return key.DigestOf(b), err
 }
 
-// Ref implements dataset.Origin: a row is known by its content.
+// Ref implements dataset.Origin: a row is identified by its content.
 func (r *row) Ref(ctx context.Context) (key.Ref, error) {
 	d, err := r.Digest(ctx)
 	return key.Content(d), err

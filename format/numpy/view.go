@@ -8,38 +8,37 @@ import (
 	"unsafe"
 )
 
-// A view is a file that is mapped, for rows that the system has in memory: to copy those
-// takes two thirds of what reading them does, and of small ones a sixth. What is not in
-// memory is read, as a fault would hold up a whole processor of this program.
+// A view is a mapped file, for rows that are in the page cache: copying them takes two
+// thirds of the time of reading, and for small ones a sixth. Other rows are read,
+// because a page fault would block a whole processor of the program.
 type view struct {
 	data []byte
-	// seen is when each chunk was looked for, since the program began: below 0 where it
-	// was not all there, and 0 before the first look.
+	// seen has the time of the last check of each chunk, since the program began: negative
+	// if it was not entirely in memory, and 0 before the first check.
 	seen []atomic.Int64
 }
 
 const (
-	// chunkBytes is how much is looked for at once.
+	// chunkBytes is the unit of checks.
 	chunkBytes = 1 << 20
-	// seenFor is how long what was seen goes for what is.
+	// seenFor is how long the result of a check is used.
 	seenFor = time.Second
-	// mostMapped is how many bytes of files are mapped at most, of all columns: the
-	// system counts what it has of them as memory of this program.
+	// mostMapped bounds the mapped bytes of all columns, because the system counts their
+	// resident pages as memory of the program.
 	mostMapped = 4 << 30
 )
 
-// mapped is how many bytes of files are mapped.
+// mapped is the number of mapped bytes.
 var mapped atomic.Int64
 
-// errFault is the error of memory that is not there: the file was cut short, or cannot
-// be read.
+// errFault is the error of a page fault: the file was truncated, or cannot be read.
 var errFault = errors.New("the file has become shorter, or cannot be read")
 
 func newView(data []byte) *view {
 	return &view{data: data, seen: make([]atomic.Int64, (len(data)+chunkBytes-1)/chunkBytes)}
 }
 
-// read copies a part of the file to dst, if it is in memory at a time.
+// read copies a part of the file to dst, if it is in memory.
 func (v *view) read(dst []byte, at int64, now time.Duration) (done bool, err error) {
 	to := at + int64(len(dst))
 	for k := at / chunkBytes; k*chunkBytes < to; k++ {
@@ -63,7 +62,8 @@ func (v *view) has(k int, now time.Duration) bool {
 	return last > 0
 }
 
-// copy copies what may not be there: where the file was cut short, that is a fault.
+// copy copies bytes that may be missing: if the file was truncated, reading them is a
+// fault.
 func (v *view) copy(dst, src []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// viewOf maps a file of so many bytes, if there is room for that and the system says
-// what it has in memory of it: of files that others own and only they may write it does
-// not.
+// viewOf maps a file of the given size, within the bound and if the system reports which
+// of its pages are in memory. It does not for files that other users own and only they
+// may write.
 func viewOf(f *os.File, bytes int64) *view {
 	if bytes == 0 || bytes > min(mostMapped, math.MaxInt/8) || !tells(f) {
 		return nil
@@ -24,7 +24,7 @@ func viewOf(f *os.File, bytes int64) *view {
 	return nil
 }
 
-// tells reports whether the system says what it has in memory of a file.
+// tells reports whether the system reports which pages of a file are in memory.
 func tells(f *os.File) bool {
 	var s unix.Stat_t
 	if unix.Fstat(int(f.Fd()), &s) != nil {
@@ -33,14 +33,14 @@ func tells(f *os.File) bool {
 	return int(s.Uid) == os.Geteuid() || unix.Access(f.Name(), unix.W_OK) == nil
 }
 
-// close ends the mapping. Nobody may read of it any more.
+// close unmaps the file. No goroutine may read it any longer.
 func (v *view) close() {
 	mapped.Add(-int64(len(v.data)))
 	_ = unix.Munmap(v.data)
 }
 
-// inMemory reports whether all pages of a chunk are in memory, and enters them into the
-// tables of this program if they are, which takes less than a fault for each.
+// inMemory reports whether all pages of a chunk are in memory. If so, it maps them,
+// which is faster than a fault for each.
 func inMemory(chunk []byte) bool {
 	pages := make([]byte, (len(chunk)+os.Getpagesize()-1)/os.Getpagesize())
 	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(chunk))), uintptr(len(chunk)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
@@ -52,6 +52,6 @@ func inMemory(chunk []byte) bool {
 			return false
 		}
 	}
-	_ = unix.Madvise(chunk, unix.MADV_POPULATE_READ) // older systems do not know it
+	_ = unix.Madvise(chunk, unix.MADV_POPULATE_READ) // unknown to older systems
 	return true
 }

@@ -4,7 +4,7 @@ package numpy
 
 import "os"
 
-// viewOf maps nothing: what the system has in memory of a file is not known.
+// viewOf returns nil: this system does not report which pages of a file are in memory.
 func viewOf(*os.File, int64) *view { return nil }
 
 func (v *view) close() {}

@@ -23,12 +23,12 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// far are files at a URL. Each is written to a temporary file of this machine, and sent when it
-// is complete, and if what lies there has not this very content already.
+// far writes files at a URL. Each is first written to a local temporary file. It is sent
+// when it is complete, unless the remote file has the same content.
 type far struct {
 	env     *component.Env
 	url     string
-	reached bool // there is what files are written in
+	reached bool // the destination is known to exist
 	wrote   map[string]place.Content
 }
 
@@ -40,7 +40,7 @@ func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
 	return f, f.Check(ctx, "")
 }
 
-// inFolder is the URL of a file in a folder.
+// inFolder returns the URL of a file in a directory.
 func inFolder(folder, name string) string {
 	return strings.TrimSuffix(folder, "/") + "/" + url.PathEscape(name)
 }
@@ -81,7 +81,7 @@ func (f *far) Names(ctx context.Context, name func(name string)) error {
 	return nil
 }
 
-// Tidy has nothing to do: what killed writers wrote was nowhere to be seen.
+// Tidy does nothing: files of killed writers never became visible.
 func (f *far) Tidy(func(name string) bool) error { return nil }
 
 func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(io.Writer) error) (int64, error) {
@@ -114,8 +114,8 @@ func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(
 	return content.Size, place.Put(ctx, at, content, was)
 }
 
-// reach finds out once whether there is the bucket, before anything is made that could not be
-// written there: of an object that is not there services do not say why.
+// reach checks once whether the bucket exists, before files are computed that could not
+// be written there. For a missing object, services do not report the reason.
 func (f *far) reach(ctx context.Context) error {
 	if f.reached {
 		return nil
@@ -136,7 +136,7 @@ func (f *far) Remove(ctx context.Context, name string) error {
 	return place.Delete(ctx, at, *was)
 }
 
-// settling is how many files are looked at at once in the end.
+// settling is the number of files checked concurrently at the end.
 const settling = 16
 
 func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
@@ -159,12 +159,13 @@ func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
 	return cmp.Or(g.Wait(), err)
 }
 
-// mixed is the error of a file that somebody else has written, among those that were written here.
+// mixed is the error of a file that another process has written among those written
+// here.
 func (f *far) mixed(name string) error {
 	return fmt.Errorf("%s: somebody else wrote files there meanwhile, so these are of two runs; see that nobody else writes there, and run again (%w)", f.Path(name), place.ErrChanged)
 }
 
-// A spool is a temporary file in which a file is written that is to be sent.
+// A spool is a temporary file with the content of a file to send.
 type spool struct {
 	*os.File
 	to     string
@@ -177,13 +178,13 @@ func newSpool(to string) (*spool, error) {
 		return nil, spoolError(to, err)
 	}
 	s := &spool{File: f, to: to}
-	if os.Remove(f.Name()) != nil { // as systems do not that keep the names of open files
+	if os.Remove(f.Name()) != nil { // some systems cannot remove open files
 		s.remain = cleanup.Add(func() error { return removed(os.Remove(f.Name())) })
 	}
 	return s, nil
 }
 
-// fill has write write it, and returns what is in it then.
+// fill calls write with the file, and returns a description of its content.
 func (s *spool) fill(write func(io.Writer) error) (c place.Content, err error) {
 	sum := sha256.New()
 	b := bufio.NewWriterSize(io.MultiWriter(s, sum), 1<<16)

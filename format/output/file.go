@@ -15,22 +15,21 @@ import (
 	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
-// Overwrite says what a sink does with a file or a folder that is there.
+// Overwrite says what a sink does with an existing file or directory.
 type Overwrite string
 
-// The ways to treat a file or a folder that is there: the first two are those of all
-// sinks.
+// The treatments of existing outputs; all sinks support the first two.
 const (
 	Forbid         Overwrite = "forbid"          // fail
-	Replace        Overwrite = "replace"         // put the new one in its place, at once
+	Replace        Overwrite = "replace"         // replace atomically
 	IfEmpty        Overwrite = "if-empty"        // fail unless it is empty
-	NewFiles       Overwrite = "new-files"       // add files; fail if one is there
+	NewFiles       Overwrite = "new-files"       // add files; fail if one exists
 	OverwriteFiles Overwrite = "overwrite-files" // add and replace files
 )
 
-// WriteFile has write write a file that appears at path when it is complete, or
-// not at all. One that is there with the same content is left untouched. The
-// result is the number of bytes written, 0 if none were needed.
+// WriteFile calls write to write a file that appears at path when it is complete, or not
+// at all. An existing file with the same content is not changed. The result is the
+// number of bytes written, 0 if none were needed.
 func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
 	return writeFile(ctx, path, how, Stage, write)
 }
@@ -64,17 +63,17 @@ func writeFile(ctx context.Context, path string, how Overwrite, stage func(path 
 	return n, f.Publish(how == Replace)
 }
 
-// A Staged is a file that is being written beside its place.
+// A Staged is a pending file next to its final path.
 type Staged struct {
 	*os.File
 	path string
 	lock io.Closer
 
-	remain *cleanup.Remain // once it is there
+	remain *cleanup.Remain // once it exists
 }
 
-// Stage makes a file that is to have a path, in a folder that is there, and
-// removes what killed writers of that path left.
+// Stage creates a pending file for a path in an existing directory, and removes what
+// killed writers of that path left.
 func Stage(path string) (*Staged, error) {
 	if err := tidy(path); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func stage(path string) (*Staged, error) {
 	return s, nil
 }
 
-// Publish closes the file and gives it its path: see [publish].
+// Publish closes the file and moves it to its path: see [publish].
 func (s *Staged) Publish(replace bool) error {
 	err := s.Close()
 	s.remain.Done()
@@ -118,7 +117,7 @@ func (s *Staged) Discard() {
 	s.remain.Done()
 }
 
-// removed is the error of removing what may be gone already.
+// removed ignores the error of removing a file that no longer exists.
 func removed(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -126,13 +125,13 @@ func removed(err error) error {
 	return err
 }
 
-// already is the error of a path that is taken.
+// already is the error of a path that exists.
 func already(path string) error {
 	return taken.Error("%s is already there; remove it, or say overwrite: replace", path)
 }
 
-// same reports whether what is at a path has the content of a file, reading no
-// more of them than it takes to tell.
+// same reports whether the file at a path has the content of f. It reads only as far as
+// necessary.
 func same(ctx context.Context, f *os.File, path string) bool {
 	was, err := os.Stat(path)
 	now, nerr := f.Stat()
@@ -156,8 +155,8 @@ func same(ctx context.Context, f *os.File, path string) bool {
 	return true
 }
 
-// publish gives a complete file its name, at once. Without replace, one that
-// has the name is an error that wraps [fs.ErrExist] and keeps it.
+// publish atomically gives a complete file its name. Without replace, an existing file
+// is an error that wraps [fs.ErrExist] and is not changed.
 func publish(from, path string, replace bool) error {
 	if replace {
 		return os.Rename(from, path)
@@ -169,7 +168,7 @@ func publish(from, path string, replace bool) error {
 	case errors.Is(err, fs.ErrExist):
 		return already(path)
 	}
-	// A file system without links: what follows is two steps.
+	// A file system without links needs two steps.
 	if _, err := os.Lstat(path); err == nil {
 		return already(path)
 	}

@@ -15,35 +15,36 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// Files is where a sink writes files: a path of this machine, or a URL. A file is called by its
-// name in the folder there, or by "" if it is the place itself. One goroutine at a time uses it.
+// Files is a destination for the files of a sink: a local path, or a URL. A file is
+// identified by its name in the directory there, or by "" if it is the destination
+// itself. One goroutine at a time uses it.
 type Files interface {
-	// Path is that of a file, as it may be shown.
+	// Path returns the path of a file for messages.
 	Path(name string) string
-	// Check refuses files that are what the flow reads.
+	// Check refuses files that are inputs of the flow.
 	Check(ctx context.Context, names ...string) error
-	// TakeTurn keeps two processes that share a cache from writing the place at the same time.
-	// release ends the turn.
+	// TakeTurn locks the destination, so that processes with a shared cache do not write it
+	// at the same time. release releases the lock.
 	TakeTurn(ctx context.Context) (release func(), err error)
-	// Names calls f with the names of the files in the folder, in any order. Where there is no
-	// folder there are none.
+	// Names calls f with the names of the files in the directory, in any order. A missing
+	// directory has none.
 	Names(ctx context.Context, f func(name string)) error
-	// Tidy removes what killed writers of files of such names left. It comes before Write, so that
-	// each of many files does not go through all others.
+	// Tidy removes what killed writers left of files with such names. It is called before
+	// Write, so that writing many files lists the directory once.
 	Tidy(named func(name string) bool) error
-	// Write has write write a file that appears when it is complete, or not at all. One that is
-	// there with the same content is left untouched. The result is the number of bytes written,
-	// 0 if none were needed.
+	// Write calls write to write a file that appears when it is complete, or not at all. An
+	// existing file with the same content is not changed. The result is the number of bytes
+	// written, 0 if none were needed.
 	Write(ctx context.Context, name string, how Overwrite, write func(io.Writer) error) (int64, error)
-	// Remove removes a file, if it is there.
+	// Remove removes a file, if it exists.
 	Remove(ctx context.Context, name string) error
-	// Settle returns an error if the files of such names are others than were written, at a URL:
-	// where nothing keeps those apart that write there from other machines. It comes last.
+	// Settle returns an error if the files of such names at a URL are not those written
+	// here, because no lock excludes writers on other machines. It is called last.
 	Settle(ctx context.Context, named func(name string) bool) error
 }
 
-// FilesAt returns where a sink writes files for a parameter. It refuses a place that is, or lies
-// in, what the flow reads (package guard).
+// FilesAt returns the destination of a sink for a parameter. It refuses one that is, or
+// is inside, an input of the flow (package pathguard).
 func FilesAt(ctx context.Context, env *component.Env, p component.Path) (Files, error) {
 	if place.Is(string(p)) {
 		return farAt(ctx, env, string(p))
@@ -52,8 +53,8 @@ func FilesAt(ctx context.Context, env *component.Env, p component.Path) (Files, 
 	return &near{env, path}, err
 }
 
-// CheckPath refuses the URL of a place at which nothing can be written. It asks nobody, and takes
-// every path of this machine.
+// CheckPath refuses a URL that cannot be written. It accepts every local path, and sends
+// no request.
 func CheckPath(p component.Path) error {
 	path := string(p)
 	if !place.Is(path) {
@@ -68,7 +69,7 @@ func CheckPath(p component.Path) error {
 	return place.CheckPut(path)
 }
 
-// CheckFile refuses a URL that names a folder, where one file is written.
+// CheckFile refuses the URL of a directory for a single file.
 func CheckFile(p component.Path) error {
 	if place.Is(string(p)) && strings.HasSuffix(place.Name(string(p)), "/") {
 		return errors.New("path: it names a folder, where a file is needed; give the file a name, or say shard-bytes or shard-samples to write several")
@@ -76,7 +77,7 @@ func CheckFile(p component.Path) error {
 	return nil
 }
 
-// PathIn is the path of a file in a folder of this machine, or its URL in one at a URL.
+// PathIn returns the path or URL of a file in a directory.
 func PathIn(folder, name string) string {
 	if place.Is(folder) {
 		return inFolder(folder, name)
@@ -84,7 +85,7 @@ func PathIn(folder, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// near are files of this machine.
+// near writes local files.
 type near struct {
 	env  *component.Env
 	path string // with links followed
@@ -106,11 +107,11 @@ func (n *near) Check(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// at is where a file is written. A link that has its name in the folder is replaced, and leads
-// nothing out of that.
+// at returns the path of a file to write. A link of that name in the directory is
+// replaced, so it cannot lead out of the directory.
 func (n *near) at(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		return n.path, nil // it was checked
+		return n.path, nil // already checked
 	}
 	o := pathguard.Output{Who: "node " + n.env.Node, Path: n.Path(name), Itself: true}
 	if err := n.env.Inputs.Check(ctx, o); err != nil {
@@ -155,5 +156,5 @@ func (n *near) Remove(ctx context.Context, name string) error {
 	return removed(os.Remove(path))
 }
 
-// Settle has nothing to look at: see TakeTurn.
+// Settle does nothing, because of TakeTurn.
 func (n *near) Settle(context.Context, func(name string) bool) error { return nil }

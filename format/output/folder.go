@@ -10,18 +10,18 @@ import (
 	"github.com/larder-data/larder/internal/fs/regularfile"
 )
 
-// A Folder is one that is being written beside its place. Its methods may be called
-// from one goroutine at a time.
+// A Folder is a pending directory next to its final path. Its methods may be called from
+// one goroutine at a time.
 type Folder struct {
-	Dir  string // that is written
+	Dir  string // the pending directory
 	path string
 	left []stale
-	lock io.Closer // on Dir: says that its writer is alive
+	lock io.Closer // on Dir; held while the writer lives
 
-	remain *cleanup.Remain // of one that nobody goes on from
+	remain *cleanup.Remain // if no later writer resumes from it
 }
 
-// StageFolder makes a folder that is to have a path, and removes what killed writers of
+// StageFolder creates a pending directory for a path, and removes what killed writers of
 // that path left.
 func StageFolder(path string) (*Folder, error) {
 	if err := tidy(path); err != nil {
@@ -34,8 +34,8 @@ func StageFolder(path string) (*Folder, error) {
 	return f, err
 }
 
-// ResumeFolder is [StageFolder] for who goes on from what killed writers left: see
-// [Folder.Left].
+// ResumeFolder is [StageFolder] for writers that resume from what killed writers left:
+// see [Folder.Left].
 func ResumeFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func stageFolder(path string, left []stale) (*Folder, error) {
 	return f, nil
 }
 
-// Left lists the folders that killed writers left: what is in them may be moved into this
-// one. What is not goes with [Folder.Discard].
+// Left lists the directories that killed writers left. Their files may be moved into
+// this one; [Folder.Discard] removes the rest.
 func (f *Folder) Left() []string {
 	paths := make([]string, len(f.left))
 	for i, s := range f.left {
@@ -79,10 +79,10 @@ func (f *Folder) Left() []string {
 	return paths
 }
 
-// Publish gives the folder its path. Where replace is nil there must be nothing yet; else
-// what is there is replaced, at one instant where the system can, and removed. replace is
-// asked first about that, where it cannot be reached at its path any more: if it finds an
-// error, the old one comes back.
+// Publish moves the directory to its path. With a nil replace, the path must not exist.
+// Otherwise the existing directory is exchanged, atomically if the system can, and
+// removed. Before that, replace is called with its new path: if it returns an error, the
+// old directory is moved back.
 func (f *Folder) Publish(replace func(old string) error) error {
 	f.remain.Done()
 	if replace == nil {
@@ -91,14 +91,14 @@ func (f *Folder) Publish(replace func(old string) error) error {
 	return swap(f.Dir, f.path, replace)
 }
 
-// PublishFile moves one file of the folder into another folder, at one instant, where one
-// of that name is replaced. It is [errors.ErrUnsupported] where the system cannot.
+// PublishFile atomically moves one file of the directory into another directory, and
+// replaces one of that name. The error is [errors.ErrUnsupported] if the system cannot.
 func (f *Folder) PublishFile(name string, folder *os.File) error {
 	return moveInto(filepath.Join(f.Dir, name), folder, filepath.Base(name))
 }
 
-// Discard removes the folder unless it was published, and what killed writers left. What
-// cannot be removed is left to the next writer.
+// Discard removes the directory unless it was published, and what killed writers left.
+// The next writer removes what cannot be removed now.
 func (f *Folder) Discard() {
 	for _, s := range f.left {
 		_ = s.remove()
@@ -109,7 +109,7 @@ func (f *Folder) Discard() {
 	f.Leave()
 }
 
-// Leave leaves the folder, and what killed writers left, to the next writer.
+// Leave leaves the directory, and what killed writers left, to the next writer.
 func (f *Folder) Leave() {
 	for _, s := range f.left {
 		s.lock.Close()

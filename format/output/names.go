@@ -11,11 +11,12 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// maxName is the longest name of a file, in bytes, that file systems take.
+// maxName is the longest file name, in bytes, that file systems accept.
 const maxName = 255
 
-// CheckNames refuses names of outputs that files of such endings, or directories, in a directory
-// cannot have, and two names that its file system takes for one, before anything is written there.
+// CheckNames refuses names of outputs that are invalid for files with such endings, or
+// for directories, and two names that the file system treats as one. It is called before
+// the output is written.
 func CheckNames(dir string, names []string, ending string) error {
 	folded := make(map[string]string, len(names))
 	for _, name := range names {
@@ -34,8 +35,8 @@ func CheckNames(dir string, names []string, ending string) error {
 	return nil
 }
 
-// sameFile reports whether the file system of a directory, which need not be there yet, takes two
-// names for one. It is true where that cannot be tried.
+// sameFile reports whether the file system of a directory, which need not exist yet,
+// treats two names as one. It returns true if that cannot be tested.
 func sameFile(dir, a, b string) bool {
 	if place.Is(dir) {
 		return false

@@ -1,23 +1,20 @@
-// Package output is what sinks have in common: where they may write, whose turn
-// it is, and how what they write appears complete or not at all.
+// Package output provides sinks with safe outputs: checked paths, locks, and files and
+// directories that appear complete or not at all.
 //
-// A place is the path that a sink writes, with links followed: [Place] refuses
-// one that is, holds or lies in something that the flow reads. A turn is the
-// right to write a place, alone among the processes that share a cache
-// ([TakeTurn]). A staging is the hidden file or folder beside a place in which
-// something is written until it is complete; then it takes the place's name at
-// once. What a killed writer left is known by the lock that died with its owner,
-// where the system has such, and handed out to one writer only. [WriteFile] does
-// all this for a single file, [StageFolder] for a folder; [FilesAt] for files at a path of this
-// machine or at a URL (package place).
+// The place of an output is its path with links followed. [Place] refuses a path that
+// is, contains or is inside an input of the flow. [TakeTurn] locks a place among the
+// processes that share a cache. An output is written to a hidden file or directory next
+// to its place, and takes its name when it is complete. Locks of dead owners identify
+// what killed writers left, if the system has such locks. Only one later writer receives
+// it. [WriteFile] does all this for a single file, [StageFolder] for a directory;
+// [FilesAt] for files at a local path or at a URL (package place).
 //
-// Where something is there already, [Overwrite] says what becomes of it.
+// [Overwrite] says what happens to an existing output.
 //
-// So a reader finds the old content or the new, but for file systems that can
-// neither link nor exchange, where there is a moment between two moves. Nothing
-// is synced to the medium: after a loss of power a file may be cut. Errors that
-// something is there already wrap [io/fs.ErrExist]. Everything may be called
-// from many goroutines.
+// A reader finds either the old content or the new. On file systems that can neither
+// link nor exchange there is a moment without either. Nothing is synced to the medium:
+// after a loss of power a file may be truncated. Errors about existing outputs wrap
+// [io/fs.ErrExist]. All functions may be called from many goroutines.
 package output
 
 import (
@@ -30,16 +27,16 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Place returns the path that a sink writes for a parameter, links followed, so
-// that a link stays and what it names is written. It refuses a path that is,
-// lies in, or lies around something that the flow reads (package guard). What is
-// at the path is replaced as a whole.
+// Place returns the path that a sink writes for a parameter, with links followed, so
+// that a link stays and its target is written. It refuses a path that is, is inside, or
+// contains an input of the flow (package pathguard). The output at the path is replaced as a
+// whole.
 func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
 	return placeOf(ctx, env, pathguard.Output{Path: env.Path(p)})
 }
 
-// FilesPlace is [Place] for a path at which there may be a folder, of which only
-// files are written: each needs a look of its own at what the flow reads.
+// FilesPlace is [Place] for a path with a directory in which only single files are
+// written. Each of them must be checked against the inputs of the flow.
 func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
 	return placeOf(ctx, env, pathguard.Output{Path: env.Path(p), Files: true})
 }
@@ -52,15 +49,15 @@ func placeOf(ctx context.Context, env *component.Env, o pathguard.Output) (strin
 	return o.Place(), nil
 }
 
-// SafeName reports whether a text can name one file or folder in a folder that
-// is not hidden, and nothing outside it.
+// SafeName reports whether a string can name one visible file or directory in a
+// directory, and nothing outside it.
 func SafeName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00") && filepath.IsLocal(name)
 }
 
-// TakeTurn keeps two processes that share a cache from writing one path at the
-// same time. release ends the turn. A folder that a killed writer had moved aside
-// is back at the path.
+// TakeTurn locks a path, so that processes with a shared cache do not write it at the
+// same time. release releases the lock. A directory that a killed writer had moved aside
+// is moved back.
 func TakeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
 	release, err = takeTurn(ctx, env, path)
 	if err != nil {
@@ -73,7 +70,7 @@ func TakeTurn(ctx context.Context, env *component.Env, path string) (release fun
 	return release, nil
 }
 
-// takeTurn is TakeTurn for whatever a path names.
+// takeTurn is TakeTurn for any path, without moving directories back.
 func takeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
 	end := func() {}
 	if env.Larder != nil {

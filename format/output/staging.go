@@ -11,20 +11,20 @@ import (
 	"github.com/larder-data/larder/format/internal/entries"
 )
 
-// A file or folder that is being written is hidden beside its place and called
-// ".NAME.larder-DIGITS". The old folder, while the two change places where that
-// takes two moves, is called the same with "-old".
+// A pending file or directory is hidden next to its final path and named
+// ".NAME.larder-DIGITS". If an exchange takes two moves, the old directory has that name
+// with "-old" in between.
 const (
 	stagingMark = ".larder-"
 	asideMark   = "-old"
 )
 
-// stagingPattern is the name of what is written for a path, for [os.MkdirTemp]
+// stagingPattern returns the name pattern of pending files of a path, for [os.MkdirTemp]
 // and [os.CreateTemp].
 func stagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
 
-// stagings lists what is or was being written for some files of a folder, by their
-// names. A link is neither.
+// stagings lists the pending files and directories of some names in a directory. Links
+// are ignored.
 func stagings(dir string, named func(name string) bool) (paths []string, err error) {
 	err = entries.Each(dir, func(e fs.DirEntry) {
 		name := strings.TrimSuffix(e.Name(), asideMark)
@@ -40,16 +40,14 @@ func stagings(dir string, named func(name string) bool) (paths []string, err err
 	return paths, err
 }
 
-// A stale is what a killed writer left, now locked so that nobody else takes
-// it.
+// A stale is a locked file or directory that a killed writer left.
 type stale struct {
-	path string // of a file or folder
+	path string // of a file or directory
 	lock io.Closer
 }
 
-// takeStale returns what killed writers of some paths left, which lie in one folder.
-// What has a writer that is alive is not among it, nor is anything where that cannot be
-// told.
+// takeStale locks and returns what killed writers of some paths in one directory left.
+// It omits files of live writers, and returns nothing if the system cannot tell.
 func takeStale(of ...string) ([]stale, error) {
 	if len(of) == 0 {
 		return nil, nil
@@ -61,7 +59,7 @@ func takeStale(of ...string) ([]stale, error) {
 	return takeStaleOf(filepath.Dir(of[0]), func(name string) bool { return names[name] })
 }
 
-// takeStaleOf is takeStale for the files of a folder whose names are such.
+// takeStaleOf is takeStale for names in a directory.
 func takeStaleOf(dir string, named func(name string) bool) ([]stale, error) {
 	if !canLock {
 		return nil, nil
@@ -72,7 +70,7 @@ func takeStaleOf(dir string, named func(name string) bool) ([]stale, error) {
 	}
 	var all []stale
 	for _, p := range paths {
-		if lock, err := takeLock(p); err == nil { // else somebody has it, or has just moved it
+		if lock, err := takeLock(p); err == nil { // else another process has it, or has just moved it
 			all = append(all, stale{p, lock})
 		}
 	}
@@ -82,13 +80,13 @@ func takeStaleOf(dir string, named func(name string) bool) ([]stale, error) {
 // remove removes it.
 func (s stale) remove() error { return errors.Join(os.RemoveAll(s.path), s.lock.Close()) }
 
-// tidy removes what killed writers of some paths left, which lie in one folder.
+// tidy removes what killed writers of some paths in one directory left.
 func tidy(paths ...string) error {
 	stale, err := takeStale(paths...)
 	return removeStale(stale, err)
 }
 
-// removeStale removes what was found; where there is no folder there is nothing.
+// removeStale removes what was found; a missing directory is not an error.
 func removeStale(stale []stale, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

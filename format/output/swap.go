@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// swap puts the folder at dir in the place of the one at path, at one instant
-// where the system can, and removes the old one. check is asked first about the
-// old folder, which cannot be reached at path any more: if it finds an error,
-// the old one comes back.
+// swap exchanges the directory at dir with the one at path, atomically if the system
+// can, and removes the old one. check is called before with the new path of the old
+// directory. If it returns an error, the old directory is moved back.
 func swap(dir, path string, check func(old string) error) error {
 	switch err := exchange(dir, path); {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -25,9 +24,9 @@ func swap(dir, path string, check func(old string) error) error {
 	return os.RemoveAll(dir)
 }
 
-// swapAside moves the old folder aside, puts the new one in its place and
-// removes the old one. Between the two moves there is no folder; if the second
-// fails the old one comes back.
+// swapAside moves the old directory aside, moves the new one to its path and removes the
+// old one. Between the two moves there is no directory; if the second fails, the old one
+// is moved back.
 func swapAside(dir, path string, check func(old string) error) error {
 	aside := dir + asideMark
 	if err := os.Rename(path, aside); err != nil {
@@ -43,8 +42,8 @@ func swapAside(dir, path string, check func(old string) error) error {
 	return os.RemoveAll(aside)
 }
 
-// recoverAside brings back a folder that was moved aside by a writer that was
-// killed before it could put the new one in its place.
+// recoverAside moves back a directory that a killed writer moved aside before it could
+// move the new one to its path.
 func recoverAside(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canLock says that Lock tells whether another process uses a path.
+// canLock says that locks show whether another process uses a path.
 const canLock = true
 
-// takeLock takes the lock of a file or folder, or fails at once if another process
-// has it. It ends with its owner.
+// takeLock locks a file or directory, or fails immediately if another process has the
+// lock. The lock ends with its owner.
 func takeLock(path string) (io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,8 +24,7 @@ func takeLock(path string) (io.Closer, error) {
 	return f, nil
 }
 
-// exchange lets two folders change places. It is unsupported where the file
-// system cannot.
+// exchange exchanges two directories. It is unsupported if the file system cannot.
 func exchange(a, b string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 	switch {
@@ -37,8 +36,8 @@ func exchange(a, b string) error {
 	return nil
 }
 
-// moveInto gives the file at a path a name in a folder that is open, whatever that is
-// called by now, in place of what has the name there. It is unsupported where the
+// moveInto moves the file at a path to a name in an open directory, whatever the
+// directory's current path, and replaces a file of that name. It is unsupported if the
 // system cannot.
 func moveInto(from string, folder *os.File, name string) error {
 	err := unix.Renameat(unix.AT_FDCWD, from, int(folder.Fd()), name)

@@ -10,7 +10,7 @@ import (
 
 const canLock = false
 
-// takeLock cannot tell whether another process uses a path.
+// takeLock opens a path; it cannot detect other processes here.
 func takeLock(path string) (io.Closer, error) { return os.Open(path) }
 
 func exchange(_, _ string) error { return errors.ErrUnsupported }

@@ -12,18 +12,18 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// A block is the values of a column for some rows that follow each other: those of a page, or of
-// a whole chunk where pages do not say which rows they have.
+// A block is the values of a column for consecutive rows: those of a page, or of a whole
+// chunk if pages do not say which rows they have.
 type block struct {
 	leaf   *node
 	first  int // row of the group
 	rows   int
-	def    []byte // levels; nil where all are the same
+	def    []byte // levels; nil if all are equal
 	rep    []byte
-	parts  []*vector // values that are there, page by page
+	parts  []*vector // existing values, page by page
 	ends   []int     // ends[k] is the number of values in parts[:k+1]
-	starts []uint32  // of rows in the levels; nil where each row has one
-	values []uint32  // of rows in the values; nil where each row has one
+	starts []uint32  // of rows in the levels; nil if each row has one
+	values []uint32  // of rows in the values; nil if each row has one
 }
 
 // value returns a value.
@@ -37,7 +37,7 @@ func (b *block) value(i int) []byte {
 	return b.parts[k].at(i)
 }
 
-// count is how many values there are.
+// count returns the number of values.
 func (b *block) count() int {
 	if len(b.ends) == 0 {
 		return 0
@@ -45,7 +45,7 @@ func (b *block) count() int {
 	return b.ends[len(b.ends)-1]
 }
 
-// bytes is about how much memory a block takes.
+// bytes estimates the memory of a block.
 func (b *block) bytes() (n int) {
 	n = len(b.def) + len(b.rep) + 4*len(b.starts) + 4*len(b.values)
 	for _, v := range b.parts {
@@ -54,16 +54,16 @@ func (b *block) bytes() (n int) {
 	return n
 }
 
-// A strip is the pages of a chunk, once their headers were read.
+// A strip is the pages of a chunk, after their headers were read.
 type strip struct {
 	pages []page
-	rows  []int // before each page; nil where the pages do not say
+	rows  []int // before each page; nil if the pages do not say
 	dict  *page // nil if there is none
 }
 
 const (
 	leastHeader = 512
-	mostHeader  = 16 << 20 // statistics in it may hold values
+	mostHeader  = 16 << 20 // its statistics may contain values
 )
 
 // strip reads the headers of the pages of a chunk.
@@ -107,7 +107,7 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 	return s, nil
 }
 
-// header reads the header of the page at a place.
+// header reads the header of the page at an offset.
 func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 	for size := int64(leastHeader); ; size *= 4 {
 		b := make([]byte, min(size, end-at))
@@ -124,8 +124,9 @@ func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 	}
 }
 
-// contents reads the pages of a chunk and gives what they unpack to to use. Room for that is
-// taken when all are read: who waits for room has none.
+// contents reads pages of a chunk and calls use with their decompressed content. It
+// reserves memory for the content after all reads, because a caller that waits for
+// memory must not hold any.
 func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p *page, content []byte) error) error {
 	packed, room := make([][]byte, len(pages)), int64(0)
 	for i, p := range pages {
@@ -156,8 +157,7 @@ func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p
 	return nil
 }
 
-// pagesOf returns the pages that make the block which a row is in, its first row and how many
-// of the group's rows it has.
+// pagesOf returns the pages of the block of a row, its first row and its number of rows.
 func (s *strip) pagesOf(row, rows int) (pages []page, first, n int) {
 	if s.rows == nil {
 		return s.pages, 0, rows
@@ -166,13 +166,13 @@ func (s *strip) pagesOf(row, rows int) (pages []page, first, n int) {
 	if !found {
 		k--
 	}
-	for s.pages[k].rows == 0 && k+1 < len(s.pages) { // of pages that begin here the one that has it
+	for s.pages[k].rows == 0 && k+1 < len(s.pages) { // among pages that begin here, the one with the row
 		k++
 	}
 	return s.pages[k : k+1], s.rows[k], s.pages[k].rows
 }
 
-// read decodes the block of a column in which a row lies.
+// read decodes the block of a column that contains a row.
 func (f *file) read(ctx context.Context, s *strip, g, leaf, row int) (*block, error) {
 	c := f.footer.groups[g].chunks[leaf]
 	dict, err := f.dictionary(ctx, s, g, leaf)
@@ -206,10 +206,10 @@ func (f *file) dictionary(ctx context.Context, s *strip, g, leaf int) (*vector, 
 	return b.parts[0], nil
 }
 
-// decoded counts the pages of data that were decoded, for tests.
+// decoded counts the decoded data pages, for tests.
 var decoded int64
 
-// add takes in a page.
+// add appends a page.
 func (b *block) add(p *page, content []byte, dict *vector) error {
 	atomic.AddInt64(&decoded, 1)
 	rep, content, err := p.levels(b.leaf.maxRep, p.repEncoding, p.repBytes, content)
@@ -240,7 +240,7 @@ func (b *block) add(p *page, content []byte, dict *vector) error {
 	return nil
 }
 
-// levels reads the levels that a page begins with, up to one.
+// levels reads the levels at the beginning of a page, up to most.
 func (p *page) levels(most, encoding, size int, content []byte) (levels, rest []byte, err error) {
 	if p.kind == dataPage {
 		if most == 0 {
@@ -276,7 +276,7 @@ func (p *page) levels(most, encoding, size int, content []byte) (levels, rest []
 	return levels, rest, nil
 }
 
-// findRows finds out where rows begin.
+// findRows computes where rows begin.
 func (b *block) findRows() error {
 	if b.leaf.maxDef == 0 {
 		if b.count() != b.rows {
@@ -298,7 +298,7 @@ func (b *block) findRows() error {
 			if b.starts != nil {
 				b.starts = append(b.starts, uint32(i))
 			}
-		} else if i == 0 || int(d) < b.leaf.lists[b.rep[i]-1] { // a list goes on, in which nothing is
+		} else if i == 0 || int(d) < b.leaf.lists[b.rep[i]-1] { // continuation of an empty list
 			return errLevels
 		}
 		if int(d) == b.leaf.maxDef {

@@ -2,15 +2,15 @@ package parquet
 
 import "github.com/larder-data/larder/format/internal/columns"
 
-// A bound is what a file takes at most beside its pages.
+// A bound is the largest size of a file without its pages.
 type bound struct {
-	footer int64 // of no row groups, and the ends of the file
+	footer int64 // without row groups; includes both ends of the file
 	group  int64 // in the footer
 }
 
 const (
 	pageHead  = 128 // bytes of the header of a page, at most
-	chunkHead = 160 // of a column in the description of a row group, without its name
+	chunkHead = 160 // of a column in the metadata of a row group, without its name
 )
 
 func (w *writer) newBound() bound {
@@ -24,9 +24,9 @@ func (w *writer) newBound() bound {
 	return b
 }
 
-// Fits reports whether the file has at most so many bytes if it ends after one row more. Pages
-// that are not complete count as if nothing were gained by compressing them; where that decides,
-// and they are a good part of the file, they end here.
+// Fits reports whether the file, ended after one more row, has at most most bytes.
+// Incomplete pages count as uncompressed. If that decides the result, and they are a
+// large part of the file, they are ended here.
 func (w *writer) Fits(row []columns.Piece, most int64) bool {
 	complete := w.at + w.bound.footer + int64(len(w.groups)+1)*w.bound.group
 	begun := int64(0)
@@ -46,10 +46,10 @@ func (w *writer) Fits(row []columns.Piece, most int64) bool {
 	return w.Fits(row, most)
 }
 
-// openPart is which part of a file pages that are not complete may be when it ends.
+// openPart bounds incomplete pages to this fraction of the file, when it ends.
 const openPart = 16
 
-// most is how many bytes the page takes at most with the values of one row more.
+// most returns the largest size of the page with the values of one more row.
 func (c *columnWriter) most(row *columns.Piece, packed bool) int64 {
 	levels := int64(len(c.page.Def) + len(row.Def))
 	data := int64(len(c.page.Data) + len(row.Data))
@@ -61,7 +61,7 @@ func (c *columnWriter) most(row *columns.Piece, packed bool) int64 {
 		runs *= 2
 	}
 	if packed {
-		data += data/6 + 64 // what snappy adds at most, the worst of all
+		data += data/6 + 64 // the largest overhead of all codecs, that of snappy
 	}
 	return pageHead + runs + data
 }

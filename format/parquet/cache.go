@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// A cache has the blocks that were read last, so that who reads samples one after another
-// decodes a page once. It holds as much as fits, and what is being read.
+// A cache holds the most recent blocks, so that sequential reads decode a page once. It
+// holds as many as fit, and those being read.
 type cache struct {
 	mu     sync.Mutex
 	blocks map[place]*held
@@ -17,18 +17,19 @@ type cache struct {
 	bytes  int
 }
 
-// cacheBytes bounds what is held for a source, beside one block for each column that is read.
+// cacheBytes bounds the cache of a source, in addition to one block for each column that
+// is read.
 const cacheBytes = 64 << 20
 
-// A place says which block: of which file, row group and column, and from which row on.
+// A place identifies a block: its file, row group and column, and its first row.
 type place struct {
 	file, group, leaf, row int
 }
 
-// ofDictionary stands in place of a row for the dictionary of a chunk.
+// ofDictionary replaces the row for the dictionary of a chunk.
 const ofDictionary = -1
 
-// held is a block that was read, or is to be.
+// held is a block, read or being read.
 type held struct {
 	dataset.Once[*block]
 	used  uint64
@@ -66,7 +67,7 @@ func (c *cache) block(ctx context.Context, at place, read func(context.Context) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blocks[at] != h {
-		return b, err // it was dropped meanwhile
+		return b, err // evicted during the read
 	}
 	if err != nil {
 		delete(c.blocks, at)
@@ -80,8 +81,8 @@ func (c *cache) block(ctx context.Context, at place, read func(context.Context) 
 	return b, nil
 }
 
-// shrink drops what was not used for longest until the rest fits. A block that is needed with
-// the one at a place, as its row is in another column, stays.
+// shrink evicts the blocks unused for longest until the rest fits. Blocks of the same
+// row as now in other columns stay.
 func (c *cache) shrink(now place) {
 	for c.bytes > cacheBytes {
 		var oldest *held

@@ -19,16 +19,17 @@ const (
 	encSplit       = 9
 )
 
-// A vector is values of one width, little-endian, or of any length; or places in another one.
+// A vector is values of fixed width, little-endian, or of variable length, or indices
+// into another vector.
 type vector struct {
 	width int
 	data  []byte
-	ends  []uint32 // of values of any length
+	ends  []uint32 // of values of variable length
 	dict  *vector
 	index []uint32 // into dict
 }
 
-// len is how many values there are.
+// len returns the number of values.
 func (v *vector) len() int {
 	switch {
 	case v.dict != nil:
@@ -54,7 +55,7 @@ func (v *vector) at(i int) []byte {
 	return v.data[from:v.ends[i]]
 }
 
-// bytes is about how much memory it takes, beside its dictionary.
+// bytes estimates the memory of the vector, without its dictionary.
 func (v *vector) bytes() int { return len(v.data) + 4*len(v.ends) + 4*len(v.index) }
 
 var errValues = errors.New("the values of a page are damaged")
@@ -128,7 +129,7 @@ func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
 	return v, nil
 }
 
-// decodeIndex reads places in a dictionary.
+// decodeIndex reads indices into a dictionary.
 func decodeIndex(n int, b []byte, dict *vector) (*vector, error) {
 	if dict == nil {
 		return nil, errors.New("a page refers to a dictionary that is not there")
@@ -154,7 +155,8 @@ func decodeIndex(n int, b []byte, dict *vector) (*vector, error) {
 
 func decodeRuns(width, n int, b []byte) ([]byte, error) { return decodeRunsOf[byte](width, n, b) }
 
-// decodeRunsOf reads n numbers of some bits, which are runs of one or packed by eight.
+// decodeRunsOf reads n integers of width bits, which are run-length encoded or
+// bit-packed in groups of eight.
 func decodeRunsOf[T byte | uint32](width, n int, b []byte) ([]T, error) {
 	if width > 32 {
 		return nil, errValues
@@ -198,7 +200,7 @@ func decodeRunsOf[T byte | uint32](width, n int, b []byte) ([]T, error) {
 	return out, nil
 }
 
-// bitsAt returns a number of at most 64 bits that begins at some bit.
+// bitsAt returns an integer of at most 64 bits that begins at a bit.
 func bitsAt(b []byte, at, width int) (v uint64) {
 	for done := 0; done < width; {
 		k := (at + done) / 8
@@ -210,7 +212,7 @@ func bitsAt(b []byte, at, width int) (v uint64) {
 	return v
 }
 
-// decodeDelta reads n differences of whole numbers, and returns what follows them.
+// decodeDelta reads n delta-encoded integers, and returns the bytes after them.
 func decodeDelta(n int, b []byte) (all []int64, rest []byte, err error) {
 	next := func() uint64 {
 		v, size := binary.Uvarint(b)
@@ -243,7 +245,7 @@ func decodeDelta(n int, b []byte) (all []int64, rest []byte, err error) {
 		b = b[minis:]
 		for _, w := range widths {
 			if len(all) == n {
-				break // what was not needed was not written
+				break // unneeded blocks were not written
 			}
 			width := int(w)
 			if width > 64 || len(b) < mini/8*width {
@@ -259,7 +261,7 @@ func decodeDelta(n int, b []byte) (all []int64, rest []byte, err error) {
 	return all, b, nil
 }
 
-// decodeLengths reads n lengths, whose sum is at most so large.
+// decodeLengths reads n lengths, and returns their sum, which is bounded.
 func decodeLengths(n int, b []byte) (lengths []int64, sum int, rest []byte, err error) {
 	if lengths, rest, err = decodeDelta(n, b); err != nil {
 		return nil, 0, nil, err
@@ -287,7 +289,7 @@ func decodeDeltaLength(n int, b []byte) (*vector, error) {
 	return v, nil
 }
 
-// decodeDeltaBytes reads texts that begin as the ones before.
+// decodeDeltaBytes reads strings with prefixes shared with the previous ones.
 func decodeDeltaBytes(leaf *node, n int, b []byte) (*vector, error) {
 	prefixes, sum, rest, err := decodeLengths(n, b)
 	if err != nil {
@@ -317,7 +319,8 @@ func decodeDeltaBytes(leaf *node, n int, b []byte) (*vector, error) {
 	return v, nil
 }
 
-// decodeSplit reads numbers whose first bytes come first, then their second ones.
+// decodeSplit reads numbers in the encoding BYTE_STREAM_SPLIT: the first bytes of all,
+// then the second ones.
 func decodeSplit(width, n int, b []byte) (*vector, error) {
 	if len(b)/width < n {
 		return nil, errValues
@@ -331,5 +334,5 @@ func decodeSplit(width, n int, b []byte) (*vector, error) {
 	return &vector{width: width, data: data}, nil
 }
 
-// levelBits is how many bits levels up to one take.
+// levelBits returns the number of bits of levels up to most.
 func levelBits(most int) int { return bits.Len(uint(most)) }

@@ -9,31 +9,31 @@ import (
 
 const (
 	magic = "PAR1"
-	// maxFooter bounds what is read of a file before anything of it is asked for.
+	// maxFooter bounds what is read when a file is opened.
 	maxFooter = 64 << 20
-	// maxPage bounds a page, unpacked.
+	// maxPage bounds a page, decompressed.
 	maxPage = 1 << 30
-	// maxValues bounds the values of a page, which take memory also where they are all the same.
+	// maxValues bounds the values of a page, which take memory even if they are all equal.
 	maxValues = 1 << 24
 )
 
-// A footer is what a file says of itself.
+// A footer is the metadata of a file.
 type footer struct {
 	schema *node
 	groups []group
 }
 
-// A group is some rows of a file.
+// A group is a row group of a file.
 type group struct {
 	rows   int64
 	chunks []chunk // one for each leaf
 }
 
-// A chunk is the pages of a column for the rows of a group.
+// A chunk is the pages of a column in a row group.
 type chunk struct {
 	codec    int
 	values   int64
-	at, size int64 // where its pages lie
+	at, size int64 // position of its pages
 }
 
 // readFooter returns the bytes of a file's footer.
@@ -68,7 +68,7 @@ func readFooter(from io.ReaderAt, size int64) ([]byte, error) {
 	return text, err
 }
 
-// parseFooter reads a FileMetaData. end is where the pages of the file end.
+// parseFooter reads a FileMetaData. end is the end of the file's pages.
 func parseFooter(b []byte, end int64) (*footer, error) {
 	f, m := &footer{}, &message{b: b}
 	var elements []element
@@ -151,7 +151,7 @@ func readChunk(m *message, kind byte) (c chunk) {
 	return c
 }
 
-// check holds a footer to its file, so that nothing lies outside.
+// check returns an error if the footer refers to bytes outside the file.
 func (f *footer) check(end int64) error {
 	rows := int64(0)
 	for i, g := range f.groups {

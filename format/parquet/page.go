@@ -22,24 +22,24 @@ const (
 	dataPage2      = 3
 )
 
-// A page is a part of a chunk, as its header says.
+// A page is a part of a chunk, as described by its header.
 type page struct {
 	kind             int
 	at               int64 // of its content
 	packed, unpacked int
-	values, rows     int // rows is -1 where the header does not say
+	values, rows     int // rows is -1 if the header does not say
 	encoding         int
 	defEncoding      int
 	repEncoding      int
 	defBytes         int // of levels, in pages of version 2
 	repBytes         int
-	isPacked         bool // of what follows the levels
+	isPacked         bool // of the bytes after the levels
 	sum              uint32
 	summed           bool
 }
 
-// readHeader reads a PageHeader, and returns how long it is. It fails with errShort if there is
-// more of it.
+// readHeader reads a PageHeader, and returns its length. It fails with errShort if the
+// header is longer than b.
 func readHeader(b []byte) (p page, n int, err error) {
 	m := &message{b: b}
 	p.kind, p.packed, p.unpacked, p.rows, p.isPacked = -1, -1, -1, -1, true
@@ -79,7 +79,7 @@ func (p *page) readData(m *message, kind byte) {
 		case 2:
 			p.encoding = m.int32(kind)
 		case 3:
-			if kind == kindI32 { // of a dictionary it says whether it is sorted
+			if kind == kindI32 { // for a dictionary, whether it is sorted
 				p.defEncoding = m.int32(kind)
 			}
 		case 4:
@@ -111,16 +111,16 @@ func (p *page) readData2(m *message, kind byte) {
 	})
 }
 
-// unpack verifies a page's content and returns what it unpacks to.
+// unpack verifies a page's content and returns it decompressed.
 func (p *page) unpack(codec int, b []byte) ([]byte, error) {
 	if p.summed && crc32.ChecksumIEEE(b) != p.sum {
 		return nil, errors.New("the checksum of a page is wrong: the file is damaged")
 	}
-	levels := p.defBytes + p.repBytes // which are never packed
+	levels := p.defBytes + p.repBytes // never compressed
 	if codec == 0 || !p.isPacked {
 		return b, nil
 	}
-	if len(b) == levels && p.unpacked == levels { // nothing, which need not be packed
+	if len(b) == levels && p.unpacked == levels { // no values, possibly not compressed
 		return b, nil
 	}
 	content, err := unpacked(codec, b[levels:], p.unpacked-levels)
@@ -135,7 +135,7 @@ func (p *page) unpack(codec int, b []byte) ([]byte, error) {
 
 var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
 
-// unpacked unpacks so many bytes, and no more.
+// unpacked decompresses exactly size bytes.
 func unpacked(codec int, b []byte, size int) ([]byte, error) {
 	switch codec {
 	case 1:
@@ -173,8 +173,8 @@ func unpacked(codec int, b []byte, size int) ([]byte, error) {
 	return nil, fmt.Errorf("it is compressed by %s, which is not read; write it by zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
 }
 
-// unpackedLZ4 unpacks what other software writes under the old name of LZ4: blocks with both sizes
-// before each, as Hadoop has them, or one block.
+// unpackedLZ4 decompresses what other software writes under the deprecated name LZ4:
+// blocks after both sizes, as in Hadoop, or one block.
 func unpackedLZ4(b []byte, size int) ([]byte, error) {
 	var out []byte
 	for rest := b; ; {
@@ -208,9 +208,9 @@ func cmpName(name string, codec int) string {
 	return name
 }
 
-// readSize reads so many bytes, after which there must be none.
+// readSize reads exactly size bytes up to the end.
 func readSize(r io.Reader, size int) ([]byte, error) {
-	var b bytes.Buffer // grows as there is something to read, whatever was claimed
+	var b bytes.Buffer // grows with the actual data, whatever size was declared
 	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1))
 	if err != nil || n != int64(size) {
 		return nil, errUnpack

@@ -1,12 +1,14 @@
-// Package parquet reads and writes Parquet files: each row is a sample, and each column an item.
+// Package parquet reads and writes Parquet files: each row is a sample, and each column
+// an item.
 //
-// Of a file that is opened the footer is read. When a value is asked for, the headers of the
-// pages of its column in its row group are read, once, and the page in which it lies is decoded
-// and held for those beside it ([cache]). So columns that nobody asks for are not read, and rows
-// may be read in any order.
+// Opening a file reads its footer. The first request for a value reads the page headers
+// of its column in its row group. The page with the value is decoded and held for
+// adjacent values ([cache]). So unused columns are not read, and rows may be read in any
+// order.
 //
-// The format is that of github.com/apache/parquet-format, version 2. Reading takes nothing that
-// a file says of itself for granted: sizes are held to what is there before memory is taken.
+// The format is that of github.com/apache/parquet-format, version 2. The content of a
+// file is not trusted: sizes are checked against the actual data before memory is
+// allocated.
 package parquet
 
 import (
@@ -35,7 +37,7 @@ func init() {
 		})
 }
 
-// Source names files to read.
+// Source configures the files to read.
 type Source struct {
 	Path    component.Path  `param:"path,required" doc:"a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
 	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
@@ -49,18 +51,18 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Open reads the footers of the files, as many at once as env does things.
+// Open reads the footers of the files, of several concurrently as env allows.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	})
 }
 
-// A file is one whose footer was read.
+// A file is a file with its footer.
 type file struct {
 	*indexed.File
 	footer  *footer
@@ -106,7 +108,7 @@ func open(ctx context.Context, path string, l *larder.Larder, formats columns.Fo
 		},
 		Check: f.known,
 	}
-	if indexed.IsFar(path) { // of a file here it is read as fast as what is kept
+	if indexed.IsFar(path) { // reading a local file is as fast as reading the cache
 		scan.Name = "footer of a Parquet file"
 	}
 	var err error
@@ -122,7 +124,7 @@ func open(ctx context.Context, path string, l *larder.Larder, formats columns.Fo
 	return f, nil
 }
 
-// parse takes a footer of a file of so many bytes.
+// parse parses the footer of a file of the given size.
 func (f *file) parse(b []byte, size int64) (err error) {
 	if f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b))); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (f *file) parse(b []byte, size int64) (err error) {
 	return f.distinct()
 }
 
-// known takes a footer that was kept, with the size of its file behind it.
+// known parses a cached footer, which is followed by the size of its file.
 func (f *file) known(kept []byte) error {
 	at := len(kept) - 8
 	if at < 0 {
@@ -151,7 +153,7 @@ func (f *file) distinct() error {
 	return nil
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (f *file) Len() int {
 	if len(f.ends) == 0 {
 		return 0
@@ -159,7 +161,7 @@ func (f *file) Len() int {
 	return f.ends[len(f.ends)-1]
 }
 
-// Sample makes the sample of a row. Nothing is read.
+// Sample returns the sample of a row, without reading it.
 func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	g, _ := slices.BinarySearch(f.ends, i+1)
 	row := i

@@ -29,7 +29,7 @@ const (
 	noType    = -1
 )
 
-// What a field means, beside its physical type.
+// A meaning is the logical type of a field.
 type meaning uint8
 
 const (
@@ -48,30 +48,30 @@ const (
 	nothing
 )
 
-// A node is a field of the schema: a leaf, which is a column of a file, or a group of others.
+// A node is a field of the schema: a leaf, which is a column of a file, or a group.
 type node struct {
 	name       string
 	repetition int
 	children   []*node
 
 	physical int // of a leaf
-	width    int // of a leaf of a fixed length: bytes
+	width    int // of a leaf of fixed length, in bytes
 	meaning  meaning
-	unit     int  // of times: digits behind the second
+	unit     int  // of times: decimal digits of a second
 	utc      bool // of times
-	bits     int  // of whole numbers
+	bits     int  // of integers
 	unsigned bool
 	scale    int // of decimals
 
 	maxDef, maxRep int
-	lists          []int // the maxDef of each repeated field down to here
-	leaf           int   // which column it is; of a group, the first one below it
-	leaves         int   // how many are below
+	lists          []int // the maxDef of each repeated field on the path to this one
+	leaf           int   // index of the column; for a group, the first one below it
+	leaves         int   // number of columns below
 }
 
 func (n *node) isLeaf() bool { return n.physical != noType }
 
-// leavesOf returns the leaves below a node, in their order.
+// leavesOf returns the leaves below a node, in order.
 func leavesOf(n *node, all []*node) []*node {
 	if n.isLeaf() {
 		return append(all, n)
@@ -82,7 +82,7 @@ func leavesOf(n *node, all []*node) []*node {
 	return all
 }
 
-// An element is a node as it stands in a footer.
+// An element is a node as encoded in a footer.
 type element struct {
 	node
 	below     int
@@ -160,7 +160,7 @@ func (e *element) readLogical(m *message, kind byte) {
 	})
 }
 
-// convert takes the meaning from what was there before logical types.
+// convert sets the meaning from the older converted type.
 func (e *element) convert() {
 	switch c := e.converted; {
 	case c == 0 || c == 4:
@@ -186,7 +186,7 @@ func (e *element) convert() {
 	}
 }
 
-// tree makes the schema of the elements of a footer, which come from above.
+// tree builds the schema from the elements of a footer, which are in depth-first order.
 func tree(elements []element) (*node, error) {
 	if len(elements) == 0 {
 		return nil, errors.New("it has no schema")
@@ -241,7 +241,7 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if names[c.name] && above != nil { // columns are looked at where they are chosen
+		if names[c.name] && above != nil { // columns are checked where they are selected
 			return nil, fmt.Errorf("column %s: two of its fields are called %s; write it with other names", display.Name(n.name), display.Name(c.name))
 		}
 		names[c.name] = true

@@ -20,7 +20,7 @@ func init() {
 		})
 }
 
-// Sink says where and how a table is written.
+// Sink configures the table to write.
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -30,18 +30,18 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// codecs are the ways to compress, by their numbers in a file.
+// codecs are the compressions, by their numbers in a file.
 var codecs = map[string]int{"": 6, "zstd": 6, "snappy": 1, "gzip": 2, "none": 0}
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses types that are not known, and bounds that are none.
+// Check refuses unknown types and invalid bounds.
 func (s Sink) Check() error {
 	return cmp.Or(s.Types.Check(), output.CheckPath(s.Path), s.shards().Check())
 }
 
-// CheckSingle refuses the name of a file that would be taken for another one.
+// CheckSingle refuses a file name with the extension of another format.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".parquet")
@@ -52,18 +52,18 @@ func (s Sink) CheckSingle() error {
 	return output.CheckFile(s.Path)
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Write writes a dataset. What a column cannot hold as it is, is refused.
+// Write writes a dataset. It refuses values that a column cannot hold exactly.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	})
 }
 
-// table is the rows of a dataset, and how a file of them is begun.
+// table returns the rows of a dataset, and a function that begins a file of them.
 func (s Sink) table(ctx context.Context, env *component.Env, ds component.Samples) (rows.Table[[]columns.Piece], error) {
 	table, err := s.Types.TableOf(ctx, env, ds)
 	if err != nil {

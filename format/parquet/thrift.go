@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// A message reads what Parquet has in the compact protocol of Thrift: headers and footers. After
-// an error it hands out nothing more. It takes memory for what it has read only, whatever sizes
-// it finds.
+// A message reads Parquet's headers and footers in the compact protocol of Thrift. After
+// an error it returns only zero values. It allocates memory only for the data it has
+// read, whatever sizes are declared.
 type message struct {
 	b     []byte
 	at    int
@@ -37,7 +37,7 @@ var (
 	errMessage = errors.New("it is damaged")
 )
 
-// mostDepth bounds how deep structs and lists lie in each other.
+// mostDepth bounds the nesting of structs and lists.
 const mostDepth = 64
 
 func (m *message) fail(err error) {
@@ -76,7 +76,7 @@ func (m *message) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// int reads a number of a field.
+// int reads an integer field.
 func (m *message) int(kind byte) int64 {
 	switch kind {
 	case kindByte:
@@ -88,7 +88,7 @@ func (m *message) int(kind byte) int64 {
 	return 0
 }
 
-// int32 reads one that must be in the range of 32 bits.
+// int32 reads an integer that must fit into 32 bits.
 func (m *message) int32(kind byte) int {
 	v := m.int(kind)
 	if v < math.MinInt32 || v > math.MaxInt32 {
@@ -123,7 +123,7 @@ func (m *message) binary(kind byte) []byte {
 	return m.b[m.at-int(n) : m.at]
 }
 
-// fields calls f for each field of a struct, which reads it or skips it.
+// fields calls f for each field of a struct; f reads or skips it.
 func (m *message) fields(kind byte, f func(id int, kind byte)) {
 	if kind != kindStruct || m.depth >= mostDepth {
 		m.fail(errMessage)
@@ -145,7 +145,7 @@ func (m *message) fields(kind byte, f func(id int, kind byte)) {
 	}
 }
 
-// list calls f for each element of a list, which reads it or skips it.
+// list calls f for each element of a list; f reads or skips it.
 func (m *message) list(kind byte, f func(kind byte)) {
 	if kind != kindList && kind != kindSet || m.depth >= mostDepth {
 		m.fail(errMessage)
@@ -167,7 +167,7 @@ func (m *message) list(kind byte, f func(kind byte)) {
 	}
 }
 
-// skip passes over a field.
+// skip skips a field.
 func (m *message) skip(kind byte) {
 	switch kind {
 	case kindTrue, kindFalse:
@@ -183,19 +183,19 @@ func (m *message) skip(kind byte) {
 		m.list(kind, m.skip)
 	case kindStruct:
 		m.fields(kind, func(_ int, kind byte) { m.skip(kind) })
-	default: // maps, which Parquet has not
+	default: // maps, which Parquet does not use
 		m.fail(errMessage)
 	}
 }
 
-// A writing is a struct in the compact protocol that is being written.
+// A writing encodes a struct in the compact protocol.
 type writing struct {
 	b    []byte
-	last int // id of the field before
+	last int // ID of the previous field
 }
 
 func (w *writing) head(id int, kind byte) {
-	w.b = append(w.b, byte(id-w.last)<<4|kind) // ids here are never 16 apart
+	w.b = append(w.b, byte(id-w.last)<<4|kind) // IDs here are never 16 apart
 	w.last = id
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 )
 
-// A cursor goes through the values of one column of a row.
+// A cursor iterates over the values of one column of a row.
 type cursor struct {
 	b              *block
 	at, end, value int // in the levels, and in the values
@@ -31,7 +31,7 @@ func cursorAt(b *block, row int) cursor {
 	return c
 }
 
-// def is the level up to which something is there; -1 behind the end.
+// def returns the definition level of the current value, or -1 after the end.
 func (c *cursor) def() int {
 	switch {
 	case c.at >= c.end:
@@ -42,14 +42,14 @@ func (c *cursor) def() int {
 	return int(c.b.def[c.at])
 }
 
-// continues reports whether what comes belongs to a list that began before.
+// continues reports whether the current value continues a list that began before.
 func (c *cursor) continues(rep int) bool {
 	return c.at < c.end && c.b.rep != nil && int(c.b.rep[c.at]) == rep
 }
 
 var errLevels = errors.New("its levels do not fit: the file is damaged")
 
-// whole makes the value of a row, of all that its columns have of it.
+// whole assembles the value of a row from all its columns.
 func whole(n *node, cs []cursor) (any, error) {
 	v, err := assemble(n, cs)
 	for _, c := range cs {
@@ -60,7 +60,8 @@ func whole(n *node, cs []cursor) (any, error) {
 	return v, err
 }
 
-// assemble makes the value of a node, of the columns below it, which must say the same of it.
+// assemble assembles the value of a node from the columns below it, which must agree on
+// it.
 func assemble(n *node, cs []cursor) (any, error) {
 	if len(cs) == 0 || cs[0].at >= cs[0].end {
 		return nil, errLevels
@@ -89,7 +90,7 @@ func assemble(n *node, cs []cursor) (any, error) {
 	return nil, nil //nolint:nilnil // null is a value
 }
 
-// elements makes the list of the values of a repeated field.
+// elements returns the list of the values of a repeated field.
 func elements(n *node, cs []cursor) (any, error) {
 	list := []any{}
 	for {
@@ -110,7 +111,7 @@ func elements(n *node, cs []cursor) (any, error) {
 	}
 }
 
-// inside makes a value that is there.
+// inside returns a value that exists.
 func inside(n *node, cs []cursor) (any, error) {
 	if n.isLeaf() {
 		c := &cs[0]
@@ -135,7 +136,7 @@ func inside(n *node, cs []cursor) (any, error) {
 	return object, nil
 }
 
-// list returns the repeated field of a list or of a mapping.
+// list returns the repeated field of a list or mapping.
 func (n *node) list() *node {
 	if (n.meaning == aList || n.meaning == aMap) && len(n.children) == 1 && n.children[0].repetition == repeated {
 		return n.children[0]
@@ -143,7 +144,8 @@ func (n *node) list() *node {
 	return nil
 }
 
-// element returns the only field of the repeated group of a list, if that is but a level.
+// element returns the only field of the repeated group of a list, if the group is only a
+// level.
 func (n *node) element() *node {
 	r := n.list()
 	if r == nil || n.meaning != aList || len(r.children) != 1 || r.name == "array" || r.name == n.name+"_tuple" {
@@ -171,7 +173,7 @@ func assembleList(n *node, cs []cursor) (any, error) {
 	return columns.Mapping(list, pair[0].name, pair[1].name), nil
 }
 
-// plain is a value of a column as documents have it.
+// plain returns a value of a column in document form.
 func (n *node) plain(b []byte) (any, error) {
 	little := binary.LittleEndian
 	switch n.meaning {
@@ -220,7 +222,7 @@ func (n *node) plain(b []byte) (any, error) {
 	return slices.Clone(b), nil
 }
 
-// whole reads a whole number.
+// whole reads an integer.
 func (n *node) whole(b []byte) (int64, bool) {
 	switch n.physical {
 	case physInt32:
@@ -231,7 +233,7 @@ func (n *node) whole(b []byte) (int64, bool) {
 	return 0, false
 }
 
-// decimal is a number with a fixed point, as text.
+// decimal formats a fixed-point number.
 func (n *node) decimal(b []byte) string {
 	v := new(big.Int)
 	if i, ok := n.whole(b); ok {
@@ -242,7 +244,7 @@ func (n *node) decimal(b []byte) string {
 	return columns.Decimal(v, n.scale)
 }
 
-// number is the type of the elements of an array that a column is; 0 if it is none.
+// number returns the element type of arrays of a column's values, or 0 if there is none.
 func (n *node) number() array.DType {
 	switch {
 	case n.meaning == aHalf:
@@ -271,8 +273,8 @@ func (n *node) number() array.DType {
 	return 0
 }
 
-// arrayOf returns the array that a row of a column is: lists of numbers, all there and as long as
-// each other. It is nil for others.
+// arrayOf returns a row of a column as an array: lists of numbers, without nulls and
+// with equal lengths. It returns nil for other rows.
 func arrayOf(n *node, cs []cursor) (*array.Array, error) {
 	depth, at, defs := 0, n, []int{}
 	for at != nil && !at.isLeaf() {
@@ -305,7 +307,7 @@ func arrayOf(n *node, cs []cursor) (*array.Array, error) {
 	word := dtype.Word()
 	data := make([]byte, 0, word*(c.end-c.at))
 	for i := range c.end - c.at {
-		data = append(data, c.b.value(c.value + i)[:word]...) // small numbers lie in larger ones
+		data = append(data, c.b.value(c.value + i)[:word]...) // small integers are stored in larger ones
 	}
 	return array.New(dtype, shape, data)
 }

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	pageBytes  = 1 << 20  // of values in a page, about
-	pageRows   = 20_000   // at most
-	groupBytes = 64 << 20 // in a row group, about
-	groupRows  = 1 << 20  // at most
+	pageBytes  = 1 << 20  // of values in a page, approximate
+	pageRows   = 20_000   // maximum
+	groupBytes = 64 << 20 // in a row group, approximate
+	groupRows  = 1 << 20  // maximum
 )
 
-// A writer makes a file.
+// A writer writes a file.
 type writer struct {
 	to      io.Writer
 	at      int64
@@ -31,11 +31,12 @@ type writer struct {
 	rows    int             // of the group
 	held    int             // bytes of the group
 	groups  []group
-	sizes   [][]int64 // of the chunks, unpacked
+	sizes   [][]int64 // of the chunks, uncompressed
 	bound   bound
 }
 
-// A columnWriter has what was not written of a column: pages that are complete, and one more.
+// A columnWriter holds the unwritten part of a column: complete pages, and the current
+// one.
 type columnWriter struct {
 	leaf     columns.Leaf
 	pages    []byte
@@ -80,7 +81,7 @@ func (w *writer) write(b []byte) error {
 	return err
 }
 
-// Add takes a row.
+// Add adds a row.
 func (w *writer) Add(row []columns.Piece) error {
 	for i, c := range w.columns {
 		w.held += row[i].Size()
@@ -95,7 +96,7 @@ func (w *writer) Add(row []columns.Piece) error {
 	return nil
 }
 
-// endPage completes a page, of version 2, so that it says how many rows it has.
+// endPage completes a page, of version 2, so that it has its number of rows.
 func (w *writer) endPage(c *columnWriter) {
 	if c.rows == 0 {
 		return
@@ -159,7 +160,7 @@ func (w *writer) endGroup() error {
 	return nil
 }
 
-// End writes what is left and the footer.
+// End writes the remaining rows and the footer.
 func (w *writer) End() error {
 	if err := w.endGroup(); err != nil {
 		return err
@@ -191,7 +192,7 @@ func (w *writer) footer() []byte {
 	})
 }
 
-// appendColumn appends the elements of the schema for a column.
+// appendColumn appends the schema elements of a column.
 func appendColumn(to [][]byte, name string, k *columns.Kind) [][]byte {
 	group := func(repetition, children int, name string, more func(e *writing)) {
 		to = append(to, appendStruct(nil, func(e *writing) {
@@ -262,7 +263,8 @@ func (w *writer) chunk(to *writing, k int, c chunk, unpacked int64) {
 	to.i64(9, c.at)
 }
 
-// appendRuns writes levels up to one: runs of one level, and what lies between these packed by eight.
+// appendRuns writes levels up to most: runs of equal levels, and bit-packed groups of
+// eight in between.
 func appendRuns(to, levels []byte, most int) []byte {
 	width := levelBits(most)
 	if width == 0 {
@@ -292,7 +294,7 @@ func appendRuns(to, levels []byte, most int) []byte {
 
 const packed = 8 // levels that are packed together
 
-// runAt returns how many levels from one on are equal.
+// runAt returns how many levels from i on are equal.
 func runAt(levels []byte, i int) int {
 	n := 1
 	for i+n < len(levels) && levels[i+n] == levels[i] {
@@ -301,7 +303,7 @@ func runAt(levels []byte, i int) int {
 	return n
 }
 
-// putBits sets the bits of a level, from some bit on.
+// putBits sets the bits of a level, starting at a bit.
 func putBits(b []byte, at int, level byte) {
 	bits := uint16(level) << (at % 8)
 	b[at/8] |= byte(bits)

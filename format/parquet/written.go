@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A written is a type of values, as it stands in a schema.
+// A written is the schema type of written values.
 type written struct {
 	physical, width int
 	meaning         meaning
@@ -15,7 +15,7 @@ type written struct {
 	unsigned        bool
 }
 
-// types are those that columns may have, by their names.
+// types are the types that columns may have, by name.
 var types = map[string]written{
 	"bool":    {physical: physBool},
 	"int8":    {physical: physInt32, width: 4, meaning: anInteger, bits: 8},
@@ -35,7 +35,7 @@ var types = map[string]written{
 	"null":    {physical: physInt32, meaning: nothing},
 }
 
-// converted is what a type was called before there were logical types; -1 for none.
+// converted returns the older converted type; -1 for none.
 func (t written) converted() int {
 	switch {
 	case t.meaning == aText:
@@ -69,8 +69,8 @@ func (t written) logical(e *writing) {
 	}
 }
 
-// plain returns values in the encoding PLAIN: truth values as bits, and small numbers in larger ones,
-// with their signs.
+// plain returns values in the encoding PLAIN: booleans as bits, and small integers in
+// larger ones, with their signs.
 func (t written) plain(data []byte, of array.DType) []byte {
 	switch word := of.Word(); {
 	case of == array.Bool:
@@ -97,7 +97,7 @@ func widened(of array.DType, b []byte) uint32 {
 	return uint32(b[0])
 }
 
-// packBits packs truth values, eight in a byte.
+// packBits packs booleans, eight in a byte.
 func packBits(b []byte) []byte {
 	packed := make([]byte, (len(b)+7)/8)
 	for i, v := range b {

@@ -11,26 +11,26 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Bounds of a piece. Elements are added to it until it has as many or as large ones, or
-// sliceTime has passed (which the worker knows).
+// Bounds of a piece. Elements are added to it until it has that many or that many bytes,
+// or until sliceTime has passed, which the worker measures.
 const (
 	pieceElements = 256
 	pieceBytes    = 1 << 20
-	sliceTime     = 10 * time.Millisecond // more than it may take without its last element
+	sliceTime     = 10 * time.Millisecond // bound for all elements except the last
 )
 
-// lookTime is how often it is looked for elements of a piece that is not whole. It is longer
-// than it may take for what a process wrote to be seen by another.
+// lookTime is the interval of checks for elements of an incomplete piece. It is longer
+// than writes need to become visible to another process.
 const lookTime = 20 * time.Millisecond
 
-// How long a generator is waited for that is to be closed: before it is interrupted, and
-// then before it is ended.
+// Time limits for closing a generator: before it is interrupted, and after that before
+// it is killed.
 const (
 	quietTime = 100 * time.Millisecond
 	closeTime = 5 * time.Second
 )
 
-// A feed is one reading of a generator, by a worker of its own.
+// A feed is one reading of a generator, by its own worker.
 type feed struct {
 	*generator
 	reply   pyfunction.Reply
@@ -41,12 +41,12 @@ type feed struct {
 	stop    context.CancelCauseFunc
 
 	taken int
-	have  []dataset.Sample // made, and not taken
-	after error            // behind these: io.EOF, or what went wrong; nil if there may be more
-	next  chan piece       // gets the piece that is being made; nil if none is
-	asked uint64           // orders that were given
-	seen  int              // elements of the piece that is being made, at the last look
-	early int              // those of them that were handed out
+	have  []dataset.Sample // computed, and not taken
+	after error            // after these: io.EOF, or the error; nil if there may be more
+	next  chan piece       // receives the current piece; nil if there is none
+	asked uint64           // number of orders given
+	seen  int              // elements of the current piece at the last check
+	early int              // how many of those were returned
 }
 
 // Next implements stream.Feed.
@@ -68,7 +68,7 @@ func (f *feed) Next(ctx context.Context) (s dataset.Sample, err error) {
 	return s, nil
 }
 
-// Skip implements stream.Skipper: the worker passes over the elements, and sends none.
+// Skip implements stream.Skipper: the worker skips the elements, and sends none.
 func (f *feed) Skip(ctx context.Context, n uint64) (passed uint64, err error) {
 	if passed, err = f.await(ctx, n); err == nil {
 		err = f.after
@@ -76,7 +76,7 @@ func (f *feed) Skip(ctx context.Context, n uint64) (passed uint64, err error) {
 	return passed, err
 }
 
-// await waits for the next piece, and asks for it if nobody has.
+// await waits for the next piece, and orders it if necessary.
 func (f *feed) await(ctx context.Context, skip uint64) (passed uint64, err error) {
 	if f.next == nil {
 		f.ask(skip)
@@ -99,8 +99,8 @@ func (f *feed) await(ctx context.Context, skip uint64) (passed uint64, err error
 	}
 }
 
-// look takes the elements that there are of a piece while the next one takes long, and
-// reports whether there are any. What it saw at the look before is whole.
+// look takes available elements while the next one takes long, and reports whether there
+// are any. Elements seen at the previous check are complete.
 func (f *feed) look(ctx context.Context) bool {
 	var p piece
 	f.session.Look(func(b []byte) {
@@ -117,7 +117,7 @@ func (f *feed) look(ctx context.Context) bool {
 	return true
 }
 
-// ask has the next piece made, or so many elements passed over.
+// ask orders the next piece, or skipping of elements.
 func (f *feed) ask(skip uint64) {
 	f.asked++
 	f.seen, f.early = 0, 0
@@ -130,7 +130,7 @@ func (f *feed) ask(skip uint64) {
 	go func() { next <- f.make(o) }()
 }
 
-// make has the worker make a piece.
+// make runs an order in the worker.
 func (f *feed) make(o order) (p piece) {
 	t := &python.Task{
 		Bytes: orderBytes, Fill: o.fill, Environ: f.environ,
@@ -154,7 +154,7 @@ func (f *feed) make(o order) (p piece) {
 	return p
 }
 
-// Close has the generator closed, and ends the worker.
+// Close closes the generator, and ends the worker.
 func (f *feed) Close() error {
 	defer f.over()
 	if f.next != nil && !f.isMade(quietTime) {
@@ -172,7 +172,7 @@ func (f *feed) Close() error {
 	return nil
 }
 
-// leave has the worker close the generator.
+// leave orders the worker to close the generator.
 func (f *feed) leave() {
 	ctx, cancel := context.WithTimeout(f.ctx, closeTime)
 	defer cancel()
@@ -183,7 +183,7 @@ func (f *feed) leave() {
 	}
 }
 
-// isMade waits for the piece that is being made, and reports whether it is.
+// isMade waits for the current piece, and reports whether it is complete.
 func (f *feed) isMade(within time.Duration) bool {
 	select {
 	case p := <-f.next:

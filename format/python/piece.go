@@ -8,21 +8,21 @@ import (
 	"github.com/larder-data/larder/internal/pyfunction"
 )
 
-// An order is what a worker is to do next: to pass over elements, then to make a piece, which
-// ends with the element that has it reach a bound. Its first one begins with the generator.
+// An order is a command to a worker: skip elements, then compute a piece. The piece ends
+// with the element that reaches a bound. The first order also starts the generator.
 type order struct {
 	number   uint64 // of the orders of a reading; not 0
 	close    uint64 // 1: close the generator, and nothing else
 	skip     uint64 // elements
 	elements uint64
 	bytes    uint64
-	most     uint64 // bytes that an element may have
+	most     uint64 // largest size of an element in bytes
 }
 
-// orderBytes is how many bytes an order has.
+// orderBytes is the size of an order.
 const orderBytes = 6 * 8
 
-// fill writes the order.
+// fill encodes the order.
 func (o order) fill(to []byte) error {
 	for i, n := range [...]uint64{o.number, o.close, o.skip, o.elements, o.bytes, o.most} {
 		binary.LittleEndian.PutUint64(to[8*i:], n)
@@ -30,13 +30,13 @@ func (o order) fill(to []byte) error {
 	return nil
 }
 
-// headBytes is what stands in front of the elements of an answer: the number of the order,
-// how many elements there are, how many were passed over, and whether (1) there are no more.
-// The worker writes how many there are behind each of them, so that they can be had also
-// when it ends before it is done.
+// headBytes is the size of the header of an answer: the number of the order, the number
+// of elements, the number of skipped elements, and 1 if there are no more. The worker
+// updates the number after each element, so that the elements can be used even if the
+// worker dies.
 const headBytes = 4 * 8
 
-// countOf is how many elements an answer has, of whichever order it is.
+// countOf returns the number of elements in an answer to any order.
 func countOf(answer []byte) uint64 {
 	if len(answer) < headBytes {
 		return 0
@@ -44,14 +44,14 @@ func countOf(answer []byte) uint64 {
 	return binary.LittleEndian.Uint64(answer[8:])
 }
 
-// A piece is some elements, one after another.
+// A piece is a run of consecutive elements.
 type piece struct {
 	samples []dataset.Sample
-	passed  uint64 // elements before them
-	err     error  // io.EOF if there are no more; or what is wrong with the next one
+	passed  uint64 // elements skipped before them
+	err     error  // io.EOF if there are no more, or the error of the next one
 }
 
-// read reads what a worker made of an order.
+// read decodes a worker's answer to an order.
 func (p *piece) read(from []byte, number uint64, reply pyfunction.Reply) error {
 	*p = piece{}
 	if len(from) < headBytes || binary.LittleEndian.Uint64(from) != number {

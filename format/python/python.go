@@ -1,4 +1,5 @@
-// Package python reads what functions of Python yield, as it comes: the source python.
+// Package python provides the source python: streams of samples that Python functions
+// yield.
 package python
 
 import (
@@ -23,20 +24,21 @@ func init() {
 		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
 }
 
-// Source has a function of Python make samples. docs/guides/python-functions-in-flows.md says which items the
-// values are that it yields.
+// Source streams the samples that a Python function yields.
+// docs/guides/python-functions-in-flows.md says how values become items.
 //
-// Its stream replays: the function is called anew by each reader, in a process of its own,
-// and elements before a state are passed over there. What a reader takes are pieces of up
-// to 256 elements and 1 MiB, as far as they are made within some milliseconds, and at least
-// one. The next piece is made meanwhile, of at most a quarter of the elements that were
-// taken, so that after n of them at most one more, or half as many, was made.
+// Its stream replays: each reader calls the function again, in its own process, and
+// skips the elements before its state there. A reader takes pieces of up to 256 elements
+// and 1 MiB, with the elements that are computed within some milliseconds, and at least
+// one. The next piece is computed at the same time, with at most a quarter of the
+// elements taken so far. So after n elements at most one more, or half as many, was
+// computed.
 //
-// A reader that is closed has the generator closed, so that what it has in finally is done;
-// what takes long then is interrupted (KeyboardInterrupt), and ended after some seconds.
+// Closing a reader closes the generator, which runs its finally blocks. If that takes
+// long, it is interrupted (KeyboardInterrupt), and killed after some seconds.
 //
-// An element that is wrong, that takes longer than Timeout, or that a worker ends with is an
-// error of this element, and those before it are handed out.
+// An element that is invalid, takes longer than Timeout, or ends the worker is an error
+// of this element. The elements before it are returned.
 type Source struct {
 	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are looked for in the flow's folder first. Or \"file.py:name\". A generator, or a function that returns an iterator or a list"`
 	Into        []string                  `param:"into,required" doc:"the items of a sample: what the function yields, or for several, a tuple of them or a dict"`
@@ -51,10 +53,10 @@ type Source struct {
 	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes an element may have; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
-// Placed says that modules and the interpreter are looked for in the flow's folder.
+// Placed reports that modules and the interpreter are searched in the flow's directory.
 func (Source) Placed() {}
 
-// Check refuses parameters that cannot be right.
+// Check refuses invalid parameters.
 func (s Source) Check() error {
 	if s.Bytes < 0 {
 		return fmt.Errorf("max-bytes is %d and must not be negative", s.Bytes)
@@ -62,7 +64,7 @@ func (s Source) Check() error {
 	return s.named().Check()
 }
 
-// named is the function.
+// named returns the function.
 func (s Source) named() pyfunction.Function {
 	return pyfunction.Function{
 		Name: s.Function, Setup: s.Setup, Into: s.Into, Args: s.Args, Files: s.Files,
@@ -70,11 +72,11 @@ func (s Source) named() pyfunction.Function {
 	}
 }
 
-// Inputs lists what it reads: no flow may write there.
+// Inputs returns the files that the function reads, which no flow may write.
 func (s Source) Inputs(env *component.Env) []pathguard.Input { return s.named().Inputs(env) }
 
-// Open returns the stream, and what it is known by: that imports the function, unless a
-// version stands for its code, and calls nothing.
+// Open returns the stream and its identity. It imports the function, unless a version
+// identifies its code, and does not call it.
 func (s Source) Open(env *component.Env) (component.Stream, component.Known, error) {
 	if err := s.Check(); err != nil {
 		return component.Stream{}, nil, err
@@ -91,21 +93,21 @@ func (s Source) Open(env *component.Env) (component.Stream, component.Known, err
 	return out, g.known, nil
 }
 
-// A generator is the function of one stream. Its readers have the code that the stream is
-// known by.
+// A generator is the function of one stream. Its readers run the code that identifies
+// the stream.
 type generator struct {
 	Source
 	env   *component.Env
 	limit time.Duration
 
 	mu      sync.Mutex
-	workers *python.Pool // nil as long as nobody needs it
+	workers *python.Pool // nil until needed
 	fail    pyfunction.Failing
-	files   pyfunction.Files // nil as long as nobody has looked at them
-	by      []any            // what it is known by
+	files   pyfunction.Files // nil until their states are read
+	by      []any            // identity
 }
 
-// known says what the stream is known by.
+// known returns the identity of the stream.
 func (g *generator) known(ctx context.Context) ([]any, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -130,7 +132,7 @@ func (g *generator) known(ctx context.Context) ([]any, error) {
 	return g.by, nil
 }
 
-// hire has the function imported, by the workers that its readers have.
+// hire imports the function in the workers of the readers.
 func (g *generator) hire(ctx context.Context) error {
 	if g.workers != nil {
 		return nil
@@ -149,7 +151,7 @@ func (g *generator) hire(ctx context.Context) error {
 
 // open begins to read.
 func (g *generator) open(ctx context.Context) (*feed, error) {
-	if _, err := g.known(ctx); err != nil { // the files, as they are now
+	if _, err := g.known(ctx); err != nil { // the current files
 		return nil, err
 	}
 	g.mu.Lock()
@@ -164,6 +166,6 @@ func (g *generator) open(ctx context.Context) (*feed, error) {
 		f.over()
 		return nil, g.fail.Why(err)
 	}
-	f.ctx, f.stop = context.WithCancelCause(context.WithoutCancel(ctx)) // it may end when the reader's has
+	f.ctx, f.stop = context.WithCancelCause(context.WithoutCancel(ctx)) // it may end after the reader's
 	return f, nil
 }

@@ -8,14 +8,15 @@ import (
 	"io"
 )
 
-// An index says where each sample of a file begins and ends, in 8 bytes each, little-endian.
+// An index has the begin and end of each sample of a file, in 8 bytes each,
+// little-endian.
 type index []byte
 
 const placeBytes = 16
 
 func (x index) len() int { return len(x) / placeBytes }
 
-// place returns where a sample lies.
+// place returns the position and size of a sample.
 func (x index) place(i int) (at, size int64) {
 	start, end := x.ends(i)
 	return int64(start), int64(end - start)
@@ -25,8 +26,8 @@ func (x index) ends(i int) (start, end uint64) {
 	return binary.LittleEndian.Uint64(x[placeBytes*i:]), binary.LittleEndian.Uint64(x[placeBytes*i+8:])
 }
 
-// A builder makes an index of samples as they come. It has them in pieces that never move, as a
-// list that grows leaves lists behind that take more memory than itself.
+// A builder builds an index in chunks that never move, because a growing slice would
+// leave garbage larger than itself.
 type builder struct {
 	full [][]byte
 	last []byte
@@ -55,7 +56,7 @@ func (b *builder) index() index {
 	return append(x, b.last...)
 }
 
-// check holds bytes to what an index has.
+// check returns an error if bytes are not a valid index.
 func (x index) check() error {
 	if len(x)%placeBytes != 0 {
 		return errIndex
@@ -73,7 +74,7 @@ func (x index) check() error {
 
 var errIndex = errors.New("text: an index that is not understood")
 
-// scan goes through a text and notes where its samples lie.
+// scan finds the samples of a file.
 func scan(ctx context.Context, r io.Reader, by By) (index, error) {
 	var x builder
 	if by != Paragraph {
@@ -98,10 +99,10 @@ func scan(ctx context.Context, r io.Reader, by By) (index, error) {
 	return x.index(), err
 }
 
-// A line lies in a file, its end not counted.
+// A line is the position of a line, without its end.
 type line struct {
 	start, end int64
-	blank      bool // it has no other characters than blanks
+	blank      bool // only blanks
 }
 
 const (
@@ -110,8 +111,8 @@ const (
 	chunkBytes    = 256 << 10
 )
 
-// eachLine calls add for each line of a text. A line ends with LF or CRLF, or with the text if
-// anything comes before that.
+// eachLine calls add for each line of a file. A line ends with LF or CRLF, or at the end
+// of the file.
 func eachLine(ctx context.Context, r io.Reader, add func(line)) error {
 	chunk := make([]byte, chunkBytes)
 	var at int64  // of the chunk

@@ -22,7 +22,7 @@ func init() {
 		})
 }
 
-// Sink says where and how texts are written.
+// Sink configures the texts to write.
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -33,13 +33,13 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none, and URLs that cannot be written.
+// Check refuses invalid bounds, and URLs that cannot be written.
 func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
 
-// CheckSingle refuses a name of the file that says it is compressed otherwise.
+// CheckSingle refuses a file name whose extension contradicts the compression.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".txt")
@@ -47,24 +47,25 @@ func (s Sink) CheckSingle() error {
 	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that what is written of a sample depends on that alone. What is compressed has
-// nothing that could be copied.
+// Pieces reports that the encoding of a sample depends only on the sample. Parts of a
+// compressed file cannot be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
 	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
-// Write writes a dataset. A text that would be read as another one, or as several, is refused.
+// Write writes a dataset. It refuses a string that would be read as another one, or as
+// several.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
 		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "txt",
@@ -96,7 +97,7 @@ func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte
 	return to, nil
 }
 
-// fits refuses a text that would not come back as it is.
+// fits refuses a string that reading would not restore.
 func (s Sink) fits(text string) error {
 	if strings.HasPrefix(text, byteOrderMark) {
 		return errors.New("it begins with a byte order mark, which would be lost where it begins the file; remove it")

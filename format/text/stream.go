@@ -12,7 +12,7 @@ import (
 
 func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 
-// OpenStream returns a stream of the lines of files, one file after another.
+// OpenStream returns a stream of the lines of files, in order.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, endings...)
 	lines := content.Lines(content.Unpack(files), int(codec.ItemLimit()), false)

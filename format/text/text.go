@@ -1,8 +1,8 @@
-// Package text reads and writes files of plain text, whose lines or paragraphs are samples with
-// one item, text.
+// Package text reads and writes plain text files, whose lines or paragraphs are samples
+// with one item, text.
 //
-// A file is gone through once, and where its samples lie is kept (package indexed); from then on
-// each is read where it lies, in any order. So a file may be larger than memory.
+// A file is scanned once, and the positions of its samples are cached (package indexed).
+// Then each sample is read in place, in any order, so a file may be larger than memory.
 package text
 
 import (
@@ -29,19 +29,19 @@ func init() {
 	component.Streams(text, Source.isStream, Source.OpenStream)
 }
 
-// By is what a sample is made of.
+// By is the unit of text that forms a sample.
 type By string
 
-// The ways.
+// The units.
 const (
-	Line      By = "line"      // also an empty one, so that samples are numbered as lines are
-	Paragraph By = "paragraph" // lines that follow each other, up to a blank one
+	Line      By = "line"      // including empty lines, so that samples have the numbers of lines
+	Paragraph By = "paragraph" // consecutive lines, up to a blank one
 )
 
 // textKey is the item of a sample.
 const textKey = "text"
 
-// Source names files to read.
+// Source configures the files to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://"`
 	By   By             `param:"by" doc:"what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)" default:"line" enum:"line|paragraph"`
@@ -49,7 +49,7 @@ type Source struct {
 	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
-// Check refuses patterns that cannot be read.
+// Check refuses invalid patterns.
 func (s Source) Check() error {
 	if s.isStream() {
 		if s.By == Paragraph {
@@ -60,7 +60,7 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
@@ -68,17 +68,17 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// endings are those of files in a folder.
+// endings are the extensions of files read in a directory.
 var endings = rows.Packed(".txt", ".text")
 
-// Open finds out where the samples of the files lie, as many files at once as env does things,
-// or knows it from before if its Larder has it.
+// Open indexes the samples of the files, several files concurrently as env allows, or
+// reads the index from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	paths, err := indexed.Files(ctx, path, endings...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	})
 }
 
-// A texts is a file of which it is known where the samples lie.
+// A texts is a file with an index of its samples.
 type texts struct {
 	*indexed.File
 	by    By
@@ -120,10 +120,10 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*tex
 	return &texts{f, s.By, f.Index}, nil
 }
 
-// Len is how many samples there are.
+// Len returns the number of samples.
 func (t *texts) Len() int { return t.index.len() }
 
-// Sample makes a sample. Its text is read when it is asked for.
+// Sample returns a sample. Its text is read on demand.
 func (t *texts) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	at, size := t.index.place(i)
 	if err := codec.CheckItem(size); err != nil {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A feature is a named list of one of three kinds, as tensorflow.Example has it.
+// A feature is a named list of one of three kinds, as in tensorflow.Example.
 type feature struct {
 	name   string
 	kind   kind
@@ -32,12 +32,12 @@ const (
 
 var errExample = errors.New("this is no tensorflow.Example")
 
-// errSequence is of a message whose context lies where an Example has its features, so that it
-// would be read without its lists.
+// errSequence is the error of a message whose context has the field number of an
+// Example's features, so that its lists would be lost.
 var errSequence = errors.New("this is a tensorflow.SequenceExample, whose lists of features are not read; write Examples")
 
-// parseExample reads a tensorflow.Example: features (1) of features (1), a map from names (1) to
-// features (2). What it returns shares the bytes.
+// parseExample parses a tensorflow.Example: features (1) of features (1), a map from
+// names (1) to features (2). The result shares the bytes.
 func parseExample(b []byte) (all []feature, err error) {
 	err = fields(b, func(number protowire.Number, features []byte) error {
 		if number == 2 {
@@ -55,14 +55,14 @@ func parseExample(b []byte) (all []feature, err error) {
 				return err
 			}
 			if i := slices.IndexFunc(all, func(o feature) bool { return o.name == f.name }); i >= 0 {
-				all[i] = f // of a map, the last one counts
+				all[i] = f // the last entry of a key counts
 				return nil
 			}
 			all = append(all, f)
 			return nil
 		})
 	})
-	// Maps have no order, and the same features are to be the same sample.
+	// Maps have no order, and equal features must give equal samples.
 	slices.SortFunc(all, func(a, b feature) int { return strings.Compare(a.name, b.name) })
 	return all, err
 }
@@ -86,7 +86,7 @@ func (f *feature) list(number protowire.Number, list []byte) error {
 	if number < 1 || k > ofInts {
 		return nil
 	}
-	*f = feature{name: f.name, kind: k} // of several, the last one counts
+	*f = feature{name: f.name, kind: k} // the last list counts
 	for len(list) > 0 {
 		number, wire, n := protowire.ConsumeTag(list)
 		if n < 0 {
@@ -137,7 +137,7 @@ func (f *feature) value(wire protowire.Type, value []byte) error {
 	return fmt.Errorf("%w: feature %q has values of another kind than its list", errExample, f.name)
 }
 
-// fields calls f for each field of a message that is bytes, and passes over others.
+// fields calls f for each field of a message that has bytes, and skips others.
 func fields(b []byte, f func(number protowire.Number, value []byte) error) error {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
@@ -178,7 +178,7 @@ func encodeExample(all []feature) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), features)
 }
 
-// message is a tensorflow.Feature.
+// message encodes a tensorflow.Feature.
 func (f feature) message() []byte {
 	var list []byte
 	switch f.kind {

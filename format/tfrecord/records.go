@@ -11,8 +11,9 @@ import (
 	"math"
 )
 
-// Records are framed: 8 bytes of length, 4 of its checksum, the data, 4 of the checksum of that;
-// all numbers are little-endian. The checksums are CRC-32C, masked as TensorFlow has them.
+// A record has 8 bytes of length, 4 of its checksum, the data, and 4 of the checksum of
+// the data; all numbers are little-endian. The checksums are CRC-32C, masked as in
+// TensorFlow.
 const (
 	headBytes = 12
 	tailBytes = 4
@@ -20,30 +21,31 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// masked is a checksum as it stands in a file: that of data which has checksums in it would
-// be no good otherwise.
+// masked returns the masked checksum of a record, because a plain one would be weak for
+// data that contains checksums.
 func masked(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8
 }
 
-// isHead reports whether a record begins there, as the checksum of its length says.
+// isHead reports whether a record begins with b, by the checksum of its length.
 func isHead(b []byte) bool {
 	return len(b) >= headBytes && masked(b[:8]) == binary.LittleEndian.Uint32(b[8:])
 }
 
-// An index says where the records of a file begin, and where the last one ends: 8 bytes each.
+// An index has the positions of the records of a file, and the end of the last one, in 8
+// bytes each.
 type index []byte
 
 func (x index) records() int { return max(0, len(x)/8-1) }
 
-// record returns where a record's data lies.
+// record returns the position and size of a record's data.
 func (x index) record(i int) (at int64, size int) {
 	start, end := binary.LittleEndian.Uint64(x[8*i:]), binary.LittleEndian.Uint64(x[8*i+8:])
 	return int64(start) + headBytes, int(end-start) - headBytes - tailBytes
 }
 
-// check holds bytes to what an index has.
+// check returns an error if bytes are not a valid index.
 func (x index) check() error {
 	if len(x)%8 != 0 {
 		return errIndex
@@ -59,8 +61,8 @@ func (x index) check() error {
 
 var errIndex = errors.New("tfrecord: an index that is not understood")
 
-// scan goes through a file from length to length, whose checksums it verifies. Data is verified
-// when it is read.
+// scan finds the records of a file by their lengths, whose checksums it verifies. Data
+// is verified when it is read.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
 	r := &skipper{from: from, size: size}
 	var x index
@@ -94,7 +96,8 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 
 func (x index) add(at int64) index { return binary.LittleEndian.AppendUint64(x, uint64(at)) }
 
-// broken is what becomes of a file that breaks off in the record at a place.
+// broken returns the index or the error of a file that is truncated in the record at an
+// offset.
 func (x index) broken(path string, at int64, incomplete bool) (index, error) {
 	if incomplete {
 		return x.add(at), nil
@@ -102,7 +105,7 @@ func (x index) broken(path string, at int64, incomplete bool) (index, error) {
 	return nil, fmt.Errorf("%s: byte %d: the file breaks off in record %d; say incomplete: true to read those before", path, at, len(x)/8)
 }
 
-// A skipper reads small pieces of a file that come one after another.
+// A skipper reads small parts of a file in ascending order.
 type skipper struct {
 	from  io.ReaderAt
 	size  int64
@@ -110,7 +113,7 @@ type skipper struct {
 	at    int64 // of ahead
 }
 
-// aheadBytes is how much is read at once.
+// aheadBytes is the size of a read.
 const aheadBytes = 64 << 10
 
 func (s *skipper) read(b []byte, at int64) error {
@@ -127,7 +130,7 @@ func (s *skipper) read(b []byte, at int64) error {
 	return err
 }
 
-// verified returns the data of a record that was read with the checksum behind it.
+// verified returns the data of a record, after comparing the checksum at its end.
 func verified(b []byte) ([]byte, error) {
 	data := b[:len(b)-tailBytes]
 	if masked(data) != binary.LittleEndian.Uint32(b[len(data):]) {

@@ -25,7 +25,7 @@ func init() {
 		})
 }
 
-// Sink says where examples are written.
+// Sink configures the examples to write.
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -34,13 +34,13 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none, and URLs that cannot be written.
+// Check refuses invalid bounds, and URLs that cannot be written.
 func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
 
-// CheckSingle refuses a name of the file that says it is compressed otherwise.
+// CheckSingle refuses a file name whose extension contradicts the compression.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".tfrecord")
@@ -48,26 +48,27 @@ func (s Sink) CheckSingle() error {
 	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that a record depends on its sample alone. What is compressed has no records
-// that could be copied.
+// Pieces reports that a record depends only on its sample. Records of a compressed file
+// cannot be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
 	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
-// Write writes a dataset. Arrays of whole numbers and truth values become lists of int64, those
-// of float32 lists of floats, whatever their shapes; a number is a list of one; a list of texts is
-// one; texts and all else are their bytes, and null is a feature without a value.
+// Write writes a dataset. Arrays of integers and booleans become lists of int64, and
+// those of float32 lists of floats, whatever their shapes. A number is a list of one,
+// and a list of strings is a list of bytes. Strings and other items are their bytes, and
+// null is a feature without a value.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
 		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "tfrecord",
@@ -112,8 +113,8 @@ func featureOf(ctx context.Context, f dataset.Field) (made feature, err error) {
 	return made, err
 }
 
-// numbers takes numbers and lists in, if that is what a value is. Those that a list could not hold as they
-// are are refused.
+// numbers sets the list from a value of numbers, if v is one. It refuses numbers that
+// the list cannot hold exactly.
 func (f *feature) numbers(v any) (ok bool, err error) {
 	switch v := v.(type) {
 	case int64:
@@ -136,7 +137,7 @@ func (f *feature) numbers(v any) (ok bool, err error) {
 	return true, nil
 }
 
-// listed takes a list of texts in.
+// listed sets the list from a list of strings.
 func (f *feature) listed(list []any) bool {
 	texts := make([][]byte, len(list))
 	for i, v := range list {
@@ -157,7 +158,7 @@ func truth(v bool) int64 {
 	return 0
 }
 
-// array takes the elements of an array.
+// array sets the list from the elements of an array.
 func (f *feature) array(a *array.Array) (ok bool, err error) {
 	word := a.DType.Word()
 	n := 0

@@ -1,9 +1,9 @@
-// Package tfrecord reads and writes files of TFRecord whose records are examples
-// (tensorflow.Example): each record is a sample, and each feature an item.
+// Package tfrecord reads and writes TFRecord files of examples (tensorflow.Example):
+// each record is a sample, and each feature an item.
 //
-// A file is gone through once, from length to length, and where its records lie is kept
-// (package indexed); from then on they are read where they lie, in any order. The checksums of
-// lengths are verified as the file is gone through, and those of data when they are read.
+// A file is scanned once, from length to length, and the positions of its records are
+// cached (package indexed). Then records are read in place, in any order. The scan
+// verifies the checksums of lengths, and reads verify those of data.
 package tfrecord
 
 import (
@@ -29,7 +29,7 @@ func init() {
 		})
 }
 
-// Source names files to read.
+// Source configures the files to read.
 type Source struct {
 	Path       component.Path    `param:"path,required" doc:"a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://"`
 	Formats    map[string]string `param:"formats" doc:"item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes"`
@@ -46,29 +46,29 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// endings are those of files in a folder.
+// endings are the extensions of files read in a directory.
 var endings = rows.Packed(".tfrecord", ".tfrecords", ".tfrec")
 
-// A records is a file of which it is known where its records lie.
+// A records is a file with an index of its records.
 type records struct {
 	*indexed.File
 	of    Source
 	index index
 }
 
-// Open finds out where the records of the files lie, as many files at once as env does things,
-// or knows it from before if its Larder has it.
+// Open indexes the records of the files, several files concurrently as env allows, or
+// reads the index from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*rec
 	return &records{f, s, f.Index}, nil
 }
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (f *records) Len() int { return f.index.records() }
 
 // Sample reads a record.
@@ -136,8 +136,9 @@ func exampleOf(b []byte) ([]feature, error) {
 	return parseExample(data)
 }
 
-// item is a feature as an item: numbers as an array of one dimension, also where there is one;
-// one text of bytes as it is; several as a list of texts, which must be UTF-8.
+// item converts a feature to an item: numbers to an array of one dimension, even a
+// single one; one bytes value unchanged; several to a list of strings, which must be
+// UTF-8.
 func (s Source) item(f feature) (*dataset.Item, error) {
 	ext, said := s.Formats[f.name]
 	switch f.kind {
@@ -165,7 +166,7 @@ func arrayItem[T array.Element](values []T) (*dataset.Item, error) {
 	return dataset.NewItem("npy", a), nil
 }
 
-// listItem is a list of texts.
+// listItem returns a list of strings.
 func listItem(texts [][]byte) (*dataset.Item, error) {
 	list := make([]any, len(texts))
 	for i, t := range texts {

@@ -1,17 +1,17 @@
-// Package underfolder reads and writes datasets in Pipelime's and Pipewine's
-// folder format:
+// Package underfolder reads and writes datasets in the directory format of
+// Pipelime and Pipewine:
 //
 //	<root>/<key>.<ext>               items shared by every sample
 //	<root>/data/<index>_<key>.<ext>  items of one sample
 //
 // An index is decimal digits, zero-filled to one width when written. A key is
-// the text up to the first dot, an extension the text after the last one. The
-// number of samples is the highest index and one; samples without files of
-// their own have only the shared items. Where a sample and the root have an
-// item of the same key, the sample's counts.
+// the string up to the first dot, an extension the string after the last one.
+// The number of samples is the highest index plus one; samples without files of
+// their own have only the shared items. If a sample and the root have an item of
+// the same key, the sample's takes precedence.
 //
-// A file .larder.json in the root, which other readers pass over, marks a
-// folder that was written completely and says how many samples it has.
+// A file .larder.json in the root, which other readers ignore, marks a
+// completely written directory and has its number of samples.
 package underfolder
 
 import (
@@ -29,23 +29,23 @@ import (
 	"github.com/larder-data/larder/format/internal/entries"
 )
 
-// dataFolder holds the items of samples.
+// dataFolder has the items of samples.
 const dataFolder = "data"
 
-// listing is what a folder holds, by name only. It takes 16 bytes a file.
+// listing is the names in a directory. It takes 16 bytes a file.
 type listing struct {
 	*dataset.Listing
 	root    string
 	shared  []string // names of the root files that are items
 	files   []file   // by index, then by name
-	rests   []string // what follows "<index>_" in names, each once
+	rests   []string // the distinct ends of names, after "<index>_"
 	samples int
-	skipped []string // a few names that are no items
-	odd     int      // how many names are no items
+	skipped []string // a few names that are not items
+	odd     int      // number of names that are not items
 }
 
-// file is the name of an item of one sample: its index in so many digits, "_"
-// and a rest.
+// file is the name of an item of one sample: its index, the number of digits, and the
+// end after "_".
 type file struct {
 	index int64
 	rest  uint32
@@ -56,13 +56,13 @@ func (l *listing) name(f file) string {
 	return fmt.Sprintf("%0*d_%s", f.width, f.index, l.rests[f.rest])
 }
 
-// splitName returns the key and the extension in what follows an index.
+// splitName returns the key and the extension in the end of a name.
 func splitName(rest string) (key, ext string) {
 	key, _, _ = strings.Cut(rest, ".")
 	return key, strings.TrimPrefix(filepath.Ext(rest), ".")
 }
 
-// list lists a folder.
+// list lists a directory.
 func list(root string) (*listing, error) {
 	l := &listing{Listing: dataset.NewListing(), root: root}
 	if err := l.note(); err != nil {
@@ -86,7 +86,7 @@ func list(root string) (*listing, error) {
 	return l, l.count()
 }
 
-// note notes the folders that are there: what is wrong, listing them says.
+// note records the existing directories; listing them reports errors.
 func (l *listing) note() error {
 	for _, dir := range []string{l.root, filepath.Join(l.root, dataFolder)} {
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -159,7 +159,7 @@ func (l *listing) listData() error {
 	})
 }
 
-// parseIndex reads decimal digits and nothing else.
+// parseIndex parses decimal digits and nothing else.
 func parseIndex(digits string) (int64, bool) {
 	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
@@ -168,8 +168,7 @@ func parseIndex(digits string) (int64, bool) {
 	return n, err == nil
 }
 
-// isFile reports whether e can be read as a file. Links are followed when they
-// are read.
+// isFile reports whether e can be read as a file. Links are followed when they are read.
 func isFile(e fs.DirEntry) bool {
 	return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0
 }
@@ -182,8 +181,8 @@ func (l *listing) skip(name string) {
 	l.odd++
 }
 
-// checkTwice refuses a folder in which a sample has an item twice: which one
-// was meant cannot be known.
+// checkTwice refuses a directory in which a sample has an item twice, because either
+// could be meant.
 func (l *listing) checkTwice() error {
 	key := func(f file) string { k, _ := splitName(l.rests[f.rest]); return k }
 	for i := 1; i < len(l.files); i++ {
@@ -201,13 +200,13 @@ func (l *listing) checkTwice() error {
 	return nil
 }
 
-// maxMarked is how many samples without files of their own are believed.
+// maxMarked is the largest accepted number of samples without files of their own.
 const maxMarked = 1 << 24
 
-// count sets the number of samples. A single huge index among few files is
-// taken for a mistake rather than for a dataset of mostly empty samples.
+// count sets the number of samples. A single huge index among few files is treated as a
+// mistake, not as a dataset of mostly empty samples.
 func (l *listing) count() error {
-	mark, _ := readMark(l.root) // a damaged mark is no mark
+	mark, _ := readMark(l.root) // a damaged mark is ignored
 	if mark.Samples > max(maxMarked, 16*len(l.files)) {
 		return fmt.Errorf("%s: %s says that there are %d samples, and there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
 	}

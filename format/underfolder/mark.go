@@ -15,22 +15,21 @@ import (
 	"github.com/larder-data/larder/format/internal/filecopy"
 )
 
-// markName is a hidden file, so that other readers pass over it.
+// markName is a hidden file, so that other readers ignore it.
 const markName = ".larder.json"
 
-// mark says that a folder was written completely.
+// mark identifies a completely written directory.
 type mark struct {
 	Format  string   `json:"format"` // "underfolder"
 	Version int      `json:"version"`
 	Samples int      `json:"samples"`
-	Groups  []string `json:"groups,omitempty"` // folders of a dataset each
-	Shared  []string `json:"shared"`           // files of items that all samples share; null where that is not known
-	// Items are what the names of files of samples end in, after the number;
-	// null where that is not known.
+	Groups  []string `json:"groups,omitempty"` // directories with one dataset each
+	Shared  []string `json:"shared"`           // files of items that all samples share; null if not known
+	// Items are the ends of names of sample files, after the index; null if not known.
 	Items []string `json:"items"`
 }
 
-// maxItems is how many ends of names a mark lists: with more, it lists none.
+// maxItems is the largest number of ends that a mark lists; with more it lists none.
 const maxItems = 1000
 
 func readMark(dir string) (mark, error) {
@@ -45,7 +44,7 @@ func readMark(dir string) (mark, error) {
 	return m, nil
 }
 
-// listFiles notes the files in a folder in which nobody else writes.
+// listFiles records the files in a directory that no other process writes.
 func (m *mark) listFiles(dir string) error {
 	return errors.Join(m.listShared(dir), m.listItems(filepath.Join(dir, dataFolder)))
 }
@@ -82,7 +81,7 @@ func (m *mark) listShared(dir string) error {
 	return err
 }
 
-// markFiles adds the files of a complete folder to its mark.
+// markFiles adds the files of a complete directory to its mark.
 func markFiles(dir string) error {
 	m, err := readMark(dir)
 	if err != nil {
@@ -100,7 +99,7 @@ func writeMark(dir string, m mark) error {
 	if err != nil {
 		return err
 	}
-	unfinished := filepath.Join(dir, markName+".new") // may be there of a killed writer
+	unfinished := filepath.Join(dir, markName+".new") // a killed writer may have left it
 	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -21,37 +21,37 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// What was written for samples stands, and is not looked at, if they would be made
-// of the same, and their files are those that were written, by names and states.
+// The files of samples are reused without reading them if the samples have the same
+// inputs and the files have the recorded names and states.
 
-// Pieces says that names have as many digits as the last position. Links by path are
-// not what they lead to.
+// Pieces reports that names have as many digits as the last index. Symbolic links cannot
+// be reused, as the files that they lead to may change.
 func (s Sink) Pieces(_ context.Context, in component.Samples) (on []string, ok bool, err error) {
 	return []string{strconv.Itoa(digits(in.Len()))}, s.Overwrite == output.Replace && s.Copy != filecopy.SymbolicLink, nil
 }
 
-// digits is how many the positions of n samples have.
+// digits returns the number of digits of the indices of n samples.
 func digits(n int) int { return len(strconv.Itoa(max(0, n-1))) }
 
-// Standing says for which samples there is what was written.
+// Standing reports which samples have reusable files.
 func (s Sink) Standing(env *component.Env, p *component.Pieces) ([]component.Copy, error) {
 	found, err := findStanding(env.Path(s.Path), p)
 	return found.copies, err
 }
 
-// standing is what stands of an earlier output.
+// standing describes the reusable part of an earlier output.
 type standing struct {
 	copies []component.Copy
 	names  []string // of the files
 	files  []sampleFile
-	at     []bool // by sample; nil if nothing stands
-	shares []bool // samples of those that have shared items, too
+	at     []bool // by sample; nil if nothing is reusable
+	shares []bool // samples that also have shared items
 }
 
-// has reports whether the items that are a sample's own are there.
+// has reports whether the sample's own items are reusable.
 func (s *standing) has(i int) bool { return s.at != nil && s.at[i] }
 
-// findStanding finds out what stands in a folder.
+// findStanding finds the reusable files of a directory.
 func findStanding(path string, p *component.Pieces) (found standing, err error) {
 	if p == nil || len(p.Before.Pieces) == 0 {
 		return found, nil
@@ -81,7 +81,7 @@ func findStanding(path string, p *component.Pieces) (found standing, err error) 
 	return found, nil
 }
 
-// add notes that the samples of a stretch stand, with their files.
+// add records that the samples of a chunk are reusable, with their files.
 func (s *standing) add(first, samples int, files []sampleFile, shares bool) {
 	for i := range samples {
 		s.at[first+i], s.shares[first+i] = true, shares
@@ -97,7 +97,7 @@ func (s *standing) add(first, samples int, files []sampleFile, shares bool) {
 	}
 }
 
-// sampleFile is a file of a sample, and how it was seen.
+// sampleFile is a file of a sample, with its state.
 type sampleFile struct {
 	index int64
 	name  string
@@ -116,8 +116,8 @@ func sortFiles(files []sampleFile) {
 	})
 }
 
-// filesThere lists the files of samples in a folder, by sample. Of a folder that is
-// not there there are none.
+// filesThere lists the files of samples in a directory, by sample. A missing directory
+// has none.
 func filesThere(dir string) (files []sampleFile, err error) {
 	err = filestate.Files(dir, func(name string, s key.FileStat) {
 		if f, ok := newSampleFile(name, s); ok {
@@ -140,7 +140,7 @@ func splitFiles(files []sampleFile, end int) (before, others []sampleFile) {
 	return files[:n], files[n:]
 }
 
-// sumOf tells the files of a stretch from all others, and from what becomes of them.
+// sumOf identifies the files of a chunk and their states.
 func sumOf(files []sampleFile) [16]byte {
 	b := make([]byte, 0, 64)
 	for _, f := range files {
@@ -152,8 +152,8 @@ func sumOf(files []sampleFile) [16]byte {
 	return xxh3.Hash128(b).Bytes()
 }
 
-// seal notes in what pieces a dataset was written, but for samples that have
-// copies of items that others share, as whether they have depends on the others.
+// seal records the chunks of a written dataset. It excludes samples with copies of items
+// that others share, because these copies depend on other samples.
 func (w *writer) seal() {
 	p := w.env.Pieces
 	p.Copied = w.stands.copies
@@ -175,8 +175,8 @@ func (w *writer) seal() {
 	}
 }
 
-// among reports whether the files that stand have the content that they had. They may
-// have got another name, which their last change shows.
+// among reports whether the reusable files have the recorded content. They may have got
+// another name, which changes their change time.
 func (s *standing) among(files []sampleFile) bool {
 	at := 0
 	for _, f := range s.files {
@@ -194,7 +194,7 @@ func (s *standing) among(files []sampleFile) bool {
 	return true
 }
 
-// sorted lists the files of samples among all that an output has.
+// sorted returns the files of samples among all files of an output.
 func sorted(all iter.Seq2[string, key.FileStat]) (files []sampleFile) {
 	for path, s := range all {
 		name, within := strings.CutPrefix(path, dataFolder+"/")
@@ -206,8 +206,8 @@ func sorted(all iter.Seq2[string, key.FileStat]) (files []sampleFile) {
 	return files
 }
 
-// sealFiles notes in what state the files of pieces are. A piece that is apart keeps
-// the zero sum, which stands for no files.
+// sealFiles records the states of the files of chunks. A chunk that is apart keeps the
+// zero sum, which means no files.
 func sealFiles(pieces []component.Piece, apart []bool, files []sampleFile) {
 	first := 0
 	for i := range pieces {

@@ -28,26 +28,26 @@ func init() {
 		})
 }
 
-// Sink says where and how a dataset is written.
+// Sink configures the dataset to write.
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the folder to write"`
 	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
 	Copy      filecopy.Way     `param:"copy,how" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Outputs says whether others may add files to the folder, too.
+// Outputs reports whether other processes may also add files to the directory.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Shared: s.Overwrite == output.NewFiles || s.Overwrite == output.OverwriteFiles}}
 }
 
-// Write writes a dataset. Two writers of one folder take turns. With replace,
-// and where there is no folder yet, it appears complete or not at all, files
-// that are already there with the right content are not written again, and if
-// nothing changed nothing is touched. A writer that was killed, or told to stop
-// by ctx, is gone on from: what it completed is not written again.
+// Write writes a dataset. Concurrent writers of one directory take turns. With replace,
+// and for a new directory, it appears complete or not at all. Existing files with the
+// right content are not written again, and if nothing changed nothing is touched. After
+// a writer was killed, or canceled by ctx, the next one resumes: completed files are not
+// written again.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	path, err := output.Place(ctx, env, s.Path)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return into.finish(in.Names)
 }
 
-// prepare returns the folder to write into, having checked that the one that
-// may be there is treated as asked.
+// prepare returns the directory to write, after checking an existing one against the
+// overwrite mode.
 func (s Sink) prepare(path string) (*target, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -118,8 +118,8 @@ func (s Sink) prepare(path string) (*target, error) {
 	return newTarget(path, old)
 }
 
-// looksOurs refuses to replace a folder that holds anything but a dataset: a
-// mistyped path must not cost somebody their files. The folder is named as shown.
+// looksOurs refuses to replace a directory with anything but a dataset, because a
+// mistyped path must not destroy the user's files. Errors name the directory as shown.
 func looksOurs(path, shown string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -147,8 +147,8 @@ func looksOurs(path, shown string) error {
 	return nil
 }
 
-// onlyItems refuses a folder that holds anything but items of samples, and what
-// a mark that knows them does not account for.
+// onlyItems refuses a directory with anything but items of samples, and with items that
+// its mark does not list.
 func onlyItems(dir, shown string, m *mark) (err error) {
 	walkErr := entries.Each(dir, func(e os.DirEntry) {
 		digits, rest, _ := strings.Cut(e.Name(), "_")
@@ -162,9 +162,8 @@ func onlyItems(dir, shown string, m *mark) (err error) {
 	return errors.Join(err, walkErr)
 }
 
-// has reports whether a file at the top of a dataset is one of its items: one
-// that was written there or, where that is not known, one of a kind that is
-// known.
+// has reports whether a file at the top of a dataset is one of its items: one that the
+// mark lists or, without a list, one of a known kind.
 func (m mark) has(name string) bool {
 	key, ext := splitName(name)
 	if dataset.IsKnown(ext) && key != "" && m.Shared == nil {
@@ -173,7 +172,7 @@ func (m mark) has(name string) bool {
 	return name == markName || name == markName+".new" || isUnfinished(name) || slices.Contains(m.Shared, name)
 }
 
-// isExtension reports whether a file's extension is one of letters and digits.
+// isExtension reports whether a file's extension consists of letters and digits.
 func isExtension(ext string) bool {
 	return ext != "" && !strings.ContainsFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

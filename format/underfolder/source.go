@@ -21,21 +21,22 @@ func init() {
 		})
 }
 
-// Source names a folder to read.
+// Source configures the directory to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"the dataset's folder"`
 }
 
-// Inputs says that the folder data is read even if it is a link, and no other.
+// Inputs returns the directory, and the target of data if that is a link; no other links
+// are followed.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	path := env.Path(s.Path)
 	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
 }
 
-// Listed says that names, sizes and times stand for what is read.
+// Listed reports that names, sizes and times identify the input.
 func (s Source) Listed() bool { return true }
 
-// Picks says which files are items, or say how many samples there are.
+// Picks reports whether a file is an item, or has the number of samples.
 func (s Source) Picks(file string) bool {
 	own, isOwn := strings.CutPrefix(file, dataFolder+"/")
 	if isOwn {
@@ -48,10 +49,9 @@ func (s Source) Picks(file string) bool {
 	return file == dataFolder || file == markName || key != "" && ext != "" && !strings.Contains(file, "/")
 }
 
-// Open lists a folder and returns its samples; no item is read before it is
-// asked for. memo, which may be nil, remembers digests of files; log takes a
-// warning about names that are no items and about items that are both shared
-// and a sample's own.
+// Open lists a directory and returns its samples; items are read on demand. memo, which
+// may be nil, caches digests of files. log receives warnings about names that are not
+// items, and about keys that are both shared and a sample's own.
 func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, error) {
 	l, err := list(root)
 	if err != nil {
@@ -72,14 +72,14 @@ func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, erro
 	return f, nil
 }
 
-// folder is the dataset in a folder.
+// folder is the dataset in a directory.
 type folder struct {
 	*listing
 	memo key.Memo
 	root []dataset.Field
 }
 
-// warnClashes names shared items that some sample has of its own.
+// warnClashes warns about shared items that some sample has of its own.
 func (f *folder) warnClashes(log *slog.Logger) {
 	for _, shared := range f.root {
 		i := slices.IndexFunc(f.files, func(own file) bool {
@@ -95,7 +95,7 @@ func (f *folder) warnClashes(log *slog.Logger) {
 
 func (f *folder) Len() int { return f.samples }
 
-// first is which of the files is the first of a sample.
+// first returns the index of the first file of a sample.
 func (f *folder) first(i int) int {
 	at, _ := slices.BinarySearchFunc(f.files, int64(i), func(e file, i int64) int { return cmp.Compare(e.index, i) })
 	return at
@@ -120,7 +120,7 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	return dataset.NewSample(fields...), nil
 }
 
-// Stretches says that a sample is made of its files and of those that all share.
+// Stretches reports that a sample depends on its files and on the shared ones.
 func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
 	return f.listing.Stretches(ctx, f.samples, f.memo, func(i int) (on, files []string) {
 		for at := f.first(i); at < len(f.files) && f.files[at].index == int64(i); at++ {

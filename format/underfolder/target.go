@@ -15,28 +15,28 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// target is the folder that is written: the one asked for, or a hidden one
-// beside it that takes its place when it is complete.
+// target is the directory to write: the requested one, or a hidden one next to it that
+// replaces it when complete.
 type target struct {
-	path         string         // asked for
+	path         string         // requested
 	dir          string         // written
 	staged       *output.Folder // at dir; nil in place
-	left         []string       // folders of killed writers: files in them need not be written again
-	root         *os.Root       // in place: the folder, out of which no link leads
-	old          os.FileInfo    // of the folder at path, which is compared with what is written; nil if there was none
-	replaceFiles bool           // in place: files that are there may be replaced
-	written      atomic.Int64   // files
+	left         []string       // directories of killed writers: their files need not be written again
+	root         *os.Root       // in place: the directory, which no link leads out of
+	old          os.FileInfo    // the directory at path, for comparison; nil if there was none
+	replaceFiles bool           // in place: existing files may be replaced
+	written      atomic.Int64   // number of files
 	samples      atomic.Int64
 	complete     bool
 	warned       sync.Once // that links cannot be made
 
 	mu     sync.Mutex
-	reused []string // files of path that are as they should be
-	last   string   // the file that was written last
+	reused []string // files of path that are already right
+	last   string   // the file written last
 }
 
-// newTarget makes the hidden folder. What killed writers left is kept until
-// the folder is complete, to go on from.
+// newTarget creates the hidden directory. What killed writers left stays until the
+// directory is complete, so that the writer can resume.
 func newTarget(path string, old os.FileInfo) (*target, error) {
 	staged, err := output.ResumeFolder(path)
 	if err != nil {
@@ -45,12 +45,11 @@ func newTarget(path string, old os.FileInfo) (*target, error) {
 	return &target{path: path, dir: staged.Dir, staged: staged, left: staged.Left(), old: old}, nil
 }
 
-// inPlace reports whether files are written into the folder that was asked
-// for, one by one.
+// inPlace reports whether files are written one by one into the requested directory.
 func (t *target) inPlace() bool { return t.staged == nil }
 
-// close ends the writing. What is unfinished because the writer was told to
-// stop stays for the next one to go on from.
+// close ends the writing. If the writer was canceled, unfinished output stays for the
+// next one to resume.
 func (t *target) close(ctx context.Context) {
 	if t.inPlace() {
 		t.root.Close()
@@ -63,9 +62,9 @@ func (t *target) close(ctx context.Context) {
 	t.staged.Discard()
 }
 
-// reuse takes the file of a relative name from where it is already, if same
-// says that it is as it should be: from the folder that is replaced, from the
-// one that is written in place, or from what a killed writer left.
+// reuse reuses an existing file of a relative name, if same reports that it is right.
+// The file is from the directory to replace, from the one written in place, or from what
+// a killed writer left.
 func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	switch {
 	case t.inPlace():
@@ -85,7 +84,7 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	return false, nil
 }
 
-// inFolders reports whether a relative name is reached from root through no link.
+// inFolders reports whether a relative name is reached from root without links.
 func inFolders(root, name string) bool {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(filepath.Join(root, dir)); err != nil || !info.IsDir() {
@@ -95,9 +94,8 @@ func inFolders(root, name string) bool {
 	return true
 }
 
-// takeReused puts the files that are reused into the new folder. They are
-// linked, not copied, where the file system can: the old folder's names for
-// them go away.
+// takeReused adds the reused files to the new directory. They are hard links if the file
+// system supports them, because the old directory is removed.
 func (t *target) takeReused() error {
 	for _, name := range t.reused {
 		was, dst := filepath.Join(t.path, name), filepath.Join(t.dir, name)
@@ -111,8 +109,8 @@ func (t *target) takeReused() error {
 	return nil
 }
 
-// put has create make one file of a relative name at a path that is free. In
-// place the file appears when it is complete.
+// put calls create to create one file of a relative name at an unused path. In place,
+// the file appears when it is complete.
 func (t *target) put(name string, create func(path string) error) error {
 	n := t.written.Add(1)
 	dst := filepath.Join(t.dir, name)
@@ -140,7 +138,7 @@ func (t *target) put(name string, create func(path string) error) error {
 	return err
 }
 
-// publish gives a complete file its name in place, within the folder.
+// publish moves a complete file to its name in the directory.
 func (t *target) publish(from, name string) error {
 	if t.replaceFiles {
 		return t.root.Rename(from, name)
@@ -152,7 +150,7 @@ func (t *target) publish(from, name string) error {
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}
-	// A file system without links: what follows is two steps.
+	// A file system without links needs two steps.
 	if _, err := t.root.Lstat(name); err == nil {
 		return fs.ErrExist
 	}
@@ -163,12 +161,12 @@ func alreadyThere(file string) error {
 	return taken.Error("%s is already there; say overwrite: overwrite-files to replace files", file)
 }
 
-// finish marks the folder as complete and puts it in its place. If what is
-// there is the same already, it is left untouched.
+// finish marks the directory as complete and moves it to its path. If the existing one
+// is the same, it is not changed.
 func (t *target) finish(groups []string) (err error) {
 	defer func() { t.complete = err == nil }()
 	if t.inPlace() {
-		return nil // others may have files here
+		return nil // other processes may have files here
 	}
 	m := mark{Samples: int(t.samples.Load()), Groups: groups}
 	if t.old != nil && t.written.Load() <= 1 && t.same(m) {
@@ -196,8 +194,8 @@ func (t *target) finish(groups []string) (err error) {
 	return t.staged.Publish(t.replaceable)
 }
 
-// replaceable looks at the old folder again before it goes: it must be the one
-// that was looked at, and hold nothing but a dataset still.
+// replaceable checks the old directory again before it is removed: it must be the
+// directory checked before, and still contain only a dataset.
 func (t *target) replaceable(old string) error {
 	info, err := os.Lstat(old)
 	if err != nil {
@@ -209,8 +207,8 @@ func (t *target) replaceable(old string) error {
 	return looksOurs(old, t.path)
 }
 
-// same reports whether the old folder has the same mark, and as many files as the
-// new one.
+// same reports whether the old directory has the same mark, and as many files as the new
+// one.
 func (t *target) same(m mark) bool {
 	old, err := readMark(t.path)
 	if err != nil || old.Samples != m.Samples || len(old.Groups) != len(m.Groups) {
@@ -226,9 +224,9 @@ func (t *target) same(m mark) bool {
 	return err == nil && files == len(t.reused)+int(t.written.Load())
 }
 
-// replaceOne makes the old folder the new one, if these differ in no more than the
-// content of one file: that takes the place of the other at one instant, and the
-// files beside it keep their states. done is false if it takes more than that.
+// replaceOne updates the old directory if only the content of one file differs: it
+// replaces that file atomically, and the other files keep their states. done is false if
+// more differs.
 func (t *target) replaceOne() (done bool, err error) {
 	if t.written.Load() == 0 {
 		return true, nil
@@ -239,10 +237,10 @@ func (t *target) replaceOne() (done bool, err error) {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(t.last); err != nil || !info.Mode().IsRegular() || !inFolders(t.path, t.last) {
-		return false, nil // names differ, too
+		return false, nil // names also differ
 	}
 	if info, err := root.Stat("."); err != nil || !os.SameFile(info, t.old) {
-		return false, err // said where the folder goes
+		return false, err // reported when the directory is published
 	}
 	folder, err := root.Open(filepath.Dir(t.last))
 	if err != nil {
@@ -253,7 +251,7 @@ func (t *target) replaceOne() (done bool, err error) {
 	return err == nil, ignore(err, errors.ErrUnsupported)
 }
 
-// ignore returns err if it is another one.
+// ignore returns err unless it is other.
 func ignore(err, other error) error {
 	if errors.Is(err, other) {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// A file that is being written in place is called ".larder-PID-N", by the
-// process that writes it.
+// A file that is written in place is named ".larder-PID-N", with the ID of the writing
+// process.
 const unfinishedMark = ".larder-"
 
 func unfinishedName(n int64) string { return fmt.Sprintf("%s%d-%d", unfinishedMark, os.Getpid(), n) }
 
-// unfinishedBy returns the process that such a file is of.
+// unfinishedBy returns the process that writes such a file.
 func unfinishedBy(name string) (pid int, ok bool) {
 	numbers, ok := strings.CutPrefix(name, unfinishedMark)
 	process, n, dash := strings.Cut(numbers, "-")
@@ -32,12 +32,11 @@ func isUnfinished(name string) bool {
 	return ok
 }
 
-// began is when this process did, at the latest.
+// began is the start time of this process, at the latest.
 var began = time.Now()
 
-// sweep removes a file that a process which is no more has left unfinished: one
-// of our kind, and no link. A file of this process' number may be of an earlier
-// one, as in containers.
+// sweep removes a regular file of this kind that a dead process left. A file with the ID
+// of this process may be of an earlier one, as in containers.
 func sweep(dir string, e fs.DirEntry) {
 	pid, ok := unfinishedBy(e.Name())
 	if !ok || !e.Type().IsRegular() || alive(pid) && pid != os.Getpid() {
@@ -49,7 +48,7 @@ func sweep(dir string, e fs.DirEntry) {
 	}
 }
 
-// alive reports whether there is a process, or that cannot be told.
+// alive reports whether a process exists, or whether that is unknown.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

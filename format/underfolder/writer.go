@@ -26,26 +26,26 @@ import (
 type writer struct {
 	env   *component.Env
 	into  *target
-	group string // folder inside the target, "" for the target itself
+	group string // directory inside the target, "" for the target itself
 	ds    component.Samples
 	copy  filecopy.Way
 	width int
-	there map[string]string // in place: files that are there, by name without extension
-	owned map[string]bool   // in place: keys that samples there have of their own
+	there map[string]string // in place: existing files, by name without extension
+	owned map[string]bool   // in place: keys that existing samples have of their own
 
-	leads sync.Map // folders that items lie in, to whether that is in what is written
+	leads sync.Map // directories of items, to whether they are inside the output
 
-	stands standing // of what is there
-	shares []int32  // of each sample how many items it shares; nil if nobody asks
-	apart  []bool   // of each sample whether it has files of items that others share
+	stands standing // the reusable part of the existing output
+	shares []int32  // for each sample the number of shared items; nil if unused
+	apart  []bool   // for each sample whether it has files of items that others share
 
 	mu     sync.Mutex
 	last   int // the last sample with an item of its own, from 1
 	shared map[string]*sharing
 }
 
-// sharing is what is known of an item that samples share: the first one seen,
-// and which samples have the same.
+// sharing describes an item that samples share: the first one seen, and which samples
+// have the same.
 type sharing struct {
 	item    *dataset.Item
 	ext     string
@@ -74,8 +74,8 @@ func newWriter(env *component.Env, into *target, group string, ds component.Samp
 	return w, err
 }
 
-// lookThere finds out which files are there already, and names new ones alike:
-// an index in two widths would be the same sample twice.
+// lookThere lists the existing files, and uses their number of digits for new names,
+// because a sample with two names would occur twice.
 func (w *writer) lookThere() error {
 	w.there, w.owned = map[string]string{}, map[string]bool{}
 	root := filepath.Join(w.into.path, w.group)
@@ -147,8 +147,7 @@ func (w *writer) write(ctx context.Context) error {
 	return w.mark()
 }
 
-// todo lists the samples that are to be looked at: those that do not stand, or that
-// share items.
+// todo lists the samples to process: those that are not reusable, or that share items.
 func (w *writer) todo() []int {
 	all := make([]int, 0, w.ds.Len())
 	for i := range w.ds.Len() {
@@ -162,18 +161,18 @@ func (w *writer) todo() []int {
 	return all
 }
 
-// mark notes how many samples there are.
+// mark records the number of samples.
 func (w *writer) mark() error {
 	dir, m := filepath.Join(w.into.dir, w.group), mark{Samples: w.ds.Len()}
 	switch {
 	case w.into.inPlace():
 		old, err := readMark(dir)
 		if old.Samples >= m.Samples && old.Items == nil || err != nil && w.last == m.Samples {
-			return nil // the files say it: this is not our folder to mark
+			return nil // the files determine it, and this directory is not ours to mark
 		}
 		m.Groups, m.Samples = old.Groups, max(old.Samples, m.Samples)
 		if old.Samples >= m.Samples {
-			m.Shared = old.Shared // but what items there are is not known any more
+			m.Shared = old.Shared // but its items are not known any longer
 		}
 	case w.group == "":
 		w.into.samples.Store(int64(m.Samples))
@@ -186,7 +185,7 @@ func (w *writer) fail(i int, err error) error {
 	return &dataset.SampleError{Node: w.env.Node, Index: i, Err: err}
 }
 
-// sample writes the sample's own items, and notes those that it shares.
+// sample writes the sample's own items, and records those that it shares.
 func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written bool, err error) {
 	for f := range s.Fields() {
 		if err := checkKey(f.Key); err != nil {
@@ -210,8 +209,8 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 	return written, nil
 }
 
-// checkKey refuses keys that would not come back, or that name something
-// outside the folder.
+// checkKey refuses keys that reading would not restore, or that name a file outside the
+// directory.
 func checkKey(k string) error {
 	if !output.SafeName(k) || strings.Contains(k, ".") {
 		return fmt.Errorf("item %q cannot be written: a key must be the name of a file without a dot; rename it first", k)
@@ -219,7 +218,7 @@ func checkKey(k string) error {
 	return nil
 }
 
-// own is the name of a sample's file, without extension.
+// own returns the name of a sample's file, without extension.
 func (w *writer) own(i int, k string) string {
 	w.mu.Lock()
 	w.last = max(w.last, i+1)
@@ -227,8 +226,8 @@ func (w *writer) own(i int, k string) string {
 	return filepath.Join(dataFolder, fmt.Sprintf("%0*d_%s", w.width, i, k))
 }
 
-// item writes one item to a file of the given name and the item's extension. In
-// place, a file of the same item with another extension gives way.
+// item writes one item to a file of the given name and the item's extension. In place, a
+// file of the same item with another extension is removed.
 func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (written bool, err error) {
 	c, err := w.content(ctx, it)
 	if err != nil {
@@ -257,24 +256,24 @@ func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (writt
 	return true, w.into.put(name, func(path string) error { return w.create(ctx, c, path) })
 }
 
-// maxName is the longest name of a file, in bytes, that file systems take.
+// maxName is the longest file name, in bytes, that file systems accept.
 const maxName = 255
 
-// content is what a file is to hold.
+// content describes the content of a file.
 type content struct {
 	item   *dataset.Item
 	ext    string
-	source string // the file that holds it already, "" if it must be encoded
+	source string // a file with that content, "" if it must be encoded
 }
 
-// content says what is written for an item.
+// content returns what to write for an item.
 func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	if lower := strings.ToLower(ext); dataset.CheckExt(lower) == nil {
-		ext = lower // other readers know it only so
+		ext = lower // other readers need the lower case
 	}
 	if !output.SafeName(ext) {
 		return content{}, fmt.Errorf("extension %q cannot be part of a file's name", ext)
@@ -297,8 +296,8 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	return c, nil
 }
 
-// leadsHere reports whether a file that is read lies in what is written, or is
-// reached through a link there.
+// leadsHere reports whether an input file is inside the output, or is reached through a
+// link there.
 func (w *writer) leadsHere(path string) bool {
 	dir := filepath.Dir(path)
 	here, ok := w.leads.Load(dir)
@@ -312,14 +311,14 @@ func (w *writer) leadsHere(path string) bool {
 	return here.(bool)
 }
 
-// passes reports whether a path leads into or through what is written.
+// passes reports whether a path leads into or through the output.
 func (w *writer) passes(path string) bool {
 	links, end := pathguard.Trail(path)
 	return slices.ContainsFunc(append(links, end), func(at string) bool { return pathguard.Inside(w.into.path, at) })
 }
 
-// same reports whether a file is as c would be written. A link to its source is
-// not, unless links are wanted: what is written to a copy is not in both.
+// same reports whether a file is as c would be written. A link to its source is not,
+// unless links are requested: a change of a copy must not change the source.
 func (w *writer) same(ctx context.Context, c content, path string) bool {
 	links := w.copy == filecopy.HardLink || w.copy == filecopy.SymbolicLink
 	info, err := os.Lstat(path)
@@ -337,7 +336,7 @@ func (w *writer) same(ctx context.Context, c content, path string) bool {
 	return err == nil && have == want
 }
 
-// create makes a file of c.
+// create creates a file with c.
 func (w *writer) create(ctx context.Context, c content, path string) error {
 	if c.source != "" {
 		n, asked, err := w.copy.File(path, c.source)
@@ -358,9 +357,8 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 	return filecopy.Create(path, b)
 }
 
-// noteShared notes that sample i has the shared item f. It reports whether the
-// sample must have a file of its own because the item differs from the one
-// that others share.
+// noteShared records that sample i has the shared item f. It reports whether the sample
+// must have a file of its own because its item differs from that of others.
 func (w *writer) noteShared(ctx context.Context, i int, f dataset.Field) (own bool, err error) {
 	d, err := f.Item.Digest(ctx)
 	if err != nil {
@@ -389,16 +387,16 @@ func (w *writer) noteShared(ctx context.Context, i int, f dataset.Field) (own bo
 	return false, nil
 }
 
-// isApart notes that a sample gets a file of an item that others share.
+// isApart records that a sample gets a file of an item that others share.
 func (w *writer) isApart(i int) {
 	if w.apart != nil {
 		w.apart[i] = true
 	}
 }
 
-// writeShared writes shared items to the root if every sample has the same and
-// none has a file there already that would count instead, and otherwise to the
-// samples that have them: none is lost and none is gained.
+// writeShared writes a shared item to the root if every sample has the same one, and
+// none has an existing file that would take precedence. Otherwise it writes the item to
+// the samples that have it, so that no item is lost or added.
 func (w *writer) writeShared(ctx context.Context) error {
 	for _, k := range slices.Sorted(maps.Keys(w.shared)) {
 		s := w.shared[k]

@@ -14,11 +14,11 @@ import (
 // A link is a member that has the content of another one.
 type link struct {
 	name   string
-	to     string // the name of the other one, as [clean] has it
+	to     string // the name of the other one, normalized by [clean]
 	member int    // in the index
 }
 
-// linkOf returns the link that a header is.
+// linkOf returns the link in a header.
 func linkOf(h *tar.Header) (l link, ok bool) {
 	switch h.Typeflag {
 	case tar.TypeLink:
@@ -33,19 +33,19 @@ func linkOf(h *tar.Header) (l link, ok bool) {
 	return l, false
 }
 
-// clean returns a name as links and members are compared by.
+// clean normalizes a name for comparing links with members.
 func clean(name string) string { return path.Clean(name) }
 
-// follow finds what links lead to, in an archive of which so many headers are read: what a hard
-// link leads to stands before it, what a symbolic one leads to anywhere. Most archives have no
-// links, so the names of members are only looked at again where there are some.
+// follow resolves links in an archive, of which the first headers headers are read. The
+// target of a hard link precedes it; that of a symbolic link may be anywhere. Most
+// archives have no links, so the names of members are read again only if there are some.
 func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, links []link, b *members.Builder) error {
-	wanted := make(map[string][]byte, len(links)) // places
+	wanted := make(map[string][]byte, len(links)) // positions
 	for _, l := range links {
 		wanted[l.to] = nil
 	}
 	aliases := map[string]string{}
-	hard := map[string][]byte{} // by the name of the link: what stood before it
+	hard := map[string][]byte{} // by the name of the link: the member before it
 	at := &cursor{from: from, size: size}
 	r := tar.NewReader(at)
 	for range headers {
@@ -91,5 +91,5 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 	return nil
 }
 
-// mostLinks bounds how many links lead to each other.
+// mostLinks bounds the length of a chain of links.
 const mostLinks = 40

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-// scan goes through an archive and notes where its members lie. What they hold is not read.
+// scan finds the members of an archive, without reading their content.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (members.Index, error) {
 	s := scanner{at: &cursor{from: from, size: size}, incomplete: incomplete, to: members.NewBuilder(placeBytes)}
 	err := s.scan(ctx)
@@ -40,7 +40,7 @@ type scanner struct {
 	to         *members.Builder
 	headers    int
 	links      []link // that are members of samples
-	end        int64  // of the last member, with what fills its last block
+	end        int64  // of the last member, with the padding of its last block
 }
 
 func (s *scanner) scan(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (s *scanner) scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			if s.at.size < blockBytes { // which may be anything, also where it is said to be incomplete
+			if s.at.size < blockBytes { // it may be of any format, even if incomplete is set
 				return errors.New("it is too short for an archive of tar")
 			}
 			if s.incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -66,7 +66,7 @@ func (s *scanner) scan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if file && h.Size > s.at.size-s.at.at { // which may be so large that no sum with it can be had
+		if file && h.Size > s.at.size-s.at.at { // prevents overflow of sums with the size
 			if s.incomplete {
 				return nil
 			}
@@ -83,8 +83,8 @@ func (s *scanner) scan(ctx context.Context) error {
 	return nil
 }
 
-// ended reports whether a block of zeros follows the last member: the header of one that is cut off
-// may be long, too.
+// ended reports whether a block of zeros follows the last member, because the header of
+// a truncated member may be long, too.
 func (s *scanner) ended() bool {
 	if s.at.at < s.end+blockBytes {
 		return false
@@ -93,14 +93,14 @@ func (s *scanner) ended() bool {
 	return err == nil && bytes.Equal(b, make([]byte, blockBytes))
 }
 
-// add takes the next member, which may be a file.
+// add adds the next member, which may be a file.
 func (s *scanner) add(h *tar.Header, file bool) error {
 	l, isLink := linkOf(h)
 	switch {
 	case file:
 		s.end = s.at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
 	case !isLink:
-		return nil // folders and devices, which are no data
+		return nil // directories and devices have no data
 	}
 	if _, _, ok := members.SplitName(h.Name); !ok {
 		return nil
@@ -117,7 +117,7 @@ func (s *scanner) add(h *tar.Header, file bool) error {
 
 const blockBytes = 512
 
-// placeBytes is what the index has of a member: where its content begins, and its size.
+// placeBytes is the size of a position: the offset of the content, and its size.
 const placeBytes = 2 * 8
 
 func placeOf(at, size int64) []byte {
@@ -128,7 +128,7 @@ func placed(place []byte) (at, size int64) {
 	return int64(binary.LittleEndian.Uint64(place)), int64(binary.LittleEndian.Uint64(place[8:]))
 }
 
-// explained says in words for people what is wrong with an archive.
+// explained returns a human-readable error about an archive.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -139,13 +139,13 @@ func explained(err error) error {
 	return err
 }
 
-// A cursor reads a file from any place. Small steps are read ahead, and what is jumped over
-// is not read.
+// A cursor reads a file at any offset. It reads ahead for small steps, and does not read
+// the ranges between jumps.
 type cursor struct {
 	from     io.ReaderAt
 	size, at int64
 	buffer   []byte
-	start    int64 // of what is in the buffer
+	start    int64 // of the buffer
 	ahead    int
 }
 
@@ -169,7 +169,7 @@ func (c *cursor) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads what comes now: more where that follows what was read, and little after a jump.
+// fill reads at the current offset: more for sequential reads, and little after a jump.
 func (c *cursor) fill() error {
 	if c.ahead = min(2*c.ahead, mostAhead); c.at != c.start+int64(len(c.buffer)) {
 		c.ahead = leastAhead
@@ -186,7 +186,7 @@ func (c *cursor) fill() error {
 	return err
 }
 
-// last returns the last n bytes before the place, which are read again only if they are no longer there.
+// last returns the n bytes before the current offset, from the buffer if possible.
 func (c *cursor) last(n int64) ([]byte, error) {
 	if from := c.at - n - c.start; from >= 0 && c.at-c.start <= int64(len(c.buffer)) {
 		return c.buffer[from : from+n], nil
@@ -198,7 +198,7 @@ func (c *cursor) last(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// Seek implements io.Seeker, by which what members hold is jumped over.
+// Seek implements io.Seeker, for skipping the content of members.
 func (c *cursor) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -206,7 +206,7 @@ func (c *cursor) Seek(offset int64, whence int) (int64, error) {
 	case io.SeekEnd:
 		offset += c.size
 	}
-	if offset < 0 { // beyond what can be counted, as nobody goes back
+	if offset < 0 { // overflow, as no caller seeks backward
 		return 0, io.ErrUnexpectedEOF
 	}
 	c.at = offset

@@ -30,7 +30,7 @@ func init() {
 		})
 }
 
-// Sink says where archives are written.
+// Sink configures the archives to write.
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
@@ -38,13 +38,13 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// shards is where files end.
+// shards returns the bounds of the files.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none, and URLs that cannot be written.
+// Check refuses invalid bounds, and URLs that cannot be written.
 func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
 
-// CheckSingle refuses the name of a file that would be taken for another one.
+// CheckSingle refuses a file name with the extension of another format.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".tar")
@@ -55,18 +55,18 @@ func (s Sink) CheckSingle() error {
 	return output.CheckFile(s.Path)
 }
 
-// Far says that the files may go elsewhere.
+// Far marks sinks that also write to URLs.
 func (s Sink) Far() {}
 
-// Outputs says that of a folder only files are written, beside which others may lie.
+// Outputs reports that a directory may also contain other files.
 func (s Sink) Outputs(env *component.Env) []pathguard.Output {
 	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
-// Listed says that what was written, and was not touched since, may stay.
+// Listed reports that an output that is unchanged since it was written may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Write writes a dataset. A sample is called by its item __key__, or by its number.
+// Write writes a dataset. The key of a sample is its item __key__, or its number.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	in.Names = inOrder(in.Names)
 	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".tar", Shards: s.shards()}
@@ -81,8 +81,8 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	})
 }
 
-// inOrder returns names that come in their order when they are sorted: numbers get as many
-// digits as the longest, unless two of them would be one then.
+// inOrder returns names whose sorted order is the given order: numbers get as many
+// digits as the longest, unless two of them would be equal.
 func inOrder(names []string) []string {
 	most := 0
 	for _, n := range names {
@@ -102,22 +102,22 @@ func inOrder(names []string) []string {
 	return padded
 }
 
-// An archive is one that is being written.
+// An archive is being written.
 type archive struct {
 	to     io.Writer
 	bytes  int64
 	node   string
 	before *before
-	keys   map[string]int // of its samples, by what they are called
+	keys   map[string]int // of its samples, by key
 }
 
-// before is what is known of the sample before one, which may be in another shard.
+// before is the previous sample, which may be in another shard.
 type before struct {
 	parcel
 	none bool
 }
 
-// Fits reports whether the archive has at most so many bytes if it ends after one sample more.
+// Fits reports whether the archive, ended after one more sample, has at most most bytes.
 func (a *archive) Fits(p parcel, most int64) bool {
 	return a.bytes+int64(len(p.text))+endBlocks*blockBytes <= most
 }
@@ -138,16 +138,16 @@ func (a *archive) Add(p parcel) error {
 	return err
 }
 
-// End writes what ends an archive.
+// End writes the end of the archive.
 func (a *archive) End() error {
 	_, err := a.to.Write(make([]byte, endBlocks*blockBytes))
 	return err
 }
 
-// endBlocks of zeros are the end of an archive.
+// endBlocks is the number of zero blocks that end an archive.
 const endBlocks = 2
 
-// A parcel is the members of a sample, as they stand in an archive.
+// A parcel is the encoded members of a sample.
 type parcel struct {
 	number int
 	key    string
@@ -171,7 +171,7 @@ func (p packed) At(ctx context.Context, i int) (parcel, error) {
 	return p.pack(ctx, i, s)
 }
 
-// Range makes what samples are made of together.
+// Range computes samples together.
 func (p packed) Range(ctx context.Context, from, to int) (all []parcel, err error) {
 	samples, err := p.ranges.Range(ctx, from, to)
 	for i, s := range samples {
@@ -196,7 +196,7 @@ func (p packed) pack(ctx context.Context, i int, s dataset.Sample) (parcel, erro
 	return parcel{i, key, text}, nil
 }
 
-// keyOf returns what a sample is called by.
+// keyOf returns the key of a sample.
 func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
 	if _, ok := s.Field(members.Key); !ok {
 		return fmt.Sprintf("%09d", i), nil
@@ -216,7 +216,7 @@ func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
 	return key, nil
 }
 
-// pack makes the members of a sample: always the same for the same items.
+// pack encodes the members of a sample, always in the same way for the same items.
 func pack(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
 	items, err := encoded(ctx, s)
 	if err != nil {

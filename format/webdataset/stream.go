@@ -17,12 +17,12 @@ import (
 
 func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
 
-// whose says which sample a member belongs to.
+// whose identifies the sample of a member.
 type whose struct{ archive, key string }
 
 type run = stream.Grouped[whose, content.Content]
 
-// OpenStream returns a stream of the samples in archives, one archive after another.
+// OpenStream returns a stream of the samples in archives, in order.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
 	files, err := streamed.Files(ctx, env, s.Path, endings...)
 	of := stream.Filter(content.MembersBy(files, codec.ItemLimit(), wholeSamples), func(_ context.Context, c content.Content) (bool, error) {
@@ -36,8 +36,8 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	return streamed.Samples(runs, "webdataset", func(r run) string { return r.Key.archive }, sampleOf), err
 }
 
-// wholeSamples returns what refuses members of a sample that stand apart in an archive: a stream
-// holds none until all have come.
+// wholeSamples returns a function that refuses non-adjacent members of a sample, because
+// a stream does not hold them until all have arrived.
 func wholeSamples() func(name string) error {
 	seen, last := map[uint64]bool{}, ""
 	seed := maphash.MakeSeed()
@@ -58,10 +58,10 @@ func wholeSamples() func(name string) error {
 	}
 }
 
-// mostSeen bounds the memory of that.
+// mostSeen bounds the memory of that function.
 const mostSeen = 1 << 22
 
-// sampleOf makes the sample of consecutive members.
+// sampleOf returns the sample of consecutive members.
 func sampleOf(r run) (dataset.Sample, error) {
 	suffixes := make([]string, len(r.Values))
 	for i, c := range r.Values {

@@ -1,10 +1,11 @@
-// Package webdataset reads datasets in tar archives, in the way of WebDataset: members whose
-// names are the same up to the first dot of the base name make a sample, and follow each
-// other. 0007.jpg and 0007.cls are the items jpg and cls of a sample that has the key 0007.
+// Package webdataset reads and writes tar archives in the WebDataset format: adjacent
+// members whose names are equal up to the first dot of the base name form a sample.
+// 0007.jpg and 0007.cls are the items jpg and cls of the sample with the key 0007.
 //
-// An archive is gone through once, and where its members lie is kept ([members.Index]); from then on
-// samples are read where they lie, in any order. Nothing is unpacked to disk, but for archives
-// that are compressed as a whole, which go into a temporary file without a name.
+// An archive is scanned once, and the positions of its members are cached
+// ([members.Index]). Then samples are read in place, in any order. Nothing is unpacked
+// to disk, except archives that are compressed as a whole: these are decompressed into
+// an unnamed temporary file.
 package webdataset
 
 import (
@@ -29,7 +30,7 @@ func init() {
 	component.Streams(archives, Source.isStream, Source.OpenStream)
 }
 
-// Source names archives to read.
+// Source configures the archives to read.
 type Source struct {
 	Path       component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://"`
 	Incomplete bool           `param:"incomplete" doc:"read archives that break off, as far as they go: without it that is an error"`
@@ -37,7 +38,7 @@ type Source struct {
 	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
-// Check refuses patterns that cannot be read.
+// Check refuses invalid patterns.
 func (s Source) Check() error {
 	if s.isStream() {
 		if s.Incomplete {
@@ -48,7 +49,7 @@ func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
@@ -56,14 +57,14 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Open finds out where the samples of the archives lie, as many archives at once as env does
-// things, or knows it from before if its Larder has it.
+// Open indexes the samples of the archives, several archives concurrently as env allows,
+// or reads the index from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	paths, err := indexed.Files(ctx, path, endings...)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	})
 }
 
-// endings are those of archives in a folder.
+// endings are the extensions of archives read in a directory.
 var endings = append(rows.Packed(".tar"), ".tgz", ".tzst", ".txz", ".tbz2")
 
 func (s Source) open(ctx context.Context, path string, env *component.Env) (*members.Archive, error) {

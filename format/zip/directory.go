@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// A directory is where the list of an archive's members lies. Places in the format follow
-// APPNOTE.TXT 6.3.10 (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), 4.3.
+// A directory is the position of an archive's list of members. Numbers of sections of
+// the format refer to APPNOTE.TXT 6.3.10
+// (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), 4.3.
 type directory struct {
 	at, size int64
 	entries  uint64
-	counted  uint64 // entries are counted modulo that, and 0: as they are
+	counted  uint64 // entries are counted modulo that; 0 means exactly
 }
 
 // mostDirectory bounds a directory: ten million members with names of usual length.
@@ -37,9 +38,9 @@ var (
 	errPlace  = errors.New("the directory is not where the end of the archive says: it is damaged, or something stands before or behind the archive (zip -F makes it anew)")
 )
 
-// findDirectory reads the end of an archive. It must be the end of the file and the directory
-// before it, so that nothing else is taken for one: an archive that is a member of another that
-// was cut off, for instance.
+// findDirectory reads the end of an archive. It must be at the end of the file, directly
+// after the directory, so that another end is not used, for instance that of a member of
+// a truncated archive.
 func findDirectory(from io.ReaderAt, size int64) (d directory, err error) {
 	tail := make([]byte, min(size, locatorBytes+endBytes+math.MaxUint16))
 	if _, err := from.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -69,8 +70,8 @@ func findDirectory(from io.ReaderAt, size int64) (d directory, err error) {
 	return d, nil
 }
 
-// endIn returns where the end of an archive begins in what ends with it, or with zeros behind it as
-// bsdtar fills up its last block, or -1.
+// endIn returns the position of the end record in the tail of an archive, or -1. Zeros
+// may follow it, because bsdtar pads its last block.
 func endIn(tail []byte) int {
 	for at := len(tail) - endBytes; at >= 0; at-- {
 		if !bytes.HasPrefix(tail[at:], []byte("PK\x05\x06")) {
@@ -83,8 +84,8 @@ func endIn(tail []byte) int {
 	return -1
 }
 
-// findDirectory64 reads the end of a large archive, which begins where a locator says and ends
-// where that stands.
+// findDirectory64 reads the end record of a large archive, which begins where its
+// locator says and ends at the locator.
 func findDirectory64(from io.ReaderAt, before int64, locator []byte) (d directory, where int64, err error) {
 	where = int64(le.Uint64(locator[8:]))
 	if le.Uint32(locator[4:]) != 0 {
@@ -106,22 +107,22 @@ func findDirectory64(from io.ReaderAt, before int64, locator []byte) (d director
 	return directory{at: int64(le.Uint64(end[48:])), size: int64(le.Uint64(end[40:])), entries: le.Uint64(end[32:])}, where, nil
 }
 
-// An entry is what the directory says of a member.
+// An entry describes a member in the directory.
 type entry struct {
 	name                 string
 	flags, method        uint16
 	sum                  uint32
-	at, packed, unpacked int64 // at: where its local header begins
-	file                 bool  // and no directory, link or device
-	link                 bool  // a symbolic one
+	at, packed, unpacked int64 // at: offset of its local header
+	file                 bool  // not a directory, link or device
+	link                 bool  // a symbolic link
 }
 
 const (
 	entryBytes = 46
-	wide       = math.MaxUint32 // stands for a number of 64 bits
+	wide       = math.MaxUint32 // represents a number of 64 bits
 )
 
-// each goes through the entries of a directory.
+// each calls do for each entry of a directory.
 func (d directory) each(ctx context.Context, from io.ReaderAt, do func(entry) error) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(from, d.at, d.size), 256<<10)
 	n, left := uint64(0), d.size
@@ -145,7 +146,7 @@ func (d directory) each(ctx context.Context, from io.ReaderAt, do func(entry) er
 	return nil
 }
 
-// readEntry reads the next entry, which takes so many bytes.
+// readEntry reads the next entry, and returns its length.
 func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 	head, err := r.Peek(entryBytes)
 	if err != nil || !bytes.HasPrefix(head, []byte("PK\x01\x02")) {
@@ -153,7 +154,7 @@ func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 	}
 	name, extra := int(le.Uint16(head[28:])), int(le.Uint16(head[30:]))
 	length = entryBytes + name + extra + int(le.Uint16(head[32:]))
-	b, err := r.Peek(length) // which the reader has room for
+	b, err := r.Peek(length) // fits the reader's buffer
 	if err != nil {
 		return e, 0, damagedEntry(err)
 	}
@@ -162,7 +163,7 @@ func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 		flags: le.Uint16(b[8:]), method: le.Uint16(b[10:]), sum: le.Uint32(b[16:]),
 		packed: int64(le.Uint32(b[20:])), unpacked: int64(le.Uint32(b[24:])), at: int64(le.Uint32(b[42:])),
 	}
-	kind := b[41] >> 4 // of a file of Unix
+	kind := b[41] >> 4 // Unix file type
 	e.link = isUnix(b[5]) && kind == 0o12
 	if part := le.Uint16(b[34:]); part != 0 && part != math.MaxUint16 {
 		return e, 0, errNotOne
@@ -184,14 +185,15 @@ func damagedEntry(err error) error {
 
 func isUnix(system byte) bool { return system == 3 || system == 19 } // or macOS
 
-// isDevice reports whether a kind of file of Unix is a pipe, a device or a socket, none of which
-// has content in an archive.
+// isDevice reports whether a Unix file type is a pipe, a device or a socket, which have
+// no content in an archive.
 func isDevice(kind byte) bool { return kind == 0o1 || kind == 0o2 || kind == 0o6 || kind == 0o14 }
 
-// isDirectory goes by the name alone, as other software does: attributes are set at will.
+// isDirectory checks only the name, as other software does, because attributes are
+// unreliable.
 func (e *entry) isDirectory() bool { return strings.HasSuffix(e.name, "/") }
 
-// widen has the numbers of 64 bits, which stand among what else is said of a member.
+// widen reads the numbers of 64 bits in the extra fields of a member.
 func (e *entry) widen(extra []byte) error {
 	for len(extra) >= 4 {
 		id, n := le.Uint16(extra), int(le.Uint16(extra[2:]))
@@ -215,5 +217,5 @@ func (e *entry) widen(extra []byte) error {
 	return nil
 }
 
-// fail says of which member something is wrong.
+// fail adds the name of the member to an error.
 func (e *entry) fail(err error) error { return fmt.Errorf("%s: %w", shown(e.name), err) }

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 )
 
-// A place is where a member lies, as the index has it.
+// A place is the position of a member in the index.
 type place struct {
 	at, room, packed, unpacked int64
 	sum                        uint32
@@ -25,7 +25,7 @@ type place struct {
 
 const placeBytes = 4*8 + 4 + 2
 
-// place returns where a member lies, for the index.
+// place returns the encoded position of a member.
 func (f *found) place() []byte {
 	b := make([]byte, 0, placeBytes)
 	for _, n := range []int64{f.at, f.room, f.packed, f.unpacked} {
@@ -39,9 +39,9 @@ func placed(b []byte) place {
 	return place{number(0), number(1), number(2), number(3), le.Uint32(b[32:]), le.Uint16(b[36:])}
 }
 
-const localBytes = 30 // of the header before a member, without its name
+const localBytes = 30 // of the local header, without its name
 
-// part is a member of an archive.
+// part returns a member of an archive.
 func part(f *indexed.File, n members.Name, at []byte) *indexed.Part {
 	p, name, ext := placed(at), n.Member, n.Ext
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
@@ -58,7 +58,7 @@ func part(f *indexed.File, n members.Name, at []byte) *indexed.Part {
 	})
 }
 
-// read reads a member of a name into b, which has the size that the directory says.
+// read reads a member into b, which has the size that the directory declares.
 func (p place) read(from io.ReaderAt, name string, b []byte) error {
 	start, err := p.start(from, name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p place) read(from io.ReaderAt, name string, b []byte) error {
 	return nil
 }
 
-// start returns where the content of a member begins, behind a header that must be its own.
+// start returns the offset of a member's content, after checking its local header.
 func (p place) start(from io.ReaderAt, name string) (int64, error) {
 	head, err := header(from, p.at, name)
 	if err != nil {
@@ -99,7 +99,8 @@ func (p place) start(from io.ReaderAt, name string) (int64, error) {
 
 var errHeader = errors.New("what stands before it is not what the directory says: the archive is damaged")
 
-// header returns the header before a member up to its name, which must be this one.
+// header returns the local header of a member up to its name, which must be the given
+// one.
 func header(from io.ReaderAt, at int64, name string) ([]byte, error) {
 	head := make([]byte, localBytes+len(name))
 	if _, err := from.ReadAt(head, at); err != nil {
@@ -111,7 +112,8 @@ func header(from io.ReaderAt, at int64, name string) ([]byte, error) {
 	return head, nil
 }
 
-// damaged says that what was read is no member. What cannot be read at all is said as it is.
+// damaged returns the error of a damaged member. Errors of reading are returned
+// unchanged.
 func damaged(err error) error {
 	if indexed.Unread(err) {
 		return err
@@ -119,12 +121,12 @@ func damaged(err error) error {
 	return errors.New("it is damaged, or its size is not the one that the directory says")
 }
 
-// maxWindow bounds the memory of an unpacker: as much as zstd takes without being told.
+// maxWindow bounds the memory of a decompressor: the default of zstd.
 const maxWindow = 128 << 20
 
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// unpacked returns what a member unpacks to. done must be called at the end.
+// unpacked returns the decompressed content of a member. done must be called at the end.
 func unpacked(method uint16, packed io.Reader) (r io.Reader, done func(), err error) {
 	switch method {
 	case deflate:

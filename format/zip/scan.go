@@ -20,11 +20,11 @@ func shown(name string) string { return display.Name(name) }
 type found struct {
 	entry
 	member bool  // of a sample
-	room   int64 // bytes from its header to what comes then
+	room   int64 // bytes from its header to whatever follows
 }
 
-// scan reads the directory of an archive and notes where its members lie. The members
-// themselves are not looked at.
+// scan reads the directory of an archive and returns the positions of its members,
+// without reading them.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64) (members.Index, error) {
 	d, err := findDirectory(from, size)
 	if err != nil {
@@ -72,8 +72,8 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	return b.Index()
 }
 
-// rooms finds out how far each member may reach, and refuses members that lie over others: so
-// little would unpack to very much.
+// rooms computes how far each member may extend, and refuses overlapping members, with
+// which a small archive could decompress to very much.
 func (d directory) rooms(all []found) error {
 	order := make([]*found, len(all))
 	for i := range all {
@@ -92,7 +92,7 @@ func (d directory) rooms(all []found) error {
 	return nil
 }
 
-// The ways to compress members, and how many bytes one byte unpacks to at most.
+// Compression methods, and the largest number of bytes that one byte decompresses to.
 const (
 	stored  = 0
 	deflate = 8
@@ -102,7 +102,7 @@ const (
 	mostByZstd    = 1 << 15 // a block of 128 KiB with four bytes
 )
 
-// methods are what others are called.
+// methods are the names of unsupported methods.
 var methods = map[uint16]string{6: "implode", 9: "deflate64", 12: "bzip2", 14: "lzma", 95: "xz", 98: "ppmd", 99: "encryption (AES)"}
 
 const (
@@ -110,8 +110,9 @@ const (
 	encrypted = 1<<0 | 1<<6 | masked
 )
 
-// checkUnused refuses a member that is passed over and would not be by the name in its header, or
-// is a directory with content. Names of members that are read are compared when they are.
+// checkUnused refuses an ignored member that would not be ignored by the name in its
+// header, and a directory with content. Names of other members are compared when they
+// are read.
 func (e *entry) checkUnused(from io.ReaderAt) error {
 	switch {
 	case e.unpacked == 0 || e.flags&masked != 0:
@@ -123,7 +124,7 @@ func (e *entry) checkUnused(from io.ReaderAt) error {
 	return err
 }
 
-// check refuses a member that cannot be read, or claims what cannot be.
+// check refuses a member that cannot be read, or has impossible sizes.
 func (e *entry) check() error {
 	most := int64(1)
 	switch e.method {

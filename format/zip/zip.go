@@ -1,10 +1,10 @@
-// Package zip reads datasets in zip archives, in the way of WebDataset: members whose names are
-// the same up to the first dot of the base name make a sample, wherever in the archive they are.
-// 0007.jpg and 0007.cls are the items jpg and cls of a sample that has the key 0007.
+// Package zip reads zip archives in the WebDataset format: members whose names are equal
+// up to the first dot of the base name form a sample, wherever they are in the archive.
+// 0007.jpg and 0007.cls are the items jpg and cls of the sample with the key 0007.
 //
-// The directory of an archive is read once, and where the members lie is kept
-// ([members.Index]); from then on each is read where it lies, in any order. Nothing of an archive
-// is written to disk, and no name in it is followed.
+// The directory of an archive is read once, and the positions of the members are cached
+// ([members.Index]). Then each is read in place, in any order. Nothing of an archive is
+// written to disk, and names in it are not used as paths.
 package zip
 
 import (
@@ -25,29 +25,29 @@ func init() {
 		})
 }
 
-// Source names archives to read.
+// Source configures the archives to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://"`
 }
 
-// Check refuses patterns that cannot be read.
+// Check refuses invalid patterns.
 func (s Source) Check() error {
 	return indexed.Check(string(s.Path))
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read, but at a URL.
+// Listed reports that names, sizes and times identify the input, except at a URL.
 func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
 
-// Far says that the files may lie elsewhere.
+// Far marks sources that also read from URLs.
 func (s Source) Far() {}
 
-// Open finds out where the samples of the archives lie, as many archives at once as env does
-// things, or knows it from before if its Larder has it.
+// Open indexes the samples of the archives, several archives concurrently as env allows,
+// or reads the index from the Larder of env.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	paths, err := indexed.Files(ctx, path, ".zip")
 	if err != nil {

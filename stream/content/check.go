@@ -17,19 +17,18 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// hashes are the functions that sums are made by. MD5 and SHA-1 tell of damage, and not of
+// hashes maps algorithms to hash functions. MD5 and SHA-1 detect damage, but not
 // forgery.
 var hashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }
 
-// ErrSum is the error of a file that has not the sum that it should have.
+// ErrSum is the error of a file with a wrong checksum.
 var ErrSum = errors.New("it is not what its sum says")
 
-// Check compares files with sums, in hexadecimal, that have the names of the files. A file
-// without one is an error. algorithm is sha256, sha384, sha512, sha1 or md5. A file is
-// checked as it is read: where another sum comes out, its end is an [ErrSum] in place of
-// io.EOF, so that nobody takes it for complete.
+// Check compares files with hexadecimal checksums by file name. A file without one is an
+// error. algorithm is sha256, sha384, sha512, sha1 or md5. A file is checked as it is
+// read: with a wrong checksum, its end is [ErrSum] instead of io.EOF.
 func Check(s stream.Stream[File], algorithm string, sums map[string]string) stream.Stream[File] {
 	return stream.MapAs(s, "check("+algorithm+")", func(_ context.Context, f File) (File, error) {
 		make, ok := hashes[strings.ToLower(algorithm)]

@@ -1,7 +1,7 @@
-// Package content is about streams of files and of what is in them: lines, rows, documents,
-// members of archives. It opens a file when its turn comes, reads it once from beginning to
-// end, and bounds what it takes into memory, whatever a file claims. A state that is within a
-// file is resumed by reading this file again from its beginning, as far as it was read.
+// Package content provides streams of files and of their content: lines, rows,
+// documents, members of archives. It opens each file in turn, reads it once from
+// beginning to end, and bounds its use of memory, whatever the file declares. A state
+// within a file is resumed by reading this file again from its beginning.
 package content
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// A File is something that is read from beginning to end.
+// A File is a source of bytes that is read from beginning to end.
 type File struct {
-	// Name is what it is called: its extensions say how it is packed, and [Save] writes it
-	// there.
+	// Name is the file's name. Its extensions select the decompression, and [Save] writes
+	// the file under this name.
 	Name string
-	// Open begins to read it.
+	// Open opens the file for reading.
 	Open func(ctx context.Context) (io.ReadCloser, error)
-	// Live says that it can be read once only.
+	// Live says that the file can be read only once.
 	Live bool
 
 	path string // of a file on disk
 }
 
-// Files is a stream of files on disk, by their paths.
+// Files returns a stream of files on disk, given by their paths.
 func Files(paths ...string) stream.Stream[File] {
 	all := make([]File, len(paths))
 	for i, p := range paths {
@@ -37,31 +37,31 @@ func Files(paths ...string) stream.Stream[File] {
 	return stream.Of(all...)
 }
 
-// FromReader is a stream of one file, such as standard input, that cannot be read again: no
-// state within it can be resumed. It does not close r.
+// FromReader returns a stream of one file that can be read once, such as standard input.
+// No state within it can be resumed. It does not close r.
 func FromReader(name string, r io.Reader) stream.Stream[File] {
 	return stream.Of(File{Name: name, Live: true, Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(r), nil }})
 }
 
 // A Content is a file in memory.
 type Content struct {
-	// Archive is the name of the archive that it is a member of, "" if it is of none.
+	// Archive is the name of the archive that contains the file, or "".
 	Archive string
 	Name    string
 	Bytes   []byte
 }
 
-// File is the content as a file.
+// File returns the content as a file.
 func (c Content) File() File {
 	return File{Name: c.Name, Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Bytes)), nil }}
 }
 
-// ErrTooLarge is the error of what is larger than it may be.
+// ErrTooLarge is the error of content that exceeds its bound.
 var ErrTooLarge = errors.New("it is larger than it may be; raise the bound (--max-item) if it is right")
 
 const defaultLargest = 256 << 20
 
-// Read reads whole files, of most bytes at most; 0 stands for 256 MiB.
+// Read reads whole files, of at most most bytes; 0 means 256 MiB.
 func Read(s stream.Stream[File], most int64) stream.Stream[Content] {
 	if most <= 0 {
 		most = defaultLargest
@@ -87,7 +87,7 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 	return b, err
 }
 
-// open opens a file, whose reads end with a context.
+// open opens a file whose reads fail after the context has ended.
 func (f File) open(ctx context.Context) (io.ReadCloser, error) {
 	if f.Open == nil {
 		return nil, fmt.Errorf("%s: nothing says how it is opened", f.Name)
@@ -99,7 +99,7 @@ func (f File) open(ctx context.Context) (io.ReadCloser, error) {
 	return &ending{ctx, r}, nil
 }
 
-// ending is a reader that ends with its context, between two reads.
+// ending is a reader that checks its context before each read.
 type ending struct {
 	ctx context.Context
 	io.ReadCloser
@@ -112,7 +112,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return e.ReadCloser.Read(b)
 }
 
-// kind says how what is in a file can be read again.
+// kind returns how the content of a file can be read again.
 func (f File) kind() stream.Kind {
 	if f.Live {
 		return stream.Live

@@ -8,24 +8,24 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Rows says how files of comma separated values are read.
+// Rows configures [CSV].
 type Rows struct {
-	Comma rune // between fields; 0 stands for a comma
-	// Header says that the first row of each file has the names of the columns. One without a
-	// name is called by its place, column_1.
+	Comma rune // field separator; 0 means a comma
+	// Header says that the first row of each file has the column names. A column without a
+	// name is named by its position, such as column_1.
 	Header bool
-	// Longest is how many bytes a row may have, 16 MiB if it is 0.
+	// Longest is the largest size of a row in bytes; 0 means 16 MiB.
 	Longest int
 }
 
-// A Row is one of a file. All rows of a file have as many fields.
+// A Row is one row of a file. All rows of a file have the same number of fields.
 type Row struct {
 	Name    string   // of the file
-	Columns []string // their names, if there is a header; shared by the rows of a file
+	Columns []string // column names, if there is a header; shared by the rows of a file
 	Fields  []string
 }
 
-// Field returns the field in the column of that name.
+// Field returns the field of a column.
 func (r Row) Field(column string) (text string, ok bool) {
 	if i := slices.Index(r.Columns, column); i >= 0 {
 		return r.Fields[i], true
@@ -33,8 +33,8 @@ func (r Row) Field(column string) (text string, ok bool) {
 	return "", false
 }
 
-// CSV reads files of comma separated values (RFC 4180) by row. Line breaks in quotes are
-// kept as they are.
+// CSV reads files of comma-separated values (RFC 4180) by row. It preserves line breaks
+// in quotes.
 func CSV(s stream.Stream[File], o Rows) stream.Stream[Row] {
 	return parsed(s, "csv", func(f File, in *bounded) func() (Row, error) {
 		r := csvtext.NewReader(in)

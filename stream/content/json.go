@@ -8,9 +8,9 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// JSON reads files with a value of JSON after another, on a line each or not, of longest
-// bytes at most; 0 stands for 16 MiB. T is what encoding/json makes of a value: a struct,
-// any, or json.RawMessage for its text.
+// JSON reads files that contain a sequence of JSON values, on separate lines or not. A
+// value has at most longest bytes; 0 means 16 MiB. T is any type that encoding/json
+// decodes: a struct, any, or json.RawMessage for the encoded value.
 func JSON[T any](s stream.Stream[File], longest int) stream.Stream[T] {
 	return parsed(s, "json", func(_ File, in *bounded) func() (T, error) {
 		d, number := json.NewDecoder(in), 0

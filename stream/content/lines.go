@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// A Line is one of a file, without the line feed at its end, and the carriage return before
+// A Line is one line of a file, without its final line feed and a carriage return before
 // that.
 type Line struct {
 	Name   string // of the file
@@ -19,9 +19,9 @@ type Line struct {
 	Text   string
 }
 
-// Lines reads files by line, of longest bytes at most; 0 stands for 16 MiB. What is not
-// UTF-8 is an error, unless raw is true: then the bytes are as they are. A byte order mark at
-// the beginning of a file is left out.
+// Lines reads files by line, of at most longest bytes; 0 means 16 MiB. Invalid UTF-8 is
+// an error unless raw is true, which returns the bytes unchanged. A byte order mark at
+// the beginning of a file is removed.
 func Lines(s stream.Stream[File], longest int, raw bool) stream.Stream[Line] {
 	return parsed(s, "lines", func(f File, in *bounded) func() (Line, error) {
 		r, number := bufio.NewReader(in), 0
@@ -39,7 +39,7 @@ func Lines(s stream.Stream[File], longest int, raw bool) stream.Stream[Line] {
 	}, longest)
 }
 
-// line reads a line, which is valid until the next is read.
+// line reads a line, which is valid until the next call.
 func line(r *bufio.Reader) ([]byte, error) {
 	b, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

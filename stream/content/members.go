@@ -12,16 +12,17 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Members reads the files in tar archives, which are unpacked if their names say so
-// (.tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), each whole, of most bytes at most; 0 stands
-// for 256 MiB. Folders and devices are passed over. Links, sparse files, names that lead out
-// of a folder, and archives that break off or have no end are errors.
+// Members reads the files in tar archives, each as a whole, of at most most bytes; 0
+// means 256 MiB. It decompresses archives by name (.tar.gz, .tgz, .tar.zst, .tar.xz,
+// .tar.bz2). It skips directories and devices. Links, sparse files, names that lead out
+// of a directory, and truncated archives are errors.
 func Members(s stream.Stream[File], most int64) stream.Stream[Content] {
 	return MembersBy(s, most, func() func(string) error { return func(string) error { return nil } })
 }
 
-// MembersBy is [Members] with what begin returns for each archive called with the name of each
-// file in it, from the archive's beginning also where reading is resumed: its errors end the stream.
+// MembersBy is [Members] with a check of file names. It calls begin for each archive,
+// and the returned function with the name of each file, from the archive's beginning
+// even if reading is resumed. An error ends the stream.
 func MembersBy(s stream.Stream[File], most int64, begin func() func(name string) error) stream.Stream[Content] {
 	if most <= 0 {
 		most = defaultLargest
@@ -38,7 +39,7 @@ func MembersBy(s stream.Stream[File], most int64, begin func() func(name string)
 	})
 }
 
-// counted knows how many bytes were read, and how many of the last ones are zero, up to a block.
+// counted counts the bytes read, and the zero bytes at the end, up to a block.
 type counted struct {
 	from  io.Reader
 	n     int64
@@ -59,14 +60,14 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// members is an archive that is being read.
+// members is an archive during reading.
 type members struct {
 	name string
 	file io.Closer
 	in   *counted
 	tar  *tar.Reader
 	most int64
-	end  int64 // of the last member, with what fills its last block
+	end  int64 // end of the last member, with the padding of its last block
 
 	check func(name string) error
 }
@@ -90,7 +91,7 @@ func (m *members) Next(context.Context) (c Content, err error) {
 			return c, m.wrong(fmt.Errorf("%.200q is a link to %.200q, which a stream cannot follow; make the archive with --dereference --hard-dereference", h.Name, h.Linkname))
 		}
 		if m.end = m.in.n; !file {
-			continue // folders and devices, which are no data
+			continue // directories and devices have no data
 		}
 		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
 			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a folder; this is an archive to beware of", h.Name))
@@ -122,10 +123,11 @@ func (m *members) wrong(err error) error {
 	return fmt.Errorf("%s: %w", m.name, err)
 }
 
-// ended reads what is behind the archive's end, as a checksum of what it is packed in comes
-// last. An archive without an end may have been cut off between two members.
+// ended reads the rest of the file after the archive's end, because the checksum of a
+// compressed file is at its end. An archive without an end marker may have been
+// truncated between two members.
 func (m *members) ended() error {
-	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes { // the header of a member that is cut off is longer, too
+	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes { // a truncated member has a longer header, too
 		return fmt.Errorf("%s: the end of the archive is missing, so some of it may be", m.name)
 	}
 	if _, err := io.Copy(io.Discard, m.in); err != nil {
@@ -134,8 +136,9 @@ func (m *members) ended() error {
 	return io.EOF
 }
 
-// IsFile reports whether a member of a tar archive is a file, as other software has it: a contiguous
-// one is. What has content and would be passed over, or read wrongly, is an error.
+// IsFile reports whether a member of a tar archive is a file. Contiguous files count, as
+// in other software. Members that have content but would be skipped or misread are an
+// error.
 func IsFile(h *tar.Header) (bool, error) {
 	switch {
 	case sparse(h):
@@ -152,11 +155,13 @@ func IsFile(h *tar.Header) (bool, error) {
 
 func isRegular(kind byte) bool { return kind == tar.TypeReg || kind == tar.TypeCont }
 
-// headersOnly has the types of links, devices, directories and pipes, which have no content whatever
-// size they say, and of directories with the names of what is in them (tar --incremental).
+// headersOnly lists the types without content, whatever size they declare: links,
+// devices, directories and pipes. It omits directories that list their entries (tar
+// --incremental).
 const headersOnly = "123456D"
 
-// sparse reports whether a member has holes, so that its bytes are not those in the archive.
+// sparse reports whether a member has holes, so that its bytes differ from those in the
+// archive.
 func sparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {
 		return true

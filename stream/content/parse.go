@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// parsed replaces files by what a parser finds in them.
+// parsed replaces files by the elements that a parser finds in them.
 func parsed[T any](s stream.Stream[File], name string, parse func(File, *bounded) func() (T, error), longest int) stream.Stream[T] {
 	if longest <= 0 {
 		longest = defaultLongest
@@ -28,7 +28,7 @@ func parsed[T any](s stream.Stream[File], name string, parse func(File, *bounded
 
 const defaultLongest = 16 << 20
 
-// feed is a file that is being parsed.
+// feed is a file during parsing.
 type feed[T any] struct {
 	name string
 	file io.Closer
@@ -47,7 +47,7 @@ func (f *feed[T]) Next(context.Context) (T, error) {
 
 func (f *feed[T]) Close() error { return f.file.Close() }
 
-// bounded fails when more is read than one element may take.
+// bounded is a reader that fails after the largest size of an element.
 type bounded struct {
 	from           io.Reader
 	since, longest int
@@ -64,7 +64,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 const byteOrderMark = "\ufeff"
 
-// withoutMark leaves out a byte order mark at the beginning.
+// withoutMark removes a byte order mark at the beginning.
 func withoutMark(r io.Reader) io.Reader { return &markless{r: bufio.NewReader(r)} }
 
 type markless struct {
@@ -76,7 +76,7 @@ func (m *markless) Read(p []byte) (int, error) {
 	if !m.begun {
 		m.begun = true
 		if b, _ := m.r.Peek(len(byteOrderMark)); string(b) == byteOrderMark {
-			_, _ = m.r.Discard(len(byteOrderMark)) // they were read
+			_, _ = m.r.Discard(len(byteOrderMark)) // already read
 		}
 	}
 	return m.r.Read(p)

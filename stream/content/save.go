@@ -14,11 +14,11 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Save writes files into a folder, by their names, and hands out the paths. A file appears
-// there when it is complete, or not at all. how is [output.Forbid], where a file that is
-// there is an error, or [output.Replace], which leaves it untouched if it has the same
-// content: so a stream may be resumed from a state before it. Names that lead out of the
-// folder, also by links, and the file itself that is read, are refused.
+// Save writes files into a directory under their names, and returns the paths. A file
+// appears only when it is complete. With [output.Forbid] as how, an existing file is an
+// error. With [output.Replace], a file with the same content stays untouched, so a
+// stream may be resumed from an earlier state. Save refuses names that lead out of the
+// directory, also through links, and the input file itself.
 func Save(s stream.Stream[File], dir string, how output.Overwrite) stream.Stream[string] {
 	return stream.MapAs(s, "save", func(ctx context.Context, f File) (string, error) {
 		path, err := place(dir, f)
@@ -37,7 +37,7 @@ func Save(s stream.Stream[File], dir string, how output.Overwrite) stream.Stream
 	})
 }
 
-// place returns where a file is written.
+// place returns the path under which a file is written.
 func place(dir string, f File) (string, error) {
 	name := filepath.FromSlash(f.Name)
 	if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(f.Name, "\\\x00") {

@@ -9,9 +9,10 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Unpack reads what files unpack to that end with .gz, .zst, .zstd, .xz or .bz2, and whose names
-// lose that, or that begin as what is compressed in these ways does. Other files are as they are. A file that was cut off or damaged is an
-// error, and so is one that asks for more than 128 MiB to be unpacked in.
+// Unpack decompresses files that end with .gz, .zst, .zstd, .xz or .bz2, and removes
+// that extension, as well as files that begin like such compressed data. Other files
+// pass unchanged. A truncated or damaged file is an error, as is one that needs more
+// than 128 MiB of memory.
 func Unpack(s stream.Stream[File]) stream.Stream[File] {
 	return stream.MapAs(s, "unpack", func(_ context.Context, f File) (File, error) {
 		to := File{Name: compression.Unpacked(f.Name), Live: f.Live, Open: f.unpacked}
@@ -22,7 +23,7 @@ func Unpack(s stream.Stream[File]) stream.Stream[File] {
 	})
 }
 
-// unpacked opens what a file unpacks to.
+// unpacked opens the decompressed content of a file.
 func (f File) unpacked(ctx context.Context) (io.ReadCloser, error) {
 	r, err := f.open(ctx)
 	if err != nil {
@@ -35,7 +36,7 @@ func (f File) unpacked(ctx context.Context) (io.ReadCloser, error) {
 	return &both{text, r}, nil
 }
 
-// both closes what is read and what that is read from.
+// both closes a reader and the reader below it.
 type both struct {
 	io.ReadCloser
 	under io.Closer

@@ -1,5 +1,5 @@
-// Bolt models a threaded bolt with its nut. Run it twice; then with another
-// -length, and see what is made again.
+// Bolt models a threaded bolt with its nut. Run it twice, then with another -length, to
+// see which results are computed again.
 package main
 
 import (
@@ -22,7 +22,7 @@ var (
 	brass = color.RGBA{0xc9, 0xa2, 0x4b, 0xff}
 )
 
-// bolt stands on its head.
+// bolt returns a bolt that stands on its head.
 func bolt(diameter, length float64) cad.Solid {
 	r, height, width := diameter/2, 0.65*diameter, flats*diameter
 	edge := 0.95 * width / 2

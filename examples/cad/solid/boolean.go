@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// Union is what is in any of the solids.
+// Union returns the union of the solids.
 func Union(solids ...Solid) (Solid, error) { return union(0, solids) }
 
-// FilletUnion is a union whose inner edges are filled with a fillet: of exactly
-// the radius where two faces meet at right angles. It also bulges a little
-// where faces of two solids lie in one plane. Three and more solids are joined
-// one after the other.
+// FilletUnion returns a union whose inner edges are filled with a fillet, which has
+// exactly the radius if two faces meet at right angles. It also bulges a little where
+// faces of two solids are coplanar. Three and more solids are joined in sequence.
 func FilletUnion(radius float64, solids ...Solid) (Solid, error) {
 	if err := checkLength("radius", radius); err != nil {
 		return nil, err
@@ -19,11 +18,11 @@ func FilletUnion(radius float64, solids ...Solid) (Solid, error) {
 	return union(radius, solids)
 }
 
-// Difference is what is in s and in none of the others.
+// Difference returns s without the others.
 func Difference(s Solid, others ...Solid) (Solid, error) { return difference(0, s, others) }
 
-// FilletDifference is a difference whose new outer edges are rounded with a
-// radius, as in [FilletUnion].
+// FilletDifference returns a difference whose new outer edges are rounded with a radius,
+// as in [FilletUnion].
 func FilletDifference(radius float64, s Solid, others ...Solid) (Solid, error) {
 	if err := checkLength("radius", radius); err != nil {
 		return nil, err
@@ -31,11 +30,11 @@ func FilletDifference(radius float64, s Solid, others ...Solid) (Solid, error) {
 	return difference(radius, s, others)
 }
 
-// Intersection is what is in all of the solids, which have to meet.
+// Intersection returns the intersection of the solids, which must not be empty.
 func Intersection(solids ...Solid) (Solid, error) { return intersection(0, solids) }
 
-// FilletIntersection is an intersection whose new outer edges are rounded with
-// a radius, as in [FilletUnion].
+// FilletIntersection returns an intersection whose new outer edges are rounded with a
+// radius, as in [FilletUnion].
 func FilletIntersection(radius float64, solids ...Solid) (Solid, error) {
 	if err := checkLength("radius", radius); err != nil {
 		return nil, err
@@ -43,9 +42,9 @@ func FilletIntersection(radius float64, solids ...Solid) (Solid, error) {
 	return intersection(radius, solids)
 }
 
-// boolean is s times the least of s·first and t·each of the rest. Turning signs
-// makes a greatest of a least: s = t = 1 is a union, s = t = -1 an
-// intersection, s = -1, t = 1 a difference.
+// boolean is s times the minimum of s·first and t·each of the rest. A sign turns the
+// minimum into a maximum: s = t = 1 is a union, s = t = -1 an intersection, and s = -1,
+// t = 1 a difference.
 type boolean struct {
 	first  Solid
 	rest   []Solid
@@ -64,10 +63,10 @@ func (b *boolean) Distance(p Vec) float64 {
 
 func (b *boolean) Bounds() Box { return b.bounds }
 
-// blend is the smaller of a and b where they differ by more than r. In between,
-// lines of equal value in the plane (a, b) are arcs of radius r, which touch
-// a = const and b = const. As it only adds to both what is added to both, and
-// falls in neither, it changes no faster than a and b do.
+// blend returns the smaller of a and b if they differ by more than r. In between,
+// contour lines in the plane (a, b) are arcs of radius r, tangent to a = const and b =
+// const. blend(a+c, b+c) is blend(a, b)+c, and it increases with a and b, so it changes
+// no faster than they do.
 func blend(a, b, r float64) float64 {
 	if math.Abs(a-b) >= r {
 		return min(a, b)
@@ -75,7 +74,7 @@ func blend(a, b, r float64) float64 {
 	return (a+b+math.Sqrt(2*r*r-(a-b)*(a-b)))/2 - r
 }
 
-var bulge = 1 - math.Sqrt(0.5) // of a blend beyond the smaller of a and b, at most, in radii
+var bulge = 1 - math.Sqrt(0.5) // the largest excess of a blend over the smaller of a and b, in radii
 
 func union(fillet float64, solids []Solid) (Solid, error) {
 	if err := checkSolids("union", solids...); err != nil {
@@ -136,10 +135,9 @@ type grown struct {
 	by    float64
 }
 
-// Round is the solid grown by radius on all sides, which rounds its outer
-// edges: a rounded cuboid of 10³ is a Cuboid of (10-2r)³, rounded by r (and
-// then it stands on z = -r). A cutter grown by a little makes a hole with
-// clearance.
+// Round returns the solid grown by radius on all sides, which rounds its outer edges. A
+// rounded cuboid of 10³ is a Cuboid of (10-2r)³, rounded by r, and then begins at z =
+// -r. A cutter grown by a little makes a hole with clearance.
 func Round(s Solid, radius float64) (Solid, error) {
 	if err := errors.Join(checkSolids("rounding", s), checkLength("radius", radius)); err != nil {
 		return nil, err

@@ -1,12 +1,12 @@
 package solid
 
-// A cell of the grid is a cube. Corner c is at x = c&1, y = c>>1&1, z = c>>2&1.
-// Edge 4a+b+2c runs along axis a, at b on the next axis and c on the one after.
-// A cell's mask has bit c set if corner c is inside the solid.
+// A cell of the grid is a cube. Corner c is at x = c&1, y = c>>1&1, z = c>>2&1. Edge
+// 4a+b+2c is along axis a, at b on the next axis and c on the one after. A cell's mask
+// has bit c set if corner c is inside the solid.
 
 func next(axis int) int { return (axis + 1) % 3 }
 
-// edgeStart is the corner at the lower end of an edge.
+// edgeStart returns the corner at the lower end of an edge.
 func edgeStart(e int) int {
 	a := e / 4
 	return e&1<<next(a) | e>>1&1<<next(next(a))
@@ -17,14 +17,14 @@ func crossed(mask uint8, e int) bool {
 	return (mask>>from^mask>>(from|1<<(e/4)))&1 == 1
 }
 
-// A pattern says how the surface passes through the cells with a mask: in one
-// or more sheets, each of which gets a vertex.
+// A pattern describes how the surface passes through the cells with a mask: in one or
+// more sheets, each of which gets a vertex.
 type pattern struct {
 	sheets  int
 	sheetOf [12]uint8 // of each crossed edge
-	// forked has bit a set if the face across axis a at 0 has two opposite
-	// corners inside and two outside, so that two lines of the surface cross
-	// it. They are taken to cut off the corners inside.
+	// forked has bit a set if the face across axis a at 0 has two opposite corners inside
+	// and two outside, so that two lines of the surface cross it. The lines are assumed to
+	// cut off the inside corners.
 	forked uint8
 }
 
@@ -82,7 +82,7 @@ func newPattern(mask uint8) (p pattern) {
 	return p
 }
 
-// insideEnd is the corner of a crossed edge that is inside.
+// insideEnd returns the corner of a crossed edge that is inside.
 func insideEnd(mask uint8, e int) int {
 	if from := edgeStart(e); mask>>from&1 == 1 {
 		return from

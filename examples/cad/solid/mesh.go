@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Mesh is a surface of triangles.
+// A Mesh is a surface of triangles.
 type Mesh struct {
 	Vertices  []float32 // x, y, z of each
 	Triangles []uint32  // three vertices of each, counter-clockwise seen from outside
 }
 
-// Check says what is wrong with a mesh that does not come from [Tessellate]: a
-// number of values that is no multiple of 3, an index without a vertex, a
-// coordinate that is no number. The other methods panic on such meshes.
+// Check returns an error for an invalid mesh, which does not come from [Tessellate]: a
+// number of values that is not a multiple of 3, an index without a vertex, a coordinate
+// that is NaN or infinite. The other methods panic on such meshes.
 func (m Mesh) Check() error {
 	if len(m.Vertices)%3 != 0 || len(m.Triangles)%3 != 0 {
 		return fmt.Errorf("solid: a mesh of %d coordinates and %d corners; both have to be multiples of 3", len(m.Vertices), len(m.Triangles))
@@ -32,7 +32,7 @@ func (m Mesh) Check() error {
 	return nil
 }
 
-// Len is the number of triangles.
+// Len returns the number of triangles.
 func (m Mesh) Len() int { return len(m.Triangles) / 3 }
 
 func (m Mesh) vertex(i uint32) Vec {
@@ -45,7 +45,7 @@ func (m Mesh) triangle(i int) (a, b, c Vec) {
 	return m.vertex(t[0]), m.vertex(t[1]), m.vertex(t[2])
 }
 
-// Volume is what the mesh encloses, in cubic units.
+// Volume returns the enclosed volume, in cubic units.
 func (m Mesh) Volume() float64 {
 	var sum float64
 	for i := range m.Len() {
@@ -55,7 +55,7 @@ func (m Mesh) Volume() float64 {
 	return sum / 6
 }
 
-// Area is that of the surface, in square units.
+// Area returns the surface area, in square units.
 func (m Mesh) Area() float64 {
 	var sum float64
 	for i := range m.Len() {
@@ -65,7 +65,7 @@ func (m Mesh) Area() float64 {
 	return sum / 2
 }
 
-// Bounds is the smallest box around the mesh; that of an empty mesh is zero.
+// Bounds returns the smallest box around the mesh, or a zero box for an empty mesh.
 func (m Mesh) Bounds() Box {
 	if len(m.Vertices) == 0 {
 		return Box{}

@@ -1,10 +1,10 @@
-// Package solid makes solids of primitives, profiles, booleans and threads,
-// and meshes and pictures of solids.
+// Package solid provides solids from primitives, profiles, booleans and threads, and
+// meshes and pictures of solids.
 //
-// A solid is a signed distance field: a function that says how far a point is
-// from the surface, negative inside. What has a height stands on the plane
-// z = 0 with its middle on the z axis, unless it says otherwise. A maker
-// returns an error for a size that makes no sense; nothing panics.
+// A solid is a signed distance field: a function that returns how far a point is from
+// the surface, negative inside. Solids with a height begin on the plane z = 0, centred
+// on the z axis, unless stated otherwise. A constructor returns an error for an invalid
+// size; no function panics.
 package solid
 
 import (
@@ -12,19 +12,19 @@ import (
 	"math"
 )
 
-// A Solid is a signed distance field. Solids are immutable and may be used by
-// many goroutines.
+// A Solid is a signed distance field. Solids are immutable and may be used by many
+// goroutines.
 type Solid interface {
-	// Distance is negative inside, 0 on the surface and positive outside.
-	// Between two points it changes by no more than they are apart, so the
-	// surface is at least as far away as it says. It may be farther: near a
-	// corner that a boolean made, the distance is only a lower bound.
+	// Distance is negative inside, 0 on the surface and positive outside. Between two
+	// points it changes by at most the distance between them, so the surface is at least as
+	// far away as it says. It may be farther: near a corner of a boolean, the distance is
+	// only a lower bound.
 	Distance(p Vec) float64
-	// Bounds is a box around the solid, not always the smallest.
+	// Bounds returns a box around the solid, not always the smallest.
 	Bounds() Box
 }
 
-// checked is what makers return: a solid whose bounds make sense, or an error.
+// checked returns a solid, or an error if its bounds are invalid.
 func checked(s Solid) (Solid, error) {
 	if err := s.Bounds().check(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func checked(s Solid) (Solid, error) {
 
 type sphere struct{ radius float64 }
 
-// Sphere is centred on the origin.
+// Sphere returns a sphere centred on the origin.
 func Sphere(radius float64) (Solid, error) {
 	if err := checkLength("radius", radius); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Sphere(radius float64) (Solid, error) {
 func (s sphere) Distance(p Vec) float64 { return p.Length() - s.radius }
 func (s sphere) Bounds() Box            { return Box{}.grown(s.radius) }
 
-// Cuboid is a box with edges of the given lengths along x, y and z.
+// Cuboid returns a box with edges of the given lengths along x, y and z.
 func Cuboid(size Vec) (Solid, error) {
 	p, err := Rectangle(size[0], size[1])
 	if err != nil {
@@ -54,7 +54,7 @@ func Cuboid(size Vec) (Solid, error) {
 	return Extrude(p, size[2])
 }
 
-// Cylinder is a cylinder around the z axis.
+// Cylinder returns a cylinder around the z axis.
 func Cylinder(radius, height float64) (Solid, error) {
 	p, err := Circle(radius)
 	if err != nil {
@@ -68,7 +68,7 @@ type extruded struct {
 	height  float64
 }
 
-// Extrude draws a profile up from z = 0 to the height.
+// Extrude returns a profile extruded from z = 0 to the height.
 func Extrude(p Profile, height float64) (Solid, error) {
 	if p == nil {
 		return nil, errors.New("solid: no profile to extrude")
@@ -83,7 +83,7 @@ func (e extruded) Distance(p Vec) float64 {
 	return corner(e.profile.Distance(Point{p[0], p[1]}), slab(p[2], e.height))
 }
 
-// slab is the distance to the planes z = 0 and z = height.
+// slab returns the distance to the planes z = 0 and z = height.
 func slab(z, height float64) float64 { return math.Abs(z-height/2) - height/2 }
 
 func (e extruded) Bounds() Box {
@@ -93,9 +93,9 @@ func (e extruded) Bounds() Box {
 
 type revolved struct{ profile Profile }
 
-// Revolve turns a profile about the z axis: a profile's x is the distance from
-// the axis and its y becomes z. What it has left of x = 0 is cut off. A
-// polygon may have sides on the axis.
+// Revolve revolves a profile about the z axis: a profile's x is the distance from the
+// axis and its y becomes z. The part with negative x is cut off. A polygon may have
+// sides on the axis.
 func Revolve(p Profile) (Solid, error) {
 	if p == nil {
 		return nil, errors.New("solid: no profile to revolve")
@@ -103,8 +103,7 @@ func Revolve(p Profile) (Solid, error) {
 	return checked(revolved{turned(p)})
 }
 
-// turned is the profile without sides on the axis or left of it, which are
-// within the solid.
+// turned returns the profile without sides at x <= 0, which are inside the solid.
 func turned(p Profile) Profile {
 	switch p := p.(type) {
 	case *polygon:

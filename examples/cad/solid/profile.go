@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Point is a point of the plane: x, y.
+// A Point is a point of the plane: x, y.
 type Point [2]float64
 
-// A Profile is a flat shape, to be made solid by [Extrude] or [Revolve].
-// Profiles are immutable and may be used by many goroutines.
+// A Profile is a flat shape for [Extrude] or [Revolve]. Profiles are immutable and may
+// be used by many goroutines.
 type Profile interface {
-	// Distance is how far p is from the outline, negative inside. Between
-	// two points it changes by no more than they are apart.
+	// Distance returns how far p is from the outline, negative inside. Between two points
+	// it changes by at most the distance between them.
 	Distance(p Point) float64
-	// Bounds are the corners of a rectangle around the shape.
+	// Bounds returns the corners of a rectangle around the shape.
 	Bounds() (lo, hi Point)
 }
 
 type rectangle struct{ half Point }
 
-// Rectangle is centred on the origin.
+// Rectangle returns a rectangle centred on the origin.
 func Rectangle(width, height float64) (Profile, error) {
 	if err := errors.Join(checkLength("width", width), checkLength("height", height)); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r rectangle) Distance(p Point) float64 {
 
 func (r rectangle) Bounds() (lo, hi Point) { return Point{-r.half[0], -r.half[1]}, r.half }
 
-// corner is the distance to a right-angled corner, given those to its sides.
+// corner returns the distance to a right-angled corner, given those to its sides.
 func corner(a, b float64) float64 {
 	if a > 0 && b > 0 {
 		return math.Sqrt(a*a + b*b)
@@ -46,7 +46,7 @@ func corner(a, b float64) float64 {
 
 type circle struct{ radius float64 }
 
-// Circle is centred on the origin.
+// Circle returns a circle centred on the origin.
 func Circle(radius float64) (Profile, error) {
 	if err := checkLength("radius", radius); err != nil {
 		return nil, err
@@ -59,16 +59,16 @@ func (c circle) Bounds() (lo, hi Point) {
 	return Point{-c.radius, -c.radius}, Point{c.radius, c.radius}
 }
 
-const maxPoints = 1000 // of a polygon: each is looked at in each evaluation
+const maxPoints = 1000 // of a polygon: each evaluation visits all
 
 type polygon struct {
 	points []Point
-	turned bool // it is revolved: what lies on the axis is no outline
+	turned bool // it is revolved: sides on the axis are not part of the outline
 	lo, hi Point
 }
 
-// Polygon has the given corners, either way round, and no side that touches
-// another one. The list is copied.
+// Polygon returns a polygon with the given corners, in either direction. No side may
+// touch another one. The list is copied.
 func Polygon(points ...Point) (Profile, error) {
 	if len(points) < 3 || len(points) > maxPoints {
 		return nil, fmt.Errorf("solid: a polygon of %d points; it has to have 3 to %d", len(points), maxPoints)
@@ -99,12 +99,12 @@ func Polygon(points ...Point) (Profile, error) {
 	return g, nil
 }
 
-// turn is above 0 if a, b, c is a turn to the left, and 0 if they are in line.
+// turn is positive if a, b, c is a turn to the left, and 0 if they are collinear.
 func turn(a, b, c Point) float64 {
 	return (b[0]-a[0])*(c[1]-a[1]) - (b[1]-a[1])*(c[0]-a[0])
 }
 
-// touch tells whether the segments ab and cd have a point in common.
+// touch reports whether the segments ab and cd have a common point.
 func touch(a, b, c, d Point) bool {
 	for x := range 2 {
 		if max(a[x], b[x]) < min(c[x], d[x]) || max(c[x], d[x]) < min(a[x], b[x]) {
@@ -140,9 +140,9 @@ func (g *polygon) Distance(p Point) float64 {
 
 func (g *polygon) Bounds() (lo, hi Point) { return g.lo, g.hi }
 
-// RegularPolygon is centred on the origin. Its sides, 3 to 100 of them, touch
-// a circle of the diameter acrossFlats (the size of the spanner that fits a
-// hexagon), the first one at the right, on the x axis.
+// RegularPolygon returns a polygon with 3 to 100 sides, centred on the origin. Its sides
+// touch a circle of the diameter acrossFlats, the size of the spanner for a hexagon. The
+// first side touches it on the positive x axis.
 func RegularPolygon(sides int, acrossFlats float64) (Profile, error) {
 	if sides < 3 || sides > 100 {
 		return nil, fmt.Errorf("solid: a regular polygon of %d sides; it has to have 3 to 100", sides)
@@ -165,7 +165,7 @@ type rounded struct {
 	radius  float64
 }
 
-// Rounded is the profile grown by radius, which rounds its corners. A rounded
+// Rounded returns the profile grown by radius, which rounds its corners. A rounded
 // rectangle of 10 by 6 is Rounded(Rectangle(10-2r, 6-2r), r).
 func Rounded(p Profile, radius float64) (Profile, error) {
 	if p == nil {

@@ -10,22 +10,22 @@ import (
 	"math"
 )
 
-// A Part is one thing in a picture.
+// A Part is one object in a picture.
 type Part struct {
 	Mesh   Mesh
 	Colour color.RGBA // A is ignored
 }
 
-// RenderOptions say how a picture is taken.
+// RenderOptions configures [Render].
 type RenderOptions struct {
-	Width, Height int // in pixels; 0 is 1200 and 900
+	Width, Height int // in pixels; 0 means 1200 and 900
 
-	// Azimuth and Elevation are where the camera stands, in degrees. At 0 it
-	// looks along the y axis; it goes counter-clockwise seen from above, and
-	// up, to at most 90.
+	// Azimuth and Elevation are the direction of the camera, in degrees. At 0 it looks
+	// along the y axis. Azimuth is counter-clockwise seen from above, and Elevation is
+	// upward, to at most 90.
 	Azimuth, Elevation float64
 
-	Samples int // per pixel and direction, 1 to 4; 0 is 2
+	Samples int // per pixel and direction, 1 to 4; 0 means 2
 }
 
 const maxSamples = 1 << 25 // of a picture: each takes 20 bytes
@@ -49,11 +49,10 @@ func (o RenderOptions) view() (view, error) {
 	return looking(from, top, o.Width*o.Samples, o.Height*o.Samples), nil
 }
 
-// Render takes a picture of parts that stand on a white floor, below the lowest
-// of them, in perspective and with all of them in sight: light from the upper
-// left with its shadows, some from the right and from the sky. It is an error
-// if a mesh fails its Check, if there is nothing to see, and if an option is out
-// of its range.
+// Render draws parts above a white floor, which is below the lowest of them, in
+// perspective and with all of them in sight. Light comes from the upper left, with
+// shadows, from the right and from the sky. An invalid mesh, an empty scene, and an
+// option out of its range are errors.
 func Render(parts []Part, o RenderOptions) (*image.RGBA, error) {
 	o.Width, o.Height, o.Samples = cmp.Or(o.Width, 1200), cmp.Or(o.Height, 900), cmp.Or(o.Samples, 2)
 	v, err := o.view()

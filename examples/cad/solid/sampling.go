@@ -2,24 +2,24 @@ package solid
 
 import "math"
 
-// A crossing is where the surface crosses an edge of the grid, and the
-// direction in which the distance grows there.
+// A crossing is a point where the surface crosses an edge of the grid, and the gradient
+// of the distance there.
 type crossing struct{ at, normal Vec }
 
-// sampling is what one goroutine keeps to work on a block.
+// sampling is the working memory of one goroutine for a block.
 type sampling struct {
 	distances [corners * corners * corners]float64
 	crossings [3][corners * corners * corners]crossing // of the edges that start at a corner; others are stale
 }
 
-// stride is how far apart corners of a block are along each axis.
+// stride is the distance between corners of a block along each axis.
 var stride = [3]int{1, corners, corners * corners}
 
-// block finds the surface's sheets in the cells of a block, and a vertex for
-// each. It returns nil if there are none.
+// block finds the surface's sheets in the cells of a block, and a vertex for each. It
+// returns nil if there are none.
 func (w *sampling) block(g *grid, number int) *block {
 	start := g.start(number)
-	const radius = side * 0.8661 // from the middle to a corner: half of √3
+	const radius = side * 0.8661 // from the centre to a corner: half of √3
 	middle := g.corner(start).Add(Vec{side, side, side}.Mul(g.cell / 2))
 	if math.Abs(g.solid.Distance(middle)) > radius*g.cell {
 		return nil
@@ -33,8 +33,8 @@ func (w *sampling) block(g *grid, number int) *block {
 	for cell, mask := range b.masks {
 		b.first[cell] = uint16(len(b.vertices) / 3)
 		lo := g.corner(plus(start, place3(cell, side)))
-		// Edges sharper than a right angle end where cells know nothing of
-		// them: vertices may go half a cell out to meet them.
+		// The cells around an acute edge may not contain it: vertices may be up to half a cell
+		// outside to reach it.
 		within := Box{lo, lo.Add(Vec{g.cell, g.cell, g.cell})}.grown(g.cell / 2)
 		for sheet := range patterns[mask].sheets {
 			b.add(w.vertex(cell, mask, uint8(sheet), within))
@@ -44,12 +44,12 @@ func (w *sampling) block(g *grid, number int) *block {
 	return b
 }
 
-// place3 is where the i-th thing is in a cube of n³ of them.
+// place3 returns the position of index i in a cube of n³ elements.
 func place3(i, n int) [3]int { return [3]int{i % n, i / n % n, i / n / n} }
 
 func plus(a, b [3]int) [3]int { return [3]int{a[0] + b[0], a[1] + b[1], a[2] + b[2]} }
 
-// cornerOf is the number of a cell's corner c among the block's corners.
+// cornerOf returns the index of a cell's corner c among the block's corners.
 func cornerOf(cell, c int) int {
 	p := place3(cell, side)
 	return p[0] + c&1 + corners*(p[1]+c>>1&1) + corners*corners*(p[2]+c>>2&1)
@@ -59,8 +59,8 @@ func (b *block) add(v Vec) {
 	b.vertices = append(b.vertices, float32(v[0]), float32(v[1]), float32(v[2]))
 }
 
-// sample measures the distance at the block's corners. Where the surface is
-// cells away, the next corners of the row have the same sign.
+// sample measures the distance at the block's corners. If the surface is cells away, the
+// next corners of the row have the same sign.
 func (w *sampling) sample(g *grid, start [3]int) {
 	for row := 0; row < len(w.distances); row += corners {
 		for x := 0; x < corners; {
@@ -74,8 +74,8 @@ func (w *sampling) sample(g *grid, start [3]int) {
 	}
 }
 
-// readMasks sets the masks of the cells, and returns whether any has both
-// corners inside and outside.
+// readMasks sets the masks of the cells, and reports whether any has both corners inside
+// and outside.
 func (w *sampling) readMasks(b *block) (any bool) {
 	for cell := range b.masks {
 		var mask uint8
@@ -103,8 +103,8 @@ func (w *sampling) cross(g *grid, start [3]int) {
 	}
 }
 
-// crossing searches for the surface on the edge along axis a, at whose ends the
-// distances are d0 and d1, by false position (the Illinois variant).
+// crossing searches for the surface on the edge along axis a, with distances d0 and d1
+// at its ends, by false position (the Illinois variant).
 func (g *grid) crossing(from Vec, a int, d0, d1 float64) crossing {
 	t0, t1 := 0.0, g.cell
 	x, d := from, 0.0
@@ -131,9 +131,9 @@ func (g *grid) crossing(from Vec, a int, d0, d1 float64) crossing {
 	return crossing{x, normal.unit()}
 }
 
-// vertex returns the point that lies best on the planes through a sheet's
-// crossings: on an edge or a corner if they meet in one. A little weight pulls
-// to the crossings' middle where the planes leave a direction open.
+// vertex returns the best-fitting point on the planes through a sheet's crossings: on an
+// edge or a corner if they meet in one. A small weight pulls it to the centre of the
+// crossings in directions that the planes leave free.
 func (w *sampling) vertex(cell int, mask, sheet uint8, within Box) Vec {
 	var middle Vec
 	var found [12]crossing
@@ -162,16 +162,16 @@ func (w *sampling) vertex(cell int, mask, sheet uint8, within Box) Vec {
 	return v
 }
 
-// solve returns the x with m·x = right, of a symmetric m that has an inverse.
+// solve returns the x with m·x = right, for a symmetric invertible m.
 func solve(m [3]Vec, right Vec) Vec {
 	yz, zx, xy := m[1].Cross(m[2]), m[2].Cross(m[0]), m[0].Cross(m[1])
 	x := yz.Mul(right[0]).Add(zx.Mul(right[1])).Add(xy.Mul(right[2]))
 	return x.Mul(1 / m[0].Dot(yz))
 }
 
-// forks adds two vertices for each forked face at a lower side of a cell: amid
-// the line that cuts off an inside corner, and that with the lower place on the
-// second of the face's axes first.
+// forks adds two vertices for each forked face at a lower side of a cell, in the middle
+// of each line that cuts off an inside corner. The first is for the line with the lower
+// position on the second of the face's axes.
 func (w *sampling) forks(b *block) {
 	for cell, mask := range b.masks {
 		for a := range 3 {

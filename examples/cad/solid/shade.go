@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// A scene is what the camera sees, in samples, and what is needed to light it.
+// A scene holds what the camera sees, in samples, and the data for lighting.
 type scene struct {
 	view    view
 	samples []seen
 	colours []Vec // of the parts, linear
 
-	key, fill Vec // the ways to the lights
+	key, fill Vec // directions to the lights
 	lamp      view
-	reach     []float32 // how near the nearest thing is to the lamp, by its samples
-	texel     float64   // size of such a sample
+	reach     []float32 // depth map of the lamp
+	texel     float64   // size of a sample of the depth map
 	floor     float64   // its z
 }
 
@@ -33,7 +33,7 @@ func newScene(v view, parts []Part) *scene {
 	for i := range s.reach {
 		s.reach[i] = float32(math.Inf(-1))
 	}
-	level := Vec{v.right[1], -v.right[0], 0} // back, made level
+	level := Vec{v.right[1], -v.right[0], 0} // horizontal part of back
 	s.key = v.right.Mul(-0.75).Add(level.Mul(0.5)).Add(Vec{0, 0, 1}).unit()
 	s.fill = v.right.Mul(0.9).Add(v.back.Mul(0.6)).Add(v.up.Mul(0.1)).unit()
 	s.lamp = looking(s.key, v.right, lampSamples, lampSamples)
@@ -58,12 +58,12 @@ func newScene(v view, parts []Part) *scene {
 	return s
 }
 
-// cornerNormals returns a normal for each corner of each triangle: the mean of
-// the triangles around the vertex that are not across a sharp edge.
+// cornerNormals returns a normal for each corner of each triangle: the mean of the
+// triangles around the vertex that are not across a sharp edge.
 func cornerNormals(m Mesh) []Vec {
 	const crease = 0.8 // cosine of 37°
 	faces := make([]Vec, m.Len())
-	start := make([]int, len(m.Vertices)/3+1) // of a vertex's triangles in around
+	start := make([]int, len(m.Vertices)/3+1) // start of each vertex's triangles in around
 	for i := range faces {
 		a, b, c := m.triangle(i)
 		faces[i] = b.Sub(a).Cross(c.Sub(a))
@@ -92,8 +92,8 @@ func cornerNormals(m Mesh) []Vec {
 	return normals
 }
 
-// lit is how much of the lamp a point sees, from 0 to 1: the mean over a square
-// of taps² samples, gap apart.
+// lit returns how much of the lamp a point sees, from 0 to 1: the mean over a square of
+// taps² samples, gap apart.
 func (s *scene) lit(p Vec, taps int, gap float64) float64 {
 	x, y, near := s.lamp.project(p)
 	free := 0
@@ -109,10 +109,10 @@ func (s *scene) lit(p Vec, taps int, gap float64) float64 {
 	return float64(free) / float64(taps*taps)
 }
 
-// pixel is the mean of per² samples.
+// pixel returns the mean of per² samples.
 func (s *scene) pixel(x, y, per int) color.RGBA {
 	var sum Vec
-	var backdrop Vec // which is smooth: once a pixel will do
+	var backdrop Vec // smooth, so once a pixel suffices
 	for j := range per {
 		for i := range per {
 			u, v := x*per+i, y*per+j
@@ -132,23 +132,24 @@ func (s *scene) pixel(x, y, per int) color.RGBA {
 	return color.RGBA{display(sum[0]), display(sum[1]), display(sum[2]), 255}
 }
 
-// surface is the light from a point towards the eye.
+// surface returns the light from a point towards the eye.
 func (s *scene) surface(at seen, p, toEye Vec) Vec {
 	n := Vec{float64(at.normal[0]), float64(at.normal[1]), float64(at.normal[2])}
 	key := max(0, n.Dot(s.key))
-	if key > 0 { // a step off the surface, so that it does not shade itself
+	if key > 0 { // offset from the surface to avoid self-shadowing
 		key *= s.lit(p.Add(n.Mul(2.5*s.texel)).Add(s.key.Mul(1.5*s.texel)), 4, 0.9)
 	}
 	diffuse := 0.95*key + 0.22*max(0, n.Dot(s.fill)) + 0.16 + 0.12*n[2]
 	half := s.key.Add(toEye).unit()
 	gloss := 0.30*key*math.Pow(max(0, n.Dot(half)), 40) + 0.08*math.Pow(max(0, n.Dot(s.fill.Add(toEye).unit())), 25)
-	// At grazing angles a surface mirrors the bright room around it.
+	// At grazing angles a surface mirrors the bright surroundings.
 	rim := 0.25 * math.Pow(1-max(0, n.Dot(toEye)), 4) * (0.6 + 0.4*n[2])
 	sheen := gloss + rim
 	return s.colours[at.part].Mul(diffuse).Add(Vec{sheen, sheen, sheen})
 }
 
-// backdrop is the floor and the wall behind, which run into each other.
+// backdrop returns the colour of the floor and of the wall behind it, without an edge
+// between them.
 func (s *scene) backdrop(x, y float64) Vec {
 	u, v := x/float64(s.view.width)-0.5, y/float64(s.view.height)-0.45
 	light := 0.90 - 0.45*(u*u+v*v)

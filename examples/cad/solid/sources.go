@@ -6,11 +6,11 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// The sources make the code known: a result is computed again when the code
-// that makes it has changed, and only then.
+// The embedded sources identify the code: a result is computed again if and only if its
+// code has changed.
 //
 //go:embed *.go
 var files embed.FS
 
-// How many processors share the work does not change what comes out.
+// The number of processors does not change results.
 var _ = source.Register(files, source.Options{Pure: []string{"runtime.GOMAXPROCS"}})

@@ -13,7 +13,7 @@ func WriteSTL(w io.Writer, m Mesh) error {
 		return err
 	}
 	to := bufio.NewWriter(w)
-	var header [84]byte // 80 bytes of comment, which is left empty, and the number of triangles
+	var header [84]byte // 80 bytes of empty comment, and the number of triangles
 	binary.LittleEndian.PutUint32(header[80:], uint32(m.Len()))
 	if _, err := to.Write(header[:]); err != nil {
 		return err

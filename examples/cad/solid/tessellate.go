@@ -17,20 +17,18 @@ const (
 	maxCells = 1 << 28
 )
 
-// Tessellate makes the mesh of a solid on a grid of cubes with edges of length
-// cell. The mesh is watertight: each edge belongs to exactly two triangles.
-// Edges and corners stay sharp; details smaller than a cell are lost. The same
-// solid and cell give the same bytes on one kind of processor, however many there
-// are.
+// Tessellate returns the mesh of a solid on a grid of cubes with edges of length cell.
+// The mesh is watertight: each edge belongs to exactly two triangles. Edges and corners
+// stay sharp; details smaller than a cell are lost. On one type of processor, the same
+// solid and cell give the same bytes, for any number of processors.
 //
-// It is dual contouring (Ju, Losasso, Schaefer, Warren: Dual Contouring of
-// Hermite Data, 2002), with a vertex for each sheet of the surface in a cell
-// (Nielson: Dual Marching Cubes, 2004). Blocks of cells that are farther from
-// the surface than they are large are skipped.
+// The algorithm is dual contouring (Ju, Losasso, Schaefer, Warren: Dual Contouring of
+// Hermite Data, 2002), with a vertex for each sheet of the surface in a cell (Nielson:
+// Dual Marching Cubes, 2004). Blocks of cells that are farther from the surface than
+// their size are skipped.
 //
-// It is an error if the grid has more than 2²⁸ cells, if nothing of the solid is
-// found, if the solid's distance changes faster than [Solid] allows, or if ctx
-// is cancelled.
+// Errors are a grid of more than 2²⁸ cells, a solid of which nothing is found, a distance
+// that changes faster than [Solid] allows, and a cancelled ctx.
 func Tessellate(ctx context.Context, s Solid, cell float64) (Mesh, error) {
 	g, err := newGrid(s, cell)
 	if err != nil {
@@ -75,7 +73,7 @@ func Tessellate(ctx context.Context, s Solid, cell float64) (Mesh, error) {
 	return m, nil
 }
 
-// parallel calls work(0) to work(n-1). Each goroutine has a work of its own.
+// parallel calls work(0) to work(n-1). Each goroutine has its own work function.
 func parallel(ctx context.Context, n int, newWork func() func(int)) error {
 	var taken atomic.Int64
 	var all sync.WaitGroup
@@ -98,8 +96,7 @@ func parallel(ctx context.Context, n int, newWork func() func(int)) error {
 	return nil
 }
 
-// A grid is the cells around a solid, in blocks; those away from the surface
-// are nil.
+// A grid is the cells around a solid, in blocks; blocks without surface are nil.
 type grid struct {
 	solid  Solid
 	cell   float64
@@ -113,7 +110,7 @@ type block struct {
 	first     [side * side * side]uint16 // vertex of a cell's first sheet
 	forks     map[int]uint32             // first vertex of a forked face, by 3·cell + axis
 	vertices  []float32
-	base      uint32 // how many vertices the blocks before have
+	base      uint32 // number of vertices in the blocks before
 	triangles []uint32
 }
 
@@ -125,8 +122,8 @@ func newGrid(s Solid, cell float64) (*grid, error) {
 	if err := bounds.check(); err != nil {
 		return nil, err
 	}
-	// A cell and a bit all around is outside. The bit keeps faces of the
-	// solid, which like round numbers, from running along faces of cells.
+	// A cell and a bit all around is outside. The bit keeps faces of the solid, which often
+	// have round coordinates, from coinciding with faces of cells.
 	g := &grid{solid: s, cell: cell, origin: bounds.Min.Sub(Vec{1.29, 1.37, 1.43}.Mul(cell))}
 	total := 1.0
 	for a, length := range bounds.Size() {
@@ -150,8 +147,8 @@ func (g *grid) corner(at [3]int) Vec {
 	return g.origin.Add(Vec{float64(at[0]), float64(at[1]), float64(at[2])}.Mul(g.cell))
 }
 
-// find returns the block and the number in it of the cell at a place, and no
-// block if that has none of the surface.
+// find returns the block of the cell at a position, and its index in the block. The
+// block is nil if it has no surface.
 func (g *grid) find(at [3]int) (*block, int) {
 	for a := range 3 {
 		if at[a] < 0 {
@@ -162,8 +159,8 @@ func (g *grid) find(at [3]int) (*block, int) {
 	return b, at[0]%side + side*(at[1]%side+side*(at[2]%side))
 }
 
-// connect makes the triangles around the edges that start in a block. It
-// returns false if the surface goes on where no cell knows of it.
+// connect creates the triangles around the edges that start in a block. It returns false
+// if the surface continues outside all cells with a surface.
 func (g *grid) connect(b *block, number int, m Mesh) bool {
 	start := g.start(number)
 	for cell, mask := range b.masks {
@@ -180,11 +177,11 @@ func (g *grid) connect(b *block, number int, m Mesh) bool {
 	return true
 }
 
-// surround makes the triangles around the edge along axis a that starts at a
-// cell's first corner: a polygon of a vertex from each of the four cells around
-// it. Where two lines of the surface cross the face between two of the cells
-// both may join the same vertices; a vertex amid each line keeps them apart. The
-// triangles go to a block; it returns false like connect.
+// surround creates the triangles around the edge along axis a that starts at a cell's
+// first corner: a polygon with a vertex from each of the four cells around it. If two
+// lines of the surface cross the face between two of the cells, both may join the same
+// vertices; a vertex in the middle of each line separates them. The triangles go to a
+// block; it returns false like connect.
 func (g *grid) surround(to *block, at [3]int, a int, m Mesh) bool {
 	b, c := next(a), next(next(a))
 	var around [4]struct {
@@ -207,7 +204,7 @@ func (g *grid) surround(to *block, at [3]int, a int, m Mesh) bool {
 	for i, q := range around {
 		p := &patterns[q.in.masks[q.cell]]
 		loop = append(loop, q.in.base+uint32(q.in.first[q.cell])+uint32(p.sheetOf[q.edge]))
-		// Of the face to the next cell the one knows that has it as a lower side.
+		// The cell on the upper side of a face has its forks.
 		axis, upper := [4]int{b, c, b, c}[i], around[[4]int{0, 1, 3, 0}[i]]
 		if mask := upper.in.masks[upper.cell]; patterns[mask].forked>>axis&1 == 1 {
 			line := insideEnd(mask, upper.edge) >> next(next(axis)) & 1
@@ -229,8 +226,8 @@ func (g *grid) surround(to *block, at [3]int, a int, m Mesh) bool {
 	return true
 }
 
-// diagonal returns the vertex, 0 or 1, at which the diagonal of a quad starts
-// that lies closer to the surface: it follows an edge instead of cutting it.
+// diagonal returns the vertex, 0 or 1, at which the diagonal of a quad starts that is
+// closer to the surface: it follows an edge instead of cutting it.
 func (g *grid) diagonal(loop []uint32, m Mesh) int {
 	var off, length [2]float64
 	for i := range 2 {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// placed is a solid turned or mirrored, then made larger, then moved. A placed
-// solid that is placed again is one placed solid, so long chains cost nothing.
+// placed is a solid that is turned or mirrored, then scaled, then moved. Transforming a
+// placed solid gives one placed solid, so long chains cost nothing.
 type placed struct {
 	solid  Solid
 	turn   [3]Vec // rows of an orthogonal matrix
@@ -24,8 +24,8 @@ func Translate(s Solid, by Vec) (Solid, error) {
 	return place(s, straight, 1, by)
 }
 
-// Rotate turns a solid about an axis through the origin, by degrees: counter
-// clockwise when the axis points at the viewer.
+// Rotate turns a solid about an axis through the origin, by degrees: counter-clockwise
+// when the axis points at the viewer.
 func Rotate(s Solid, axis Vec, degrees float64) (Solid, error) {
 	if err := errors.Join(checkAxis("the axis", axis), checkCoordinates("the angle", degrees)); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func Rotate(s Solid, axis Vec, degrees float64) (Solid, error) {
 	return place(s, turn, 1, Vec{})
 }
 
-// Scale makes a solid factor times as large in all directions.
+// Scale scales a solid by factor in all directions.
 func Scale(s Solid, factor float64) (Solid, error) {
 	if err := checkLength("the factor", factor); err != nil {
 		return nil, err

@@ -5,30 +5,30 @@ import (
 	"math"
 )
 
-// Vec is a point or a direction: x, y, z.
+// A Vec is a point or a direction: x, y, z.
 type Vec [3]float64
 
-// Add is v + w.
+// Add returns v + w.
 func (v Vec) Add(w Vec) Vec { return Vec{v[0] + w[0], v[1] + w[1], v[2] + w[2]} }
 
-// Sub is v - w.
+// Sub returns v - w.
 func (v Vec) Sub(w Vec) Vec { return Vec{v[0] - w[0], v[1] - w[1], v[2] - w[2]} }
 
-// Mul is v, f times as long.
+// Mul returns v scaled by f.
 func (v Vec) Mul(f float64) Vec { return Vec{v[0] * f, v[1] * f, v[2] * f} }
 
-// Dot is the scalar product.
+// Dot returns the scalar product.
 func (v Vec) Dot(w Vec) float64 { return v[0]*w[0] + v[1]*w[1] + v[2]*w[2] }
 
-// Cross is the vector product.
+// Cross returns the vector product.
 func (v Vec) Cross(w Vec) Vec {
 	return Vec{v[1]*w[2] - v[2]*w[1], v[2]*w[0] - v[0]*w[2], v[0]*w[1] - v[1]*w[0]}
 }
 
-// Length is the Euclidean length.
+// Length returns the Euclidean length.
 func (v Vec) Length() float64 { return math.Sqrt(v.Dot(v)) }
 
-// unit is v with length 1; a v without length stays as it is.
+// unit returns v scaled to length 1; a zero v is unchanged.
 func (v Vec) unit() Vec {
 	if l := v.Length(); l > 0 {
 		return v.Mul(1 / l)
@@ -36,16 +36,16 @@ func (v Vec) unit() Vec {
 	return v
 }
 
-// Box is a box whose faces are parallel to the axes.
+// A Box is a box whose faces are parallel to the axes.
 type Box struct{ Min, Max Vec }
 
-// emptyBox holds nothing: the start of a search for bounds.
+// emptyBox returns a box that contains nothing: the start of a search for bounds.
 func emptyBox() Box {
 	inf := math.Inf(1)
 	return Box{Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}}
 }
 
-// Size is the lengths of the edges.
+// Size returns the lengths of the edges.
 func (b Box) Size() Vec { return b.Max.Sub(b.Min) }
 
 func (b Box) hull(c Box) Box {
@@ -66,7 +66,7 @@ func (b Box) grown(r float64) Box {
 	return Box{b.Min.Sub(Vec{r, r, r}), b.Max.Add(Vec{r, r, r})}
 }
 
-// check refuses what has no volume, or is not within MaxLength of the origin.
+// check refuses a box without volume, or beyond MaxLength of the origin.
 func (b Box) check() error {
 	for a := range 3 {
 		if b.Min[a] < b.Max[a] && b.Min[a] >= -MaxLength && b.Max[a] <= MaxLength {
@@ -78,8 +78,8 @@ func (b Box) check() error {
 	return nil
 }
 
-// Lengths are in any unit, the same everywhere; the examples use millimetres.
-// What is shorter or longer than these is taken for a mistake.
+// Lengths are in any consistent unit; the examples use millimetres. Shorter or longer
+// lengths are treated as mistakes.
 const (
 	MinLength = 1e-6
 	MaxLength = 1e6
@@ -94,7 +94,7 @@ func checkLength(what string, v float64) error {
 
 func checkCoordinates(what string, vs ...float64) error {
 	for _, v := range vs {
-		if math.Abs(v) <= MaxLength { // not of NaN
+		if math.Abs(v) <= MaxLength { // false for NaN
 			continue
 		}
 		return fmt.Errorf("solid: %s has a coordinate %v; it has to be within %v of 0", what, v, float64(MaxLength))

@@ -2,17 +2,18 @@ package solid
 
 import "math"
 
-// A view says where points in space appear in a picture. Its eye looks against
-// back; x grows along right and y against up, both in units of samples.
+// A view maps points in space to a picture. Its eye looks against back; x grows along
+// right and y against up, both in units of samples.
 type view struct {
 	right, up, back Vec
 	eye             Vec
 	focal           float64 // samples per unit at distance 1, or everywhere if parallel
-	parallel        bool    // as sunlight sees it
+	parallel        bool    // parallel projection, as of sunlight
 	width, height   int     // in samples
 }
 
-// looking returns a view towards the origin from a direction; top is up in it.
+// looking returns a view towards the origin from a direction; top is upward in the
+// picture.
 func looking(from, top Vec, width, height int) view {
 	back := from.unit()
 	right := top.Cross(back).unit()
@@ -46,8 +47,8 @@ func (v *view) frame(parts []Part, share float64) {
 	v.eye = v.right.Mul(at[0]).Add(v.up.Mul(at[1])).Add(v.back.Mul(away))
 }
 
-// project returns where a point appears, and how near it is, which grows
-// towards the eye and is linear in x and y.
+// project returns where a point appears, and how near it is, which grows towards the eye
+// and is linear in x and y.
 func (v *view) project(p Vec) (x, y, near float64) {
 	d := p.Sub(v.eye)
 	x, y, near = d.Dot(v.right), -d.Dot(v.up), d.Dot(v.back)
@@ -59,15 +60,15 @@ func (v *view) project(p Vec) (x, y, near float64) {
 	return float64(v.width)/2 + x*scale, float64(v.height)/2 + y*scale, near
 }
 
-// ray leads from the eye of a perspective through a sample: a point seen there
-// is ray/near from the eye.
+// ray returns the direction from the eye of a perspective through a sample: a point seen
+// there is ray/near from the eye.
 func (v *view) ray(x, y float64) Vec {
 	right, up := (x-float64(v.width)/2)/v.focal, (float64(v.height)/2-y)/v.focal
 	return v.right.Mul(right).Add(v.up.Mul(up)).Sub(v.back)
 }
 
-// draw calls plot for each sample that a triangle seen from the front covers,
-// with the weights of the corners.
+// draw calls plot for each sample that a triangle seen from the front covers, with the
+// weights of the corners.
 func (v *view) draw(m Mesh, plot func(triangle, sample int, near float64, weights Vec)) {
 	points := make([]Vec, len(m.Vertices)/3)
 	for i := range points {
@@ -75,7 +76,7 @@ func (v *view) draw(m Mesh, plot func(triangle, sample int, near float64, weight
 	}
 	for i := range m.Len() {
 		a, b, c := points[m.Triangles[3*i]], points[m.Triangles[3*i+1]], points[m.Triangles[3*i+2]]
-		// Twice the area, above 0 if seen from the front: y points down.
+		// Twice the area, positive if seen from the front: y points down.
 		if area := (b[1]-a[1])*(c[0]-a[0]) - (b[0]-a[0])*(c[1]-a[1]); area > 0 {
 			v.fill(a, b, c, area, func(sample int, w Vec) {
 				plot(i, sample, w.Dot(Vec{a[2], b[2], c[2]}), w)
@@ -100,7 +101,7 @@ func (v *view) fill(a, b, c Vec, area float64, plot func(sample int, weights Vec
 	}
 }
 
-// span returns which of n samples lie between the least and greatest.
+// span returns the range of n samples between the least and the greatest coordinate.
 func span(a, b, c float64, n int) (from, to int) {
 	lo, hi := min(a, b, c), max(a, b, c)
 	return int(max(0, math.Ceil(lo-0.5))), int(min(float64(n), math.Floor(hi+0.5)))

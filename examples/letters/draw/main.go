@@ -1,6 +1,6 @@
 // Draw draws the dataset of this example: 26 letters as small JPEG images with
-// their metadata, and two lists that all letters share. Its output is
-// committed; run it again to make another:
+// their metadata, and two lists that all letters share. Its output is committed.
+// To generate it again, run:
 //
 //	go run ./examples/letters/draw examples/letters/data
 package main
@@ -29,7 +29,7 @@ type ink struct {
 	rgb  color.RGBA
 }
 
-// inks are dealt out unevenly, so that groups differ in size.
+// inks are distributed unevenly, so that groups differ in size.
 var inks = []ink{
 	{"red", color.RGBA{200, 40, 40, 255}}, {"green", color.RGBA{40, 140, 60, 255}},
 	{"blue", color.RGBA{50, 80, 200, 255}}, {"green", color.RGBA{40, 140, 60, 255}},
@@ -80,11 +80,11 @@ func drawOne(prefix, letter string, ink ink) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	// Unquoted: in YAML 1.2 the letters y and n are texts like all others.
+	// Unquoted: in YAML 1.2 the letters y and n are strings like all others.
 	return os.WriteFile(prefix+"metadata.yaml", fmt.Appendf(nil, "letter: %s\ncolor: %s\n", letter, ink.name), 0o666)
 }
 
-// picture is a letter in colour on near white, drawn small and scaled up.
+// picture returns a letter in colour on near white, drawn small and scaled up.
 func picture(letter string, c color.RGBA) image.Image {
 	small := image.NewRGBA(image.Rect(0, 0, 16, 16))
 	draw.Draw(small, small.Bounds(), image.NewUniform(color.RGBA{248, 246, 240, 255}), image.Point{}, draw.Src)

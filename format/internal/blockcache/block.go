@@ -1,13 +1,13 @@
-// Package blockcache reads files of package place at any place in them, and keeps what was read: in
-// blocks, which are records of the store as all results are. So each is fetched once by all
-// goroutines and processes that share a store, is verified when it is read, and goes when the
-// store is full and it was not used for longest.
+// Package blockcache provides random access to files of package place, and caches what
+// was read in blocks, which are records of the store. So each block is fetched once by
+// all goroutines and processes that share a store, verified when it is read, and evicted
+// when the store is full.
 //
-// Blocks that lie side by side are fetched by one request. Where what is missing follows what
-// was fetched before, as when samples are read in their order, some are fetched ahead; where
-// much is missing nearby, as when they are shuffled in a window, all that lies there; and of what
-// went before it was read again, as when the order is shuffled over more than the store holds,
-// what is asked for alone, which is not kept.
+// One request fetches adjacent blocks. If the missing blocks continue an earlier fetch,
+// as in sequential reads, it also prefetches some. If many are missing nearby, as in a
+// shuffle window, it fetches the whole extent. If a block was evicted before its next
+// read, it fetches only the requested bytes and does not cache them. That happens in
+// a shuffle over more than the store holds.
 package blockcache
 
 import (
@@ -23,32 +23,34 @@ import (
 )
 
 const (
-	// Bytes is the size of a block: a photograph or two, and a hundredth of a second of a
-	// good connection. The last one of a file is shorter.
+	// Bytes is the size of a block: one or two photographs, and a hundredth of a second of
+	// a fast connection. The last block of a file is shorter.
 	Bytes = 64 << 10
-	// mostBlocks are fetched by one request, and lie in memory meanwhile.
+	// mostBlocks is the largest number of blocks per request; they are in memory during the
+	// request.
 	mostBlocks = 64
 )
 
-// A File is one of which what is read is kept. It may be used by many goroutines.
+// A File is a file with cached blocks. It may be used by many goroutines.
 type File struct {
 	*place.File
 	larder *larder.Larder
 	op     *key.Op
-	copy   *copied // of a version that is not certain
+	copy   *copied // of a file without a reliable version
 
 	misses misses
-	recent int64 // misses ago: see [misses.plan]
+	recent int64 // how many misses ago is recent: see [misses.plan]
 	beside beside
 }
 
-// code is a version, as what lies at a place does not depend on the program that asks for it: a
-// new build of the program need not fetch it again.
+// code is a version instead of the code identity, because remote content does not depend
+// on the program: a new build need not fetch it again.
 var code = key.VersionOf("github.com/larder-data/larder/format/internal/blockcache", "1")
 
-// Keep returns the file, of which l keeps what is read. With nil nothing is kept, nor of a
-// version that is not certain: such a file is copied when it is first read, and read from the
-// copy, so that all that is read is of one version. One that is too large for that is an error.
+// Keep returns the file, with l as the cache of its blocks. If l is nil, or the version
+// of the file is not reliable, nothing is cached. The second kind of file is copied at
+// the first read and read from the copy, so that all reads see one version. A file too
+// large for that is an error.
 func Keep(f *place.File, l *larder.Larder) (*File, error) {
 	k := &File{File: f}
 	if !f.Firm && f.Size > 0 {
@@ -64,11 +66,11 @@ func Keep(f *place.File, l *larder.Larder) (*File, error) {
 	return k, err
 }
 
-// Keeps reports whether what is read is kept.
+// Keeps reports whether reads are cached.
 func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !larder.IsDry(ctx) }
 
-// ReadAt fills b with what lies at a place, which must be in the file. A file that has changed
-// is an error that wraps [place.ErrChanged].
+// ReadAt fills b with the bytes at an offset, which must be in the file. A file that has
+// changed is an error that wraps [place.ErrChanged].
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	if at < 0 || int64(len(b)) > f.Size-at {
 		return fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.Name(), len(b), at, f.Size)
@@ -88,7 +90,7 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn, wait: &wait}
 		switch err := f.read(ctx, r); {
 		case errors.Is(err, larder.ErrDry) || errors.Is(err, errSize):
-			return f.File.ReadAt(ctx, b, at) // of what is only looked at nothing is kept
+			return f.File.ReadAt(ctx, b, at) // a dry run caches nothing
 		case err != nil:
 			return err
 		}
@@ -97,21 +99,21 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	return nil
 }
 
-// A read is of bytes that lie in the blocks first to last, of which at most mostBlocks are fetched
-// at once.
+// A read requests bytes in the blocks first to last; at most mostBlocks are fetched
+// together.
 type read struct {
 	to          []byte
 	at          int64
 	first, last int64
-	goesOn      bool // where another read ended
+	goesOn      bool // continues where another read ended
 	wait        *waiting
 }
 
-// A waiting is for all that is missing of what somebody reads.
+// A waiting releases the caller's worker slot while blocks are missing.
 type waiting struct {
 	ctx   context.Context
 	bytes int64
-	back  func() // nil until something is missing
+	back  func() // nil until a block is missing
 }
 
 func (w *waiting) begin() {
@@ -126,7 +128,7 @@ func (w *waiting) end() {
 	}
 }
 
-// fill copies what was asked for out of the blocks in which it lies.
+// fill copies the requested bytes out of their blocks.
 func (r read) fill(blocks [][]byte) {
 	to, from := r.to, r.at-r.first*Bytes
 	for _, b := range blocks {
@@ -135,7 +137,7 @@ func (r read) fill(blocks [][]byte) {
 	}
 }
 
-// read carries out a read.
+// read executes a read.
 func (f *File) read(ctx context.Context, r read) error {
 	missing, err := f.kept(ctx, r)
 	if err != nil || missing < 0 {
@@ -147,12 +149,13 @@ func (f *File) read(ctx context.Context, r read) error {
 		return f.fetchedOrExact(ctx, r, p)
 	}
 	if missing, err = f.kept(ctx, r); err != nil || missing < 0 {
-		return err // which came meanwhile
+		return err // fetched by another caller
 	}
 	return f.exact(ctx, r.to, r.at)
 }
 
-// kept reads blocks that are all kept, or returns which is the first that is missing, otherwise -1.
+// kept reads blocks that are all cached, or returns the index of the first missing one,
+// otherwise -1.
 func (f *File) kept(ctx context.Context, r read) (missing int64, err error) {
 	all := make([][]byte, 0, r.last-r.first+1)
 	for i := r.first; i <= r.last; i++ {
@@ -173,10 +176,10 @@ func (f *File) kept(ctx context.Context, r read) (missing int64, err error) {
 	return -1, nil
 }
 
-// errSize is the error of a block that is kept with another size than it has.
+// errSize is the error of a cached block with a wrong size.
 var errSize = errors.New("block: a block of another size")
 
-// whole holds blocks to their sizes, to which a store that others write need not keep.
+// whole checks the sizes of blocks, because other programs may write to the store.
 func (f *File) whole(first int64, all [][]byte) error {
 	for i, b := range all {
 		if int64(len(b)) != f.bytes(first+int64(i)) {
@@ -186,10 +189,10 @@ func (f *File) whole(first int64, all [][]byte) error {
 	return nil
 }
 
-// bytes is how many there are in a block.
+// bytes returns the size of a block.
 func (f *File) bytes(i int64) int64 { return min(Bytes, f.Size-i*Bytes) }
 
-// call is how a block is found or fetched.
+// call describes how a block is looked up or fetched.
 func (f *File) call(i int64) (larder.Call[*array.Array], error) {
 	a, err := f.op.Call(i)
 	if err != nil {
@@ -204,7 +207,8 @@ func (f *File) call(i int64) (larder.Call[*array.Array], error) {
 	}}, nil
 }
 
-// plan says what is fetched where a block is missing: of a file that comes as a whole only, all.
+// plan returns what to fetch for a missing block: the whole file, if it can only be read
+// as a whole.
 func (f *File) plan(r read, missing int64) plan {
 	all := (f.Size + Bytes - 1) / Bytes
 	if f.Whole {
@@ -213,9 +217,8 @@ func (f *File) plan(r read, missing int64) plan {
 	return f.misses.plan(r, missing, all, f.recent)
 }
 
-// fetchedOrExact has blocks fetched of which one is missing. Where something of what is fetched with
-// them cannot be had, or of what somebody else fetches with one of them, what was asked for is tried
-// alone.
+// fetchedOrExact fetches blocks, one of which is missing. If the additional blocks fail,
+// or those that another caller fetches, it tries the requested bytes alone.
 func (f *File) fetchedOrExact(ctx context.Context, r read, p plan) error {
 	err := f.fetched(ctx, r, p)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrDry) || errors.Is(err, place.ErrChanged) {
@@ -225,7 +228,7 @@ func (f *File) fetchedOrExact(ctx context.Context, r read, p plan) error {
 	return f.File.ReadAt(ctx, r.to, r.at)
 }
 
-// fetched has blocks fetched of which one is missing, and what is planned beside them.
+// fetched fetches missing blocks together with the planned ones.
 func (f *File) fetched(ctx context.Context, r read, p plan) error {
 	batch := larder.Batch[*array.Array]{Compute: func(ctx context.Context, missing []int) ([]*array.Array, error) {
 		numbers := make([]int64, len(missing))

@@ -10,11 +10,11 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// mostCopied bounds files of which a copy is made, in bytes: it lies on the disk of this machine.
+// mostCopied is the largest size in bytes of a file that is copied to the local disk.
 var mostCopied int64 = 1 << 30
 
-// tooLarge refuses a file of which no copy is made. In place of one, what was read once could be
-// compared with what is read later, but two seconds of patience do the same.
+// tooLarge refuses a file that is too large to copy. Comparing later reads with earlier
+// ones would also work, but waiting two seconds has the same effect.
 func tooLarge(f *place.File) error {
 	if f.Size <= mostCopied {
 		return nil
@@ -22,15 +22,15 @@ func tooLarge(f *place.File) error {
 	return &place.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", mostCopied, f.Size)}
 }
 
-// copied is a copy of a file, in a temporary file without a name. It is made once.
+// copied is a copy of a file, in an unnamed temporary file. It is made once.
 type copied struct {
-	making chan struct{} // has room for who makes it
+	making chan struct{} // a lock, held by the copying goroutine
 	file   *os.File      // nil before
 }
 
 func newCopied() *copied { return &copied{making: make(chan struct{}, 1)} }
 
-// readAt fills b with what lies at a place.
+// readAt fills b with the bytes at an offset.
 func (c *copied) readAt(ctx context.Context, f *place.File, b []byte, at int64) error {
 	from, err := c.get(ctx, f)
 	if err != nil {
@@ -42,7 +42,8 @@ func (c *copied) readAt(ctx context.Context, f *place.File, b []byte, at int64) 
 	return nil
 }
 
-// get returns the copy, or has it made. What failed for one is tried by the next.
+// get returns the copy, and makes it if necessary. After a failure, the next caller
+// tries again.
 func (c *copied) get(ctx context.Context, f *place.File) (*os.File, error) {
 	select {
 	case c.making <- struct{}{}:
@@ -57,7 +58,7 @@ func (c *copied) get(ctx context.Context, f *place.File) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: copy: %w; temporary files are in the folder that TMPDIR names", f.Name(), err)
 	}
-	_ = os.Remove(to.Name()) // where open files cannot be removed it stays until the folder is cleared
+	_ = os.Remove(to.Name()) // on systems that cannot remove open files, it stays
 	if err := f.Copy(ctx, to); err != nil {
 		return nil, errors.Join(err, to.Close())
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// bridged blocks are fetched once more sooner than what lies about them by a request each.
+// bridged is the number of blocks whose repeated fetch is faster than one more request.
 const bridged = 2
 
-// runs fetches blocks, each run of those that lie about side by side by one request. What came
-// before something failed is kept.
+// runs fetches blocks, with one request for each run of nearly adjacent ones. Blocks
+// fetched before a failure are cached.
 func (f *File) runs(ctx context.Context, blocks []int64) (all []*array.Array, err error) {
 	all = make([]*array.Array, len(blocks))
 	for from := 0; from < len(blocks); {
@@ -34,7 +34,7 @@ func (f *File) runs(ctx context.Context, blocks []int64) (all []*array.Array, er
 	return all, nil
 }
 
-// run fetches blocks by one request, and returns those that came.
+// run fetches blocks by one request, and returns those received.
 func (f *File) run(ctx context.Context, blocks []int64) (all []*array.Array, err error) {
 	first, last := blocks[0], blocks[len(blocks)-1]
 	r, err := f.Reader(ctx, first*Bytes, (last-first)*Bytes+f.bytes(last))

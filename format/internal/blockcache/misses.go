@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// extentBlocks lie in an extent, 2 MiB: what a good connection brings in the time that a
-	// request takes before its answer begins.
+	// extentBlocks is the number of blocks of an extent, 2 MiB: what a fast connection
+	// transfers during the latency of a request.
 	extentBlocks = 32
-	// often is how many misses an extent had lately, before one has all of it fetched.
+	// often is the number of recent misses after which an extent is fetched as a whole.
 	often = 4
 )
 
-// wary is how long nothing is fetched only because it lies where something could not be had: the
-// service may have been away.
+// wary is how long speculative fetches avoid an extent after a failure, because the
+// service may be down.
 var wary = time.Minute
 
-// recent is how many misses ago is recent in a store of so many bytes, or one without a cap: as
-// many as it has extents, twice.
+// recent returns the number of misses that count as recent, for a store of the given
+// size, or without a bound: twice its number of extents.
 func recent(bytes int64) int64 {
 	if bytes <= 0 {
 		return math.MaxInt64
@@ -28,40 +28,39 @@ func recent(bytes int64) int64 {
 	return 2 * bytes / (extentBlocks * Bytes)
 }
 
-// missed counts misses of all files, which is the clock by which they are recent.
+// missed counts misses of all files, and is the clock for recent.
 var missed atomic.Int64
 
-// misses are what was read of a file, and what was fetched: several may go through it side by
-// side.
+// misses records the reads and fetches of a file. Several readers may scan it
+// concurrently.
 type misses struct {
 	mu      sync.Mutex
 	ends    [32]int64                             // of the last reads
-	reads   int                                   // modulo those
-	last    [32]struct{ first, end, ahead int64 } // blocks of which runs were fetched
-	next    int                                   // which is replaced next
+	reads   int                                   // modulo their number
+	last    [32]struct{ first, end, ahead int64 } // fetched runs of blocks
+	next    int                                   // the next to replace
 	extents map[int64]*extent
 }
 
-// An extent is a part of a file in which reads hit.
+// An extent is a part of a file, with statistics of its reads.
 type extent struct {
-	misses  [often]int64 // when, the oldest at next
+	misses  [often]int64 // times of misses, the oldest at next
 	next    int
 	fetched uint32    // a bit for each block
-	failed  time.Time // when something of it could not be had
+	failed  time.Time // time of the last failed fetch
 }
 
-// A plan says what a miss fetches: blocks from one to before another, or what was asked for and
-// no block.
+// A plan is the range of blocks that a miss fetches, or no block, for only the requested
+// bytes.
 type plan struct {
 	from, end int64
 	exact     bool
 }
 
-// gap is what a reader who goes through a file may leave out, in bytes: headers, and what fills
-// up blocks.
+// gap is the number of bytes that a sequential reader may skip: headers and padding.
 const gap = 4 << 10
 
-// note notes a read, and reports whether it goes on where another one of the last ended.
+// note records a read, and reports whether it continues where a recent one ended.
 func (m *misses) note(at, n int64) (goesOn bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,13 +75,14 @@ func (m *misses) note(at, n int64) (goesOn bool) {
 	return goesOn
 }
 
-// plan says what a read fetches of a file of so many blocks of which one that it needs is missing.
-// recent is how many misses ago is recent.
+// plan decides what a read with a missing block fetches from a file of the given number
+// of blocks. recent is the number of misses that count as recent.
 //
-// Where what is missing follows what was fetched, some is fetched ahead. An extent that misses
-// often is fetched as a whole: reads that are shuffled in a window hit each of its blocks soon. And
-// a block that was fetched before and is gone was not worth its room: reads that are shuffled over
-// more than the store holds get what they ask for, and the store keeps what it has.
+// Blocks that continue an earlier fetch cause prefetching. An extent with frequent
+// misses is fetched as a whole, because a shuffle window soon reads each of its blocks.
+// A block that was fetched before and evicted was not worth its space, as in a shuffle
+// over more than the store holds. Then only the requested bytes are fetched, and the
+// store keeps what it has.
 func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,8 +105,8 @@ func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 	return p
 }
 
-// failed notes that something between blocks could not be had: what is only fetched because it
-// lies there is not tried for a while.
+// failed records that a fetch of blocks failed. Speculative fetches avoid them for a
+// while.
 func (m *misses) failed(from, end int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *misses) failed(from, end int64) {
 	}
 }
 
-// fetched notes blocks that are kept.
+// fetched records cached blocks.
 func (m *misses) fetched(from, end int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,9 +124,9 @@ func (m *misses) fetched(from, end int64) {
 	}
 }
 
-// ahead says how many blocks are fetched beyond those that are needed: none at first, and twice
-// as many each time that what is missing goes on where a fetch ended, in which case it follows.
-// Who needs what a fetch has that is under way waits for that one.
+// ahead returns the number of blocks to prefetch: none at first, and twice as many each
+// time that a miss follows the end of a fetch. follows reports that. A caller that needs
+// blocks of a running fetch waits for it.
 func (m *misses) ahead(r read) (n int64, follows bool) {
 	first, last := r.first, r.last
 	for i := range m.last {
@@ -146,7 +146,7 @@ func (m *misses) ahead(r read) (n int64, follows bool) {
 	return 0, false
 }
 
-// extent returns that in which a block lies.
+// extent returns the extent of a block.
 func (m *misses) extent(block int64) *extent {
 	if m.extents == nil {
 		m.extents = map[int64]*extent{}
@@ -159,13 +159,13 @@ func (m *misses) extent(block int64) *extent {
 	return x
 }
 
-// failsLately reports whether something of it could not be had lately.
+// failsLately reports whether a fetch from the extent failed recently.
 func (x *extent) failsLately() bool { return !x.failed.IsZero() && time.Since(x.failed) < wary }
 
 // has reports whether a block was fetched before.
 func (x *extent) has(block int64) bool { return x.fetched>>(block%extentBlocks)&1 == 1 }
 
-// miss notes a miss, and reports whether there were many lately.
+// miss records a miss, and reports whether there were many recently.
 func (x *extent) miss(now, recent int64) bool {
 	oldest := x.misses[x.next]
 	x.misses[x.next] = now

@@ -7,17 +7,18 @@ import (
 )
 
 const (
-	// margin is what is fetched around a piece, once pieces turned out to lie side by side: the
-	// items of a sample, which are asked for one after another.
+	// margin is the number of bytes fetched around a piece, once pieces turn out to be
+	// adjacent, like the items of a sample that are requested in sequence.
 	margin = 4 << 10
-	// heldPieces were fetched last, of all files; they have less than half a block each, mostly.
+	// heldPieces is the number of the most recent pieces held, of all files. Most have less
+	// than half a block.
 	heldPieces = 128
 )
 
-// beside counts reads, and those that were near another one.
+// beside counts reads, and those near another read.
 type beside struct{ reads, near atomic.Int64 }
 
-// often reports whether one in four was; now is of one more.
+// often reports whether one read in four was near another; now is about the current one.
 func (c *beside) often(now bool) bool {
 	if now {
 		c.near.Add(1)
@@ -25,7 +26,7 @@ func (c *beside) often(now bool) bool {
 	return 4*c.near.Load() >= c.reads.Add(1)
 }
 
-// A piece is a part of a file that was fetched as it was asked for.
+// A piece is a part of a file, fetched exactly as requested.
 type piece struct {
 	of   *File
 	at   int64
@@ -34,7 +35,7 @@ type piece struct {
 
 func (p piece) end() int64 { return p.at + int64(len(p.data)) }
 
-// pieces are those that were fetched last.
+// pieces are the pieces fetched most recently.
 type pieces struct {
 	mu   sync.Mutex
 	last [heldPieces]piece
@@ -43,7 +44,8 @@ type pieces struct {
 
 var lately pieces
 
-// read fills b with what one of them has; otherwise near says that one ends or begins about there.
+// read fills b from a piece that contains it; otherwise near reports whether a piece
+// ends or begins close to it.
 func (p *pieces) read(f *File, b []byte, at int64) (ok, near bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +71,7 @@ func (p *pieces) hold(one piece) {
 	p.next = (p.next + 1) % len(p.last)
 }
 
-// exact fills b with what lies at a place, of which nothing is kept in the store.
+// exact fills b with the bytes at an offset, without caching them in the store.
 func (f *File) exact(ctx context.Context, b []byte, at int64) error {
 	ok, near := lately.read(f, b, at)
 	if ok {

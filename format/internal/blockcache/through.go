@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// From returns what reads the file at any place, for one goroutine, with what ends it. Small
-// reads that follow each other are no request each.
+// From returns random access to the file for one goroutine, and a function that ends it.
+// Consecutive small reads are combined into fewer requests.
 func (f *File) From(ctx context.Context) (from io.ReaderAt, done func() error) {
 	if !f.Keeps(ctx) {
 		s := f.Stream(ctx)
@@ -16,13 +16,13 @@ func (f *File) From(ctx context.Context) (from io.ReaderAt, done func() error) {
 	return readerAt{ctx, f}, func() error { return nil }
 }
 
-// A Stream goes through a file: see [place.Stream].
+// A Stream reads a file sequentially: see [place.Stream].
 type Stream interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// Stream returns what goes through the file and keeps none of it.
+// Stream returns a sequential reader that caches nothing.
 func (f *File) Stream(ctx context.Context) Stream {
 	if f.copy != nil {
 		return readerAt{ctx, f}
@@ -33,7 +33,7 @@ func (f *File) Stream(ctx context.Context) Stream {
 // Close implements io.Closer.
 func (r readerAt) Close() error { return nil }
 
-// readerAt reads kept blocks.
+// readerAt reads cached blocks.
 type readerAt struct {
 	ctx context.Context
 	of  *File

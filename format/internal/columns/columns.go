@@ -1,8 +1,8 @@
-// Package columns is about tables whose columns have types, Parquet and Arrow: how a value of a
-// column is an item.
+// Package columns converts between items and the typed columns of tables (Parquet and
+// Arrow).
 //
-// A value is a number, a text, bytes, a truth value or nil, or a list or a mapping of such, as
-// documents have them. Lists of numbers are arrays, if all of them are as long as each other.
+// A value is a number, a string, bytes, a boolean or nil, or a list or mapping of these,
+// as in documents. Lists of numbers are arrays, if all of them have equal length.
 package columns
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// Formats says how the bytes or texts of columns are read: item to extension.
+// Formats maps items to the extensions of the bytes or strings in their columns.
 type Formats map[string]string
 
-// Check refuses what is no extension.
+// Check refuses unknown extensions.
 func (f Formats) Check() error {
 	for item, ext := range f {
 		if err := dataset.CheckExt(ext); err != nil {
@@ -30,9 +30,9 @@ func (f Formats) Check() error {
 	return nil
 }
 
-// Item is a value of a column as an item: bytes as they are, an array, or else a document. A text
-// is one, too, unless an extension was given for it. A document is JSON, or YAML if a float in it is
-// infinite or no number. isDocument says that a text is JSON.
+// Item returns a column value as an item: unchanged bytes, an array, or else a document.
+// A string is a document, too, unless it has an extension. A document is JSON, or YAML
+// if it has an infinite or NaN float. isDocument says that a string is JSON.
 func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error) {
 	ext, said := f[name]
 	switch v := v.(type) {
@@ -52,7 +52,7 @@ func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error
 			return dataset.CheckedBytes("json", []byte(v))
 		}
 	case float64:
-		if !isFinite(v) { // an array, so that a table keeps it with its type
+		if !isFinite(v) { // an array, so that a table preserves its type
 			a, err := array.New(array.Float64, nil, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 			return dataset.NewItem("npy", a), err
 		}
@@ -62,10 +62,10 @@ func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error
 	if isFinite(v) {
 		return dataset.NewItem("json", v), nil
 	}
-	return dataset.NewItem("yaml", v), nil // which has the floats that JSON has not
+	return dataset.NewItem("yaml", v), nil // YAML has the floats that JSON lacks
 }
 
-// isFinite reports whether no float in a document is infinite or no number.
+// isFinite reports whether a document has no infinite or NaN float.
 func isFinite(v any) bool {
 	switch v := v.(type) {
 	case float64:
@@ -86,11 +86,12 @@ func isFinite(v any) bool {
 	return true
 }
 
-// Shape returns the shape of lists in lists that all have numbers in them, by how deep each
-// number begins: 0 is the first of all, 1 the first of a list in the outermost one, and depth a
-// number that follows another. ok is false if lists that lie side by side are not of one length.
+// Shape returns the shape of nested lists of numbers. begins has the depth at which each
+// number begins: 0 for the first of all, 1 for the first of a list in the outermost one,
+// and depth for a number that follows another. ok is false if lists at one depth have
+// different lengths.
 func Shape(begins []byte, depth int) (shape []int, ok bool) {
-	starts := make([]int, depth+1) // how many begin at most so deep
+	starts := make([]int, depth+1) // how many begin at most at each depth
 	for _, b := range begins {
 		if int(b) > depth {
 			return nil, false

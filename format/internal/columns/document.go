@@ -10,8 +10,9 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// Mapping returns entries, which are mappings with a key and a value, as one mapping; or as they
-// are, if a key is no text, or is there twice, as one of two would be lost.
+// Mapping returns entries, which are mappings with a key and a value, as one mapping. It
+// returns them unchanged if a key is not a string or occurs twice, because one of two
+// values would be lost.
 func Mapping(entries []any, key, value string) any {
 	object := make(map[string]any, len(entries))
 	for _, v := range entries {
@@ -28,13 +29,13 @@ func Mapping(entries []any, key, value string) any {
 	return object
 }
 
-// UUID is the text of 16 bytes.
+// UUID formats 16 bytes as a string.
 func UUID(b []byte) string {
 	h := hex.EncodeToString(b)
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
-// Lists is an array as lists in lists of the numbers or truth values that documents have.
+// Lists returns an array as nested lists of numbers or booleans.
 func Lists(a *array.Array) any {
 	var list func(shape []int, data []byte) any
 	list = func(shape []int, data []byte) any {
@@ -50,7 +51,7 @@ func Lists(a *array.Array) any {
 	return list(a.Shape, a.Data)
 }
 
-// number is an element of an array.
+// number returns an element of an array.
 func number(of array.DType, b []byte) any {
 	little := binary.LittleEndian
 	switch of {

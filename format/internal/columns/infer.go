@@ -12,14 +12,14 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// mostLeaves bounds how many leaves a table has, and mostLevels how deep they lie: objects that are
+// mostLeaves bounds the leaves of a table, and mostLevels their depth: objects that are
 // used as mappings have as many fields as there are keys.
 const (
 	mostLeaves = 2000
 	mostLevels = 200
 )
 
-// kindOf returns what a column must hold to hold a value of a sample.
+// kindOf returns the kind of column that can hold a value of a sample.
 func kindOf(v any, sample int) (*Kind, error) {
 	k := &Kind{seen: sample}
 	switch v := v.(type) {
@@ -69,7 +69,8 @@ func kindOf(v any, sample int) (*Kind, error) {
 	return k, nil
 }
 
-// merge returns the kind that holds what both hold. path is where in an item they are.
+// merge returns the kind that holds the values of both. path is their location in an
+// item.
 func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
 	switch {
 	case other.Of == Null:
@@ -94,7 +95,7 @@ func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
 	return nil, component.Unfit(fmt.Errorf("%sit is %v in sample %d and %v in sample %d; convert one of them, or say types: {ITEM: json}", path, k.short(), k.seen, other.short(), other.seen))
 }
 
-// short is a kind for a message.
+// short formats a kind for a message.
 func (k *Kind) short() string {
 	switch k.Of {
 	case List:
@@ -147,7 +148,7 @@ func sameNames(a, b []Field) bool {
 	return slices.EqualFunc(a, b, func(a, b Field) bool { return a.Name == b.Name })
 }
 
-// check refuses what no file can have.
+// check refuses kinds that no file can have.
 func (k *Kind) check(depth int) error {
 	switch {
 	case depth > mostLevels:

@@ -9,24 +9,24 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// A Kind is what a column that is written holds: values of a type, lists or structs. Any value may
+// A Kind is the type of a written column: scalar values, lists or structs. Any value may
 // be missing.
 type Kind struct {
-	Of     string  // the name of a type, such as int64 or string; or null, list, struct
+	Of     string  // a scalar type, such as int64 or string; or null, list, struct
 	Elem   *Kind   // of a list
 	Fields []Field // of a struct, by name
 
-	seen int    // the first sample that has such a value
-	fits uint32 // of numbers of documents: the types that hold them all, a bit for each
+	seen int    // the first sample with such a value
+	fits uint32 // of numbers in documents: a bit for each type that holds them all
 }
 
-// A Field is a part of a struct.
+// A Field is a field of a struct.
 type Field struct {
 	Name string
 	Kind *Kind
 }
 
-// types are those of values; numbers lie in columns as they lie in arrays.
+// types are the scalar types; numbers have the encoding of arrays.
 var types = map[string]array.DType{
 	"bool": array.Bool,
 	"int8": array.Int8, "int16": array.Int16, "int32": array.Int32, "int64": array.Int64,
@@ -35,14 +35,14 @@ var types = map[string]array.DType{
 	"string": 0, "binary": 0, "json": 0,
 }
 
-// Of the kinds that are no types.
+// The kinds that are not scalar types.
 const (
 	Null   = "null" // no value
 	List   = "list"
 	Struct = "struct"
 )
 
-// DType is the type of arrays whose elements are values of a kind; 0 of what are no numbers.
+// DType returns the element type of arrays of such values, or 0 if they are not numbers.
 func (k *Kind) DType() array.DType { return types[k.Of] }
 
 func (k *Kind) String() string {
@@ -59,7 +59,7 @@ func (k *Kind) String() string {
 	return k.Of
 }
 
-// ParseKind reads what String writes of types and lists of them.
+// ParseKind parses the String of scalar types and lists of them.
 func ParseKind(text string) (*Kind, error) {
 	of, depth := text, 0
 	for strings.HasPrefix(of, "list<") && strings.HasSuffix(of, ">") {
@@ -72,7 +72,7 @@ func ParseKind(text string) (*Kind, error) {
 	return listed(&Kind{Of: of}, depth), nil
 }
 
-// listed is lists in lists of a kind.
+// listed returns nested lists of a kind.
 func listed(k *Kind, depth int) *Kind {
 	for range depth {
 		k = &Kind{Of: List, Elem: k, seen: k.seen}
@@ -80,15 +80,15 @@ func listed(k *Kind, depth int) *Kind {
 	return k
 }
 
-// A Leaf is a part of a kind that has values of its own, in lists and structs or not.
+// A Leaf is a part of a kind with its own values, possibly in lists and structs.
 type Leaf struct {
-	Path []string // from the column; of a list it goes on with list and element, as in Parquet
+	Path []string // from the column; a list adds list and element, as in Parquet
 	Kind *Kind
-	Rep  int // in how many lists it lies
-	Def  int // the level of a value that is there: see [Piece]
+	Rep  int // number of enclosing lists
+	Def  int // the level of an existing value: see [Piece]
 }
 
-// leaves appends those of a kind, in order.
+// leaves appends the leaves of a kind, in order.
 func (k *Kind) leaves(to []Leaf, path []string, rep, def int) []Leaf {
 	path = path[:len(path):len(path)]
 	switch k.Of {
@@ -103,7 +103,7 @@ func (k *Kind) leaves(to []Leaf, path []string, rep, def int) []Leaf {
 	return append(to, Leaf{path, k, rep, def + 1})
 }
 
-// Count is how many leaves a kind has.
+// Count returns the number of leaves of a kind.
 func (k *Kind) Count() int {
 	switch k.Of {
 	case List:
@@ -118,8 +118,8 @@ func (k *Kind) Count() int {
 	return 1
 }
 
-// valueOf returns the value of an item that goes into a column: decoded if it is a document, a
-// text or an array of numbers that columns have, and else its bytes.
+// valueOf returns the column value of an item. Documents, strings and arrays of
+// supported types are decoded; others are their bytes.
 func valueOf(ctx context.Context, it *dataset.Item) (any, error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func valueOf(ctx context.Context, it *dataset.Item) (any, error) {
 	return it.Bytes(ctx)
 }
 
-// typeOf is the name of the type of an array's elements, "" if no column has it.
+// typeOf returns the type name of an array's elements, or "" if no column has it.
 func typeOf(of array.DType) string {
 	for name, t := range types {
 		if t == of {

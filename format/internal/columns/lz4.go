@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// ErrLZ4 is the error of what cannot be unpacked.
+// ErrLZ4 is the error of invalid data.
 var ErrLZ4 = errors.New("this is no LZ4, or it is damaged")
 
-// UnpackLZ4 appends what a block of LZ4 unpacks to, which may refer to what is there already, up
-// to a size of all.
+// UnpackLZ4 appends the content of an LZ4 block to out, up to the total size. The block
+// may refer to the bytes already in out.
 func UnpackLZ4(out, b []byte, size int) ([]byte, error) {
 	length := func(n int) (int, bool) {
 		for n >= 15 {
@@ -44,14 +44,14 @@ func UnpackLZ4(out, b []byte, size int) ([]byte, error) {
 		if n += 4; !ok || back == 0 || back > len(out) || n > size-len(out) {
 			return nil, ErrLZ4
 		}
-		for range n { // what is copied may overlap what it makes
+		for range n { // the copied range may overlap its result
 			out = append(out, out[len(out)-back])
 		}
 	}
 	return out, nil
 }
 
-// UnpackLZ4Frame unpacks a frame of LZ4, of so many bytes at most. Its checksums are passed over.
+// UnpackLZ4Frame decompresses an LZ4 frame of at most size bytes. It ignores checksums.
 func UnpackLZ4Frame(b []byte, size int) (out []byte, err error) {
 	if len(b) < 7 || binary.LittleEndian.Uint32(b) != 0x184D2204 {
 		return nil, ErrLZ4

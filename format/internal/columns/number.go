@@ -8,12 +8,12 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// isNumber reports whether a kind is of numbers.
+// isNumber reports whether a kind is a number.
 func (k *Kind) isNumber() bool { return k.DType() > array.Bool }
 
-// mergeNumbers returns the kind that holds what both hold, nil if none does. The numbers of
-// documents have no type of their own, so they take that of arrays beside them, if it holds them
-// all.
+// mergeNumbers returns the kind that holds the values of both, or nil. Numbers in
+// documents have no type of their own. They take the type of the array elements in the
+// column, if it holds them all.
 func (k *Kind) mergeNumbers(other *Kind) *Kind {
 	if k.fits == 0 {
 		k, other = other, k
@@ -46,7 +46,7 @@ func (k *Kind) mergeNumbers(other *Kind) *Kind {
 	return k
 }
 
-// wider is the one of two kinds that is of a type.
+// wider returns the one of two kinds that has the type.
 func (k *Kind) wider(other *Kind, of string) *Kind {
 	if k.Of == of {
 		return k
@@ -54,7 +54,7 @@ func (k *Kind) wider(other *Kind, of string) *Kind {
 	return other
 }
 
-// holders are the types that hold a number of a document as it is, a bit for each.
+// holders returns the types that hold a number of a document exactly, as bits.
 func holders(v any) (types uint32) {
 	add := func(of array.DType, ok bool) {
 		if ok {
@@ -86,7 +86,7 @@ func holders(v any) (types uint32) {
 // isSingle reports whether a float of 32 bits is the same number.
 func isSingle(v float64) bool { return float64(float32(v)) == v || math.IsNaN(v) }
 
-// half is the float of 16 bits that is the same number, if there is one.
+// half returns the equal float of 16 bits, if there is one.
 func half(v float64) (uint16, bool) {
 	if math.IsNaN(v) {
 		return 0x7E00, true

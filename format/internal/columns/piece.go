@@ -12,39 +12,39 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// A Piece is what values become in a leaf of a column that is written. The levels are those of
-// Dremel (Melnik et al. 2010) that Parquet has. Rep says how many lists a value goes on with. Def
-// says how much is there of what the value lies in: one more for each struct that is there, two more
-// for each list that has elements and one more for an empty one, and one more for the value.
+// A Piece holds values of a leaf of a written column. The levels are those of Dremel
+// (Melnik et al. 2010) in Parquet. Rep is the number of lists that a value continues.
+// Def is the number of existing levels around a value: one for each struct, two for each
+// list with elements and one for an empty list, and one for the value.
 type Piece struct {
 	Rep, Def []byte
-	// Data has the values that are there: numbers as they lie in arrays, truth values as bytes,
-	// others with their length before them in four bytes; little-endian.
+	// Data has the existing values, little-endian: numbers as in arrays, booleans as bytes,
+	// others after their length in four bytes.
 	Data   []byte
 	Values int // in Data
 }
 
-// Join appends what another piece has.
+// Join appends another piece.
 func (p *Piece) Join(other *Piece) {
 	p.Rep, p.Def, p.Data = append(p.Rep, other.Rep...), append(p.Def, other.Def...), append(p.Data, other.Data...)
 	p.Values += other.Values
 }
 
-// Size is about how many bytes a piece takes.
+// Size estimates the bytes of a piece.
 func (p *Piece) Size() int { return len(p.Data) + len(p.Def) }
 
-// Clear empties a piece, and keeps its memory.
+// Clear empties a piece, and reuses its memory.
 func (p *Piece) Clear() { *p = Piece{Rep: p.Rep[:0], Def: p.Def[:0], Data: p.Data[:0]} }
 
-// maxValue bounds a value, so that what is beside it in a piece can be counted.
+// maxValue bounds a value, so that offsets in a piece cannot overflow.
 const maxValue = 1 << 29
 
-// nothing says that there is no more than a level.
+// nothing adds levels without a value.
 func (p *Piece) nothing(rep, def int) {
 	p.Rep, p.Def = append(p.Rep, byte(rep)), append(p.Def, byte(def))
 }
 
-// put adds a value to the leaves of a kind. depth is how many lists it lies in.
+// put adds a value to the leaves of a kind. depth is the number of enclosing lists.
 func (k *Kind) put(to []Piece, v any, rep, depth, def int) error {
 	if v == nil {
 		for i := range to {
@@ -144,7 +144,7 @@ func (k *Kind) putArray(to *Piece, a *array.Array, rep, depth, def int) error {
 	return nil
 }
 
-// one appends a value that is no list.
+// one appends a value other than a list.
 func (k *Kind) one(to []byte, v any) ([]byte, error) {
 	little := binary.LittleEndian
 	switch v := v.(type) {

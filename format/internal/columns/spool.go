@@ -8,17 +8,17 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// A spool has the values of rows until all are known: in memory, and when they are many in a file
-// without a name, which goes with its last user, or the process.
+// A spool stores the values of rows until all are known: in memory, and above a bound in
+// an unnamed file. The file is removed with its last user, or the process.
 type spool struct {
 	encoding *codec.Value[[]any]
 	ends     []int64 // of rows
-	held     []byte  // of those that are not in the file
+	held     []byte  // of rows not in the file
 	file     *os.File
 	written  int64
 }
 
-// mostHeld bounds what is in memory.
+// mostHeld bounds the rows in memory, in bytes.
 const mostHeld = 8 << 20
 
 func newSpool() (*spool, error) {
@@ -26,7 +26,7 @@ func newSpool() (*spool, error) {
 	return &spool{encoding: encoding}, err
 }
 
-// add takes the values of the next row.
+// add stores the values of the next row.
 func (s *spool) add(row []any) (err error) {
 	if s.held, err = s.encoding.Encode(s.held, row); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *spool) add(row []any) (err error) {
 		if s.file, err = os.CreateTemp("", "larder-columns-*"); err != nil {
 			return fmt.Errorf("%w; temporary files are in the directory that TMPDIR names", err)
 		}
-		_ = os.Remove(s.file.Name()) // where open files cannot be removed it stays
+		_ = os.Remove(s.file.Name()) // on systems that cannot remove open files, it stays
 		runtime.AddCleanup(s, func(f *os.File) { _ = f.Close() }, s.file)
 	}
 	n, err := s.file.Write(s.held)

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// Types say what columns hold: item to a type, as [ParseKind] reads it.
+// Types map items to column types, in the syntax of [ParseKind].
 type Types map[string]string
 
-// Check refuses types that are not known.
+// Check refuses unknown types.
 func (t Types) Check() error {
 	for _, item := range slices.Sorted(maps.Keys(t)) {
 		if _, err := ParseKind(t[item]); err != nil {
@@ -36,13 +36,13 @@ type Table struct {
 	rows dataset.Dataset[[]any] // the values of each column
 }
 
-// TableOf finds out the columns of a dataset: the items of its samples, as they come, and others
-// that t names. Each sample is made once: what its items hold is kept until the columns are known.
-// Where t names all items of the first sample, nothing is kept.
+// TableOf determines the columns of a dataset: the items of its samples, in order, and
+// others that t names. Each sample is computed once, and its values are stored until the
+// columns are known. If t names all items of the first sample, nothing is stored.
 func (t Types) TableOf(ctx context.Context, env *component.Env, ds component.Samples) (*Table, error) {
 	said := map[string]*Kind{}
 	for item, text := range t {
-		said[item], _ = ParseKind(text) // it was checked
+		said[item], _ = ParseKind(text) // already checked
 	}
 	in := &values{in: ds, ranges: dataset.RangesOf(ds), node: env.Node, said: said}
 	table := &Table{node: env.Node}
@@ -74,7 +74,7 @@ func (t Types) TableOf(ctx context.Context, env *component.Env, ds component.Sam
 	return table, table.check()
 }
 
-// firstKeys are the items of the first sample.
+// firstKeys returns the items of the first sample.
 func firstKeys(ctx context.Context, ds component.Samples) ([]string, error) {
 	if ds.Len() == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func firstKeys(ctx context.Context, ds component.Samples) ([]string, error) {
 	return s.Keys(), nil
 }
 
-// infer goes through all samples, and returns their values.
+// infer scans all samples, and returns their values.
 func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (dataset.Dataset[[]any], error) {
 	kept, err := newSpool()
 	if err != nil {
@@ -145,13 +145,13 @@ func (t *Table) check() error {
 	return nil
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table) Len() int { return t.rows.Len() }
 
-// Batch is how many samples are made together.
+// Batch returns how many samples are computed together.
 func (t *Table) Batch() int { return dataset.BatchOf(t.rows) }
 
-// At makes a row: a piece for each leaf.
+// At returns a row: a piece for each leaf.
 func (t *Table) At(ctx context.Context, i int) ([]Piece, error) {
 	row, err := t.rows.At(ctx, i)
 	if err != nil {
@@ -160,7 +160,7 @@ func (t *Table) At(ctx context.Context, i int) ([]Piece, error) {
 	return t.pieces(i, row)
 }
 
-// Range makes what samples are made of together.
+// Range computes rows together.
 func (t *Table) Range(ctx context.Context, from, to int) (all [][]Piece, err error) {
 	together, ok := t.rows.(*ordered)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Decimal is a number with so many digits behind the point, as text.
+// Decimal formats a number with scale digits after the point.
 func Decimal(v *big.Int, scale int) string {
 	if scale <= 0 {
 		if scale < -1000 {
@@ -27,21 +27,22 @@ func Decimal(v *big.Int, scale int) string {
 	return text
 }
 
-// Date is a day, counted from 1970 on, as text: 2006-01-02.
+// Date formats a day, counted from 1970 on, as 2006-01-02.
 func Date(days int64) string {
 	return time.Unix(days*86400, 0).UTC().Format(time.DateOnly)
 }
 
-// TimeOfDay is a time since midnight, in units of so many digits behind the second: 15:04:05.999.
+// TimeOfDay formats a time since midnight as 15:04:05.999. unit is the number of decimal
+// digits of a second.
 func TimeOfDay(v int64, unit int) string {
 	return at(v, unit).Format("15:04:05.999999999")
 }
 
-// Timestamp is a time since 1970, in units of so many digits behind the second, as text. Of UTC
-// it ends with Z; else it has no zone.
+// Timestamp formats a time since 1970, where unit is the number of decimal digits of a
+// second. In UTC it ends with Z; otherwise it has no zone.
 func Timestamp(v int64, unit int, utc bool) string { return TimeText(at(v, unit), utc) }
 
-// TimeText is a time as text.
+// TimeText formats a time.
 func TimeText(t time.Time, utc bool) string {
 	layout := "2006-01-02T15:04:05.999999999"
 	if utc {
@@ -50,7 +51,7 @@ func TimeText(t time.Time, utc bool) string {
 	return t.Format(layout)
 }
 
-// at is a time since 1970.
+// at returns a time since 1970.
 func at(v int64, unit int) time.Time {
 	per := int64(1)
 	for range unit {
@@ -63,7 +64,7 @@ func at(v int64, unit int) time.Time {
 	return time.Unix(seconds, rest*(1_000_000_000/per)).UTC()
 }
 
-// Half is a float of 16 bits.
+// Half decodes a float of 16 bits.
 func Half(b uint16) float64 {
 	sign := 1.0
 	if b>>15 != 0 {

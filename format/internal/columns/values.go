@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// values are what the items of samples hold, for columns.
+// values is the dataset of the item values of samples, for columns.
 type values struct {
 	in     component.Samples
 	ranges *dataset.Ranges
@@ -35,7 +35,7 @@ func (v *values) At(ctx context.Context, i int) ([]valued, error) {
 	return v.of(ctx, i, s)
 }
 
-// Range makes what samples are made of together.
+// Range computes samples together.
 func (v *values) Range(ctx context.Context, from, to int) (all [][]valued, err error) {
 	samples, err := v.ranges.Range(ctx, from, to)
 	for i, s := range samples {
@@ -59,7 +59,8 @@ func (v *values) of(ctx context.Context, i int, s dataset.Sample) (all []valued,
 	return all, nil
 }
 
-// value is what an item holds, as its column has it if that was said: as bytes, or as JSON.
+// value returns the value of an item. If its column has a declared type, that selects
+// bytes or JSON.
 func (v *values) value(ctx context.Context, f dataset.Field) (any, error) {
 	k := v.said[f.Key]
 	value, err := valueOf(ctx, f.Item)
@@ -70,14 +71,14 @@ func (v *values) value(ctx context.Context, f dataset.Field) (any, error) {
 		return f.Item.Bytes(ctx)
 	case k.Of == "json" && value != nil: // null is a null of the column
 		if a, ok := value.(*array.Array); ok {
-			value = Lists(a) // a document has its numbers
+			value = Lists(a) // numbers of a document
 		}
 		return dataset.NewItem("json", value).Bytes(ctx)
 	}
 	return value, nil
 }
 
-// ordered are values in the order of columns, which have all items.
+// ordered has values in the order of columns, with all items.
 type ordered struct {
 	*values
 	names []string
@@ -91,7 +92,7 @@ func (o *ordered) At(ctx context.Context, i int) ([]any, error) {
 	return o.order(i, row)
 }
 
-// Range makes what samples are made of together.
+// Range computes samples together.
 func (o *ordered) Range(ctx context.Context, from, to int) (all [][]any, err error) {
 	rows, err := o.values.Range(ctx, from, to)
 	for i, r := range rows {

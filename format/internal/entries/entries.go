@@ -1,4 +1,4 @@
-// Package entries goes through folders that may have very many files.
+// Package entries provides iteration over directories with very many files.
 package entries
 
 import (
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Each calls f for every entry of a folder, in the order in which the
-// system gives them, without holding them all.
+// Each calls f for every entry of a directory, in the order of the system, without
+// storing them all.
 func Each(dir string, f func(fs.DirEntry)) error {
 	d, err := os.Open(dir)
 	if err != nil {

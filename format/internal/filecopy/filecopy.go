@@ -1,5 +1,5 @@
-// Package filecopy gives a file another place without decoding it: by a link, by
-// sharing its bytes on disk, or by a copy.
+// Package filecopy provides copies of files without decoding: by a link, by sharing
+// blocks on disk, or by copying bytes.
 package filecopy
 
 import (
@@ -14,22 +14,21 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Way says how the file of an item gets to where a sink writes it.
+// A Way says how a sink copies the file of an item.
 type Way string
 
-// The ways to copy a file. Each falls back to the ones after it, in this order:
+// The ways to copy a file. Each falls back to the following ones, in this order:
 // HardLink or SymbolicLink, then Reflink, then the bytes.
 const (
-	Reflink      Way = "reflink-or-copy" // a file of its own, sharing bytes on disk where the file system can
-	HardLink     Way = "hard-link"       // another name of the same file: what is written into one is in both
-	SymbolicLink Way = "symbolic-link"   // the path of the file
-	Rewrite      Way = "rewrite"         // decoded and encoded again; a format that cannot be written is an error
+	Reflink      Way = "reflink-or-copy" // a separate file, sharing blocks on disk if the file system can
+	HardLink     Way = "hard-link"       // another name of the same file: a change of one changes both
+	SymbolicLink Way = "symbolic-link"   // a link with the path of the file
+	Rewrite      Way = "rewrite"         // decode and encode again; a format that cannot be written is an error
 )
 
-// File makes dst, which must not be there, from the file at src without
-// decoding it. It returns how many bytes it copied, and whether that is what
-// was asked for: if not it is a copy instead of a link. A file that changes
-// while it is copied is an error.
+// File creates dst, which must not exist, from the file at src without decoding it. It
+// returns how many bytes it copied, and whether it used the requested way: false means a
+// copy instead of a link. A file that changes while it is copied is an error.
 func (w Way) File(dst, src string) (n int64, asked bool, err error) {
 	switch w {
 	case HardLink:
@@ -47,15 +46,14 @@ func (w Way) File(dst, src string) (n int64, asked bool, err error) {
 	return n, false, err
 }
 
-// Linked reports whether the file at path is the same as the one at src, by a
-// link of either kind.
+// Linked reports whether path is a link of either kind to the file at src.
 func Linked(path, src string) bool {
 	a, erra := os.Stat(path)
 	b, errb := os.Stat(src)
 	return erra == nil && errb == nil && os.SameFile(a, b)
 }
 
-// copyFile clones src or copies its bytes, within the kernel where it can.
+// copyFile clones src or copies its bytes, within the kernel if possible.
 func copyFile(dst, src string) (n int64, err error) {
 	in, err := os.Open(src)
 	if err != nil {
@@ -86,7 +84,7 @@ func copyFile(dst, src string) (n int64, err error) {
 	return before.Size(), err
 }
 
-// Create makes a file, which must not be there, of the given bytes.
+// Create creates a file, which must not exist, with the given bytes.
 func Create(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -25,14 +25,14 @@ func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*Fi
 	return in, rows.Changed(in.findFar(ctx, l, scan))
 }
 
-// findFar makes the index, or has it found. Going through a file keeps nothing but the index,
-// as a large archive would fill the store with what nobody has asked for; what is compressed
-// is kept, as it is read again by each process.
+// findFar computes the index, or finds it in the cache. A scan of the file caches only
+// the index, because a large archive would fill the store with data that no caller
+// requested. Data of compressed files is cached, as each process reads it again.
 func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err error) {
 	if rows.PackingOf(in.Path) != rows.Plain {
 		return in.unpackFar(ctx, scan)
 	}
-	if scan.Name == "" { // of which nothing is kept, and what is looked at is read again
+	if scan.Name == "" { // not cached, and blocks of a dry run are read again
 		from, done := in.far.From(ctx)
 		in.Index, err = scan.Func(ctx, in.Path, from, in.size)
 		return errors.Join(err, done())
@@ -45,7 +45,7 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 			return nil, err
 		}
 		if packed {
-			return nil, rows.ErrPacked // which is not kept
+			return nil, rows.ErrPacked // which is not cached
 		}
 		return scan.Func(ctx, in.Path, s, in.size)
 	}
@@ -59,7 +59,7 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 			return in.unpackFar(ctx, scan)
 		}
 		if err != nil && !errors.Is(err, larder.ErrDry) {
-			return err // and not another time through the file
+			return err // without scanning the file again
 		}
 	}
 	if in.Index, err = through(ctx); errors.Is(err, rows.ErrPacked) {
@@ -83,19 +83,20 @@ func (in *File) throughFar(ctx context.Context, read func(from io.ReaderAt) erro
 	return rows.Changed(errors.Join(read(from), done()))
 }
 
-// Unread reports whether an error is one of a file that cannot be read at all, whatever is in it.
+// Unread reports whether an error is about a file that cannot be read at all, whatever
+// its content.
 func Unread(err error) bool {
 	_, here := errors.AsType[*fs.PathError](err)
 	_, far := errors.AsType[*place.Error](err)
 	return here || far
 }
 
-// partOp is what names a part of a file at a URL without reading it. That a part has these bytes
+// partOp identifies a part of a file at a URL without reading it. The content of a part
 // does not depend on any program.
 var partOp, errPartOp = key.NewOp("part of a file at a place", key.VersionOf("github.com/larder-data/larder/format/internal/indexed", "1"))
 
-// refFar names bytes of a file at a URL by where they lie in which version of it, as their content
-// is known only once they came, and by how they are read.
+// refFar identifies bytes of a file at a URL by their position and the version of the
+// file, because their content is known only after fetching. ext is part of the identity.
 func (in *File) refFar(ext string, at, size int64) (key.Ref, error) {
 	if errPartOp != nil {
 		return key.Ref{}, errPartOp
@@ -107,8 +108,8 @@ func (in *File) refFar(ext string, at, size int64) (key.Ref, error) {
 	return key.Result(a.Key(), "bytes"), nil
 }
 
-// RefMade names what this program makes of something in a file at a URL: by what that is, and in
-// which version of the file. ok is false where that is known by its content alone.
+// RefMade identifies what this program computes from a file at a URL: by what, of and
+// the version of the file. ok is false if only the content identifies it.
 func (in *File) RefMade(what string, of ...any) (ref key.Ref, ok bool, err error) {
 	if in.far == nil || !in.settled || in.text != nil {
 		return key.Ref{}, false, nil

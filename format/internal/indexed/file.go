@@ -1,10 +1,10 @@
-// Package indexed is about files that hold many samples whose places are found by going
-// through the file once: archives, files of records. Where they lie is kept, as long as the
-// state of the file tells that it is the same, and each is read where it lies.
+// Package indexed provides random access to files with many samples, such as archives
+// and files of records, after one scan of each file. The index is cached as long as the
+// state of the file is unchanged.
 //
-// A format says how a file is gone through. A [File] has what came of that and reads parts of
-// the file; a [Part] is the origin of an item that is one. [Files] finds the files of a folder
-// or a pattern.
+// A format defines the [Scan]. A [File] has the index and reads parts of the file; a
+// [Part] is the origin of an item in a file. [Files] finds the files of a directory or a
+// pattern.
 package indexed
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// A Scan goes through a file and makes an index of it.
+// A Scan computes the index of a file.
 type Scan struct {
-	Name string // of what is done: what is kept is known by it, by About and by the program
-	// About is what the index depends on beside the file.
+	Name string // the operation: with About and the program, it identifies the cached index
+	// what the index depends on in addition to the file
 	About []any
 	Func  func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error)
-	// Check refuses bytes that are no index.
+	// Check refuses bytes that are not a valid index.
 	Check func(index []byte) error
-	// Packed reports whether a file that begins with head is compressed though its name does not
-	// say so: see [rows.Packs]. Without it the name counts alone.
+	// Packed reports whether a file that begins with head is compressed although its name
+	// does not say so: see [rows.Packs]. If Packed is nil, only the name counts.
 	Packed func(head []byte) bool
 }
 
@@ -51,26 +51,26 @@ func (s *Scan) packed(from io.ReaderAt) (bool, error) {
 	return s.Packed(head[:n]), nil
 }
 
-// A File is one that was gone through. It may be used by many goroutines.
+// A File is a file with its index. It may be used by many goroutines.
 type File struct {
-	Path  string // of one that lies elsewhere, its URL as it may be shown
+	Path  string // for a remote file, its URL without secrets
 	Index []byte // must not be changed
-	// Held, if not nil, holds pieces of the file, for parts that are small and lie side by side.
+	// Held, if not nil, holds pieces of the file, for small adjacent parts.
 	Held *Held
 
-	size    int64 // of what is read
+	size    int64 // of the data read
 	stat    key.FileStat
-	settled bool             // another content would have another state
-	text    *os.File         // what it unpacks to; nil of one that is read as it is
-	far     *blockcache.File // where it lies elsewhere: size, stat and the state of a file here mean nothing then
+	settled bool             // a change of content would change the state
+	text    *os.File         // the decompressed data; nil if the file is not compressed
+	far     *blockcache.File // the remote file: size, stat and local state are unused then
 }
 
-// now is the time by which it is known whether a file was left alone for long enough.
+// now returns the time for deciding whether a file was unmodified for long enough.
 var now = time.Now
 
-// Open goes through a file, or finds what l, which may be nil, has kept of that. A file that
-// is compressed, as its name or its beginning says, is unpacked and gone through each time. Of a file at a URL
-// (package place), l keeps what is read, too.
+// Open scans a file, or finds its index in the cache l, which may be nil. A file that is
+// compressed, according to its name or its beginning, is decompressed and scanned each
+// time. For a file at a URL (package place), l also caches the data read.
 func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
 	if place.Is(path) {
 		return openFar(ctx, path, l, scan)
@@ -92,7 +92,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File,
 	return in, in.unchanged(f)
 }
 
-// find makes the index, or has it found.
+// find computes the index, or finds it in the cache.
 func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Scan) (err error) {
 	packed, err := scan.packed(f)
 	if err != nil {
@@ -112,7 +112,7 @@ func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Sca
 	return err
 }
 
-// unpack goes through what a file unpacks to.
+// unpack scans the decompressed data of a file.
 func (in *File) unpack(ctx context.Context, packed io.Reader, scan Scan) (err error) {
 	if in.text, err = rows.Unpack(ctx, in.Path, packed); err != nil {
 		return err
@@ -125,8 +125,7 @@ func (in *File) unpack(ctx context.Context, packed io.Reader, scan Scan) (err er
 	return err
 }
 
-// kept has the index kept, under the state of the file and the build of the program, which
-// is how it was made.
+// kept caches the index under the state of the file and the build of the program.
 func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through func(context.Context) ([]byte, error)) ([]byte, error) {
 	build, err := key.Build()
 	if err != nil {
@@ -136,7 +135,7 @@ func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through f
 	if err != nil {
 		return nil, err
 	}
-	made, err := larder.Do(ctx, l, a, func(ctx context.Context) (*array.Array, error) { // which is read where it lies
+	made, err := larder.Do(ctx, l, a, func(ctx context.Context) (*array.Array, error) { // read in place
 		x, err := through(ctx)
 		if err != nil {
 			return nil, err
@@ -149,7 +148,7 @@ func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through f
 	return made.Data, nil
 }
 
-// state is what tells the file from others, and from what it was.
+// state distinguishes the file from others, and from its earlier content.
 func (in *File) state() []any {
 	if in.far != nil {
 		return []any{in.far.Identity()}
@@ -157,8 +156,8 @@ func (in *File) state() []any {
 	return []any{in.stat.Dev, in.stat.Ino, in.stat.Size, in.stat.Mtime, in.stat.Ctime}
 }
 
-// unchanged holds a file to what it was when it was gone through: places of another content
-// mean nothing.
+// unchanged returns an error if the file changed since the scan, because its positions
+// are invalid then.
 func (in *File) unchanged(f *os.File) error {
 	info, err := f.Stat()
 	if err == nil && key.StatOf(info) != in.stat {
@@ -167,7 +166,7 @@ func (in *File) unchanged(f *os.File) error {
 	return err
 }
 
-// Read fills b with what lies at a place. A file that is not what it was is an error that
+// Read fills b with the bytes at an offset. A file that has changed is an error that
 // wraps [dataset.ErrChanged].
 func (in *File) Read(ctx context.Context, b []byte, at int64) error {
 	if in.far != nil && in.text == nil {
@@ -181,8 +180,8 @@ func (in *File) Read(ctx context.Context, b []byte, at int64) error {
 	})
 }
 
-// Through has read read from the file, or from what it unpacks to. A file that is not what it
-// was is an error that wraps [dataset.ErrChanged].
+// Through calls read with the file, or with its decompressed data. A file that has
+// changed is an error that wraps [dataset.ErrChanged].
 func (in *File) Through(ctx context.Context, read func(from io.ReaderAt) error) error {
 	if in.far != nil {
 		return in.throughFar(ctx, read)
@@ -198,7 +197,7 @@ func (in *File) Through(ctx context.Context, read func(from io.ReaderAt) error) 
 	}
 	err = read(from)
 	if cerr := in.unchanged(f); cerr != nil {
-		return cerr // also of what could not be read for that
+		return cerr // the change also explains a failed read
 	}
 	return err
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// Held is what was read of files last: pieces as they lie there, and buffers that were unpacked.
+// Held holds the most recently read parts of files: raw pieces, and decompressed
+// buffers.
 type Held struct {
 	mu    sync.Mutex
 	of    map[part]*held
@@ -15,10 +16,10 @@ type Held struct {
 	bytes int
 }
 
-// heldBytes bounds what is held.
+// heldBytes bounds the parts held.
 const heldBytes = 64 << 20
 
-// A part is a piece of a file, or an unpacked buffer, by where it begins.
+// A part is the position of a piece of a file or of a compressed buffer.
 type part struct {
 	in       *File
 	at       int64
@@ -31,14 +32,14 @@ type held struct {
 	bytes int
 }
 
-// NewHeld returns one that holds nothing.
+// NewHeld returns an empty Held.
 func NewHeld() *Held { return &Held{of: map[part]*held{}} }
 
-// pieceBytes is how much of a file is read at once, where less was asked for.
+// pieceBytes is the smallest read from a file.
 const pieceBytes = 256 << 10
 
-// Read returns n bytes of a file at a place, which must not be changed: of few bytes the piece is
-// held that they lie in. ext is what they are counted as.
+// Read returns n bytes of a file at an offset, which must not be changed. For few bytes
+// it holds the surrounding piece. ext is the extension for which memory is counted.
 func (h *Held) Read(ctx context.Context, in *File, ext string, at, n int64) ([]byte, error) {
 	direct := func(ctx context.Context, at, n int64) ([]byte, error) {
 		return dataset.ReadBytes(ctx, ext, n, func(to []byte) error { return in.Read(ctx, to, at) })
@@ -56,12 +57,12 @@ func (h *Held) Read(ctx context.Context, in *File, ext string, at, n int64) ([]b
 	return all[at-piece:][:n], nil
 }
 
-// Unpacked returns what a part of a file that begins at a place unpacks to.
+// Unpacked returns the decompressed data of the part of a file at an offset.
 func (h *Held) Unpacked(ctx context.Context, in *File, at int64, unpack func(context.Context) ([]byte, error)) ([]byte, error) {
 	return h.get(ctx, part{in, at, true}, unpack)
 }
 
-// get returns a part, or has it read.
+// get returns a part, and reads it if necessary.
 func (h *Held) get(ctx context.Context, p part, read func(context.Context) ([]byte, error)) ([]byte, error) {
 	h.mu.Lock()
 	at := h.of[p]
@@ -90,7 +91,7 @@ func (h *Held) get(ctx context.Context, p part, read func(context.Context) ([]by
 	return b, nil
 }
 
-// shrink drops what was not used for longest, but not what was read now.
+// shrink drops the parts unused for longest, except now.
 func (h *Held) shrink(now *held) {
 	for h.bytes > heldBytes {
 		var oldest *held

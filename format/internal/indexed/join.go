@@ -8,15 +8,15 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// A Shard is a file, or a part of one, that has some of the samples of a dataset. It may be
-// used by many goroutines.
+// A Shard is a file, or a part of one, with some samples of a dataset. It may be used by
+// many goroutines.
 type Shard interface {
 	Len() int
 	Sample(ctx context.Context, i int) (dataset.Sample, error)
 }
 
-// Join opens n shards, as many at once as env does things, and returns the dataset of their
-// samples, one shard after another.
+// Join opens n shards, several concurrently as env allows, and returns the dataset of
+// their samples, in the order of the shards.
 func Join[S Shard](ctx context.Context, env *component.Env, n int, open func(ctx context.Context, i int) (S, error)) (component.Samples, error) {
 	var shards []S
 	var ends []int

@@ -12,21 +12,21 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Part is the origin of an item that lies in a file with others. It is read when it is
-// asked for, and known by its content.
+// A Part is the origin of an item in a file with others. It is read on demand, and
+// identified by its content.
 type Part struct {
 	of        *File
 	name, ext string
 	from      func(ctx context.Context) ([]byte, error)
-	at, size  int64 // in the file; size is -1 of bytes that do not lie there as they are
-	place     []any // where what they are made of lies, if that names them
+	at, size  int64 // in the file; size is -1 for bytes that are not stored as they are
+	place     []any // position of the source data, if that identifies them
 
 	mu     sync.Mutex
 	digest key.Digest // zero until it is known
 }
 
-// Part returns a part of the file: so many bytes at a place, with a name for people and an
-// extension that says how it is read.
+// Part returns a part of the file with the given position and size. name is
+// human-readable, and ext is the extension of the item.
 func (in *File) Part(name, ext string, at, size int64) *Part {
 	p := &Part{of: in, name: name, ext: ext, at: at, size: size}
 	p.from = func(ctx context.Context) ([]byte, error) {
@@ -37,14 +37,14 @@ func (in *File) Part(name, ext string, at, size int64) *Part {
 			return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return in.Read(ctx, b, at) })
 		}
 		b, err := in.Held.Read(ctx, in, ext, at, size)
-		return bytes.Clone(b), err // which would hold what lies beside it
+		return bytes.Clone(b), err // a slice would keep the whole piece in memory
 	}
 	return p
 }
 
-// PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
-// [File.Through]. place says of what in the file they are made; without it they are known by their
-// content alone.
+// PartBy is [File.Part] for bytes that are not stored in the file as they are: fill
+// reads them, with [File.Through]. place identifies their source data in the file;
+// without it only the content identifies them.
 func (in *File) PartBy(name, ext string, size int64, place []any, fill func(ctx context.Context, b []byte) error) *Part {
 	p := &Part{of: in, name: name, ext: ext, size: -1, place: place}
 	p.from = func(ctx context.Context) ([]byte, error) {
@@ -56,7 +56,7 @@ func (in *File) PartBy(name, ext string, size int64, place []any, fill func(ctx 
 	return p
 }
 
-// fits refuses a part that is larger than an item may be, before there is memory for it.
+// fits refuses a part that is larger than an item may be, before memory is allocated.
 func (p *Part) fits(size int64) error {
 	if err := codec.CheckItem(size); err != nil {
 		return fmt.Errorf("%v: %w", p, err)
@@ -69,8 +69,8 @@ func (p *Part) String() string { return display.Name(p.name) + " in " + display.
 // Ext implements dataset.Origin.
 func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }
 
-// Ref implements dataset.Origin. What lies elsewhere is named by its place there, so that what
-// is kept of it is found without a byte of it being fetched.
+// Ref implements dataset.Origin. A remote part is identified by its position, so cached
+// results are found without fetching a byte of it.
 func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
 	if p.of.far != nil && p.of.settled && p.of.text == nil && p.size >= 0 {
 		return p.of.refFar(p.ext, p.at, p.size)
@@ -84,7 +84,7 @@ func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
 	return key.Content(d), err
 }
 
-// Bytes implements dataset.Origin. They are those that the digest names.
+// Bytes implements dataset.Origin. The bytes match the digest.
 func (p *Part) Bytes(ctx context.Context) ([]byte, error) {
 	b, err := p.from(ctx)
 	if err == nil && !p.of.settled {
@@ -108,8 +108,8 @@ func (p *Part) Digest(ctx context.Context) (key.Digest, error) {
 	return p.known(b)
 }
 
-// known notes the digest of what was read, which must be what it was before: a file whose
-// state may not tell that it was changed could hold something else by now.
+// known records the digest of the bytes read, which must be the same as before, because
+// a change of a file may not show in its state.
 func (p *Part) known(b []byte) (key.Digest, error) {
 	d := key.DigestOf(b)
 	p.mu.Lock()

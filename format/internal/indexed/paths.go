@@ -16,11 +16,12 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// mostFiles bounds how many files a pattern may stand for.
+// mostFiles bounds the number of files of a pattern.
 const mostFiles = 1_000_000
 
-// Expand returns the paths that a pattern stands for: {000..099} is each number, with as many
-// digits as the first one, and {a,b} each text. Others are as they are.
+// Expand returns the paths of a pattern: {000..099} represents each number, with as many
+// digits as the first one, and {a,b} each alternative. A path without braces represents
+// itself.
 func Expand(pattern string) ([]string, error) {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {
@@ -51,7 +52,7 @@ func Expand(pattern string) ([]string, error) {
 	return all, nil
 }
 
-// choicesOf returns what may stand in place of what is between braces.
+// choicesOf returns the alternatives of a pair of braces.
 func choicesOf(inside string) ([]string, error) {
 	first, last, isRange := strings.Cut(inside, "..")
 	if !isRange {
@@ -75,11 +76,11 @@ func choicesOf(inside string) ([]string, error) {
 	return all, nil
 }
 
-// IsFar reports whether the files of a path lie elsewhere: then nothing that can be seen of files
-// here stands for them.
+// IsFar reports whether the files of a path are remote, so that no local file state
+// identifies them.
 func IsFar(path string) bool { return place.Is(path) }
 
-// Check refuses a path that names nothing which could be read.
+// Check refuses a path that cannot name a file to read.
 func Check(path string) error {
 	all, err := Expand(path)
 	if err == nil && place.Is(path) {
@@ -88,11 +89,11 @@ func Check(path string) error {
 	return err
 }
 
-// Inputs says which files are read for a path: see [Files].
+// Inputs returns the files that are read for a path: see [Files].
 func Inputs(path string) (all []pathguard.Input) {
 	paths, err := named(path)
 	if err != nil {
-		return nil // it is refused when it is opened
+		return nil // refused when it is opened
 	}
 	for _, p := range paths {
 		all = append(all, pathguard.Input{Path: p, Flat: true})
@@ -100,8 +101,8 @@ func Inputs(path string) (all []pathguard.Input) {
 	return all
 }
 
-// named returns what a path names: what is there, also if its name has braces, or else what
-// the pattern stands for.
+// named returns the existing file of a path, even if its name has braces, or else the
+// paths of the pattern.
 func named(path string) ([]string, error) {
 	if place.Is(path) {
 		return Expand(path)
@@ -112,8 +113,9 @@ func named(path string) ([]string, error) {
 	return Expand(path)
 }
 
-// Files returns the files at a path, in a folder there, by name, or of a pattern: see
-// [Expand]. Of a folder those count whose names end in one of the endings, in small letters.
+// Files returns the files at a path, in a directory there, by name, or of a pattern: see
+// [Expand]. In a directory, only names with one of the endings count, which are in lower
+// case.
 func Files(ctx context.Context, path string, endings ...string) ([]string, error) {
 	paths, err := named(path)
 	if err != nil || len(paths) > 1 || paths[0] != path {
@@ -153,20 +155,21 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 	return paths, checkTwice(paths, endings)
 }
 
-// checkFound refuses a pipe in a directory, which a stream would wait for. One that is named is
-// meant.
+// checkFound refuses a pipe in a directory, because a stream would wait for it. A pipe
+// that the user names is allowed.
 func checkFound(path string, e fs.DirEntry) error {
 	if e.Type().IsRegular() {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil { // of what a link leads to
+	if info, err := os.Stat(path); err == nil { // the target of a link
 		return rows.CheckRegular(path, info.Mode())
 	}
-	return nil // it is said as it is opened
+	return nil // reported when it is opened
 }
 
-// checkTwice refuses files of a directory whose names are the same but for their endings, as
-// a.jsonl and a.jsonl.gz: most likely one was made of the other, and all would be read twice.
+// checkTwice refuses files of a directory whose names differ only in their endings, such
+// as a.jsonl and a.jsonl.gz. Most likely one is a copy of the other, and all samples
+// would be read twice.
 func checkTwice(paths, endings []string) error {
 	seen := make(map[string]string, len(paths))
 	for _, p := range paths {
@@ -184,7 +187,8 @@ func checkTwice(paths, endings []string) error {
 	return nil
 }
 
-// far returns the files at a URL: of one that ends with a slash, those in the folder.
+// far returns the files at a URL: for one that ends with a slash, those in the
+// directory.
 func far(ctx context.Context, path string, endings []string) (paths []string, err error) {
 	if !strings.HasSuffix(place.Name(path), "/") {
 		return []string{path}, nil

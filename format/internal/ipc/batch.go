@@ -13,17 +13,17 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 )
 
-// A batch is some rows, or the values of a dictionary: where in the file the buffers of its
-// columns lie.
+// A batch is some rows, or the values of a dictionary: the positions of the buffers of
+// its columns in the file.
 type batch struct {
 	f       *File
 	message int
-	unpack  func(b []byte, size int64) ([]byte, error) // nil of buffers that are not compressed
+	unpack  func(b []byte, size int64) ([]byte, error) // nil if the buffers are not compressed
 	columns []*column
-	dicts   map[int64][]int // messages that make each dictionary
+	dicts   map[int64][]int // messages of each dictionary
 }
 
-// A column is what a batch has of a field.
+// A column is the part of a field in a batch.
 type column struct {
 	*Field
 	len, nulls int64
@@ -31,12 +31,12 @@ type column struct {
 	children   []*column
 }
 
-// A buffer is where bytes lie in the file.
+// A buffer is the position of bytes in the file.
 type buffer struct{ at, size int64 }
 
 const mostUnpacked = 1<<31 - 1 // of a buffer
 
-// batch reads where the columns of a message lie.
+// batch reads the positions of the columns of a message.
 func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch, error) {
 	t, err := f.message(ctx, message)
 	if err != nil {
@@ -61,19 +61,19 @@ func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch,
 		b.columns = append(b.columns, c)
 	}
 	if *t.fail != nil || r.failed || len(r.nodes) > 0 || len(r.buffers) > 0 || len(r.views) > 0 {
-		return nil, errDamaged // also where it has columns that the schema does not have
+		return nil, errDamaged // also if it has columns that the schema lacks
 	}
 	return b, nil
 }
 
-// A layout hands out what a batch has for its columns, one after another.
+// A layout returns the parts of a batch for its columns, in order.
 type layout struct {
 	nodes, buffers, views []byte
 	of                    entry
 	failed                bool
 }
 
-// pair takes two numbers from the beginning of a list.
+// pair removes two numbers from the beginning of a list.
 func (r *layout) pair(from *[]byte) (a, b int64) {
 	if len(*from) < 16 {
 		r.failed = true
@@ -123,7 +123,7 @@ func (r *layout) column(f *Field) *column {
 	return c
 }
 
-// read returns n bytes of a buffer from a place on.
+// read returns n bytes of a buffer, starting at an offset.
 func (b *batch) read(ctx context.Context, from buffer, at, n int64) ([]byte, error) {
 	if b.unpack != nil {
 		all, err := b.unpacked(ctx, from)
@@ -141,8 +141,8 @@ func (b *batch) read(ctx context.Context, from buffer, at, n int64) ([]byte, err
 	return b.f.Options.Held.Read(ctx, b.f.File, "arrow", from.at+at, n)
 }
 
-// unpacked returns what a compressed buffer unpacks to: before it is said how many bytes, or -1
-// for one that is not compressed.
+// unpacked decompresses a buffer. It begins with the size of the result, or -1 if it is
+// not compressed.
 func (b *batch) unpacked(ctx context.Context, from buffer) ([]byte, error) {
 	if from.size == 0 {
 		return nil, nil
@@ -182,7 +182,8 @@ func unLZ4(b []byte, n int64) ([]byte, error) {
 	return out, err
 }
 
-// unzstd unpacks so many bytes, and takes memory for what there is, whatever was claimed.
+// unzstd decompresses n bytes. It allocates memory for the actual data, whatever size
+// was declared.
 func unzstd(b []byte, n int64) ([]byte, error) {
 	r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {

@@ -1,13 +1,14 @@
-// Package ipc reads files of Arrow's format for exchange between processes: files proper, which
-// begin with ARROW1, and streams. Each row is a sample, and each column an item.
+// Package ipc reads Arrow IPC files, which begin with ARROW1, and streams. Each row is a
+// sample, and each column an item.
 //
-// Where the messages of a file lie is kept (package indexed): its end says it, and a stream is gone
-// through once, from message to message. A value is then read where it lies, of buffers that are not compressed no more than
-// that value, by pieces of the file that are held for those beside it. Files are not mapped into
-// memory, as one that is cut short meanwhile would end the process.
+// The positions of the messages in a file are cached (package indexed). A file lists
+// them at its end; a stream is scanned once, message by message. A value is then read in
+// place: from uncompressed buffers only that value, in pieces of the file that are held
+// for adjacent values. Files are not mapped into memory, as truncating a mapped file
+// would end the process.
 //
-// Nothing that a file says of itself is taken for granted: each place and length is held to what
-// is there.
+// The content of a file is not trusted: each position and length is checked against the
+// actual data.
 package ipc
 
 import (
@@ -25,31 +26,32 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Options say how files are read.
+// Options configures how files are read.
 type Options struct {
-	Incomplete bool // read files that break off, as far as they go
-	// Item makes an item of a value of a column.
+	Incomplete bool // read truncated files, as far as they go
+	// Item converts a value of a column to an item.
 	Item func(f *Field, v any) (*dataset.Item, error)
-	// About, if not nil, is what Item depends on beside the program: then values in files at URLs
-	// have names without being read.
+	// About, if not nil, is what Item depends on in addition to the program. It allows
+	// identifying values in files at URLs without reading them.
 	About any
-	Held  *indexed.Held // what is held of the files that are read
+	Held  *indexed.Held // recently read parts of the files
 }
 
-// A File is one of which it is known where its messages lie. It may be used by many goroutines.
+// A File is a file with the positions of its messages. It may be used by many
+// goroutines.
 type File struct {
 	*indexed.File
 	Options
 	Fields []*Field
 
 	index   index
-	batches []int // which messages have rows
+	batches []int // messages with rows
 	ends    []int // rows up to the end of each
 	parsed  []dataset.Once[*batch]
-	dicts   []dataset.Once[*batch] // of all messages; those of dictionaries are used
+	dicts   []dataset.Once[*batch] // of all messages; only those of dictionaries are used
 }
 
-// Open goes through a file, or finds what l, which may be nil, has kept of that.
+// Open scans a file, or finds its index in the cache l, which may be nil.
 func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File, error) {
 	in, err := indexed.Open(ctx, path, l, indexed.Scan{
 		Name: "index of an Arrow file, by its end", About: []any{o.Incomplete},
@@ -88,7 +90,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	return f, nil
 }
 
-// schema takes the columns from the metadata that has them.
+// schema reads the columns from metadata.
 func (f *File) schema(meta []byte) (err error) {
 	t := rootOf(slices.Clone(meta))
 	if *t.fail != nil {
@@ -96,7 +98,7 @@ func (f *File) schema(meta []byte) (err error) {
 	}
 	slot := 2 // of a message
 	if f.index.entry(0).number == 1 {
-		slot = 1 // of the end of a file
+		slot = 1 // of the footer of a file
 	}
 	header, ok := t.table(slot)
 	if !ok {
@@ -126,7 +128,7 @@ func (f *File) message(ctx context.Context, i int) (table, error) {
 	return t, *t.fail
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (f *File) Len() int {
 	if len(f.ends) == 0 {
 		return 0
@@ -134,7 +136,7 @@ func (f *File) Len() int {
 	return f.ends[len(f.ends)-1]
 }
 
-// Sample makes the sample of a row. Nothing is read.
+// Sample returns the sample of a row, without reading it.
 func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	k, _ := slices.BinarySearch(f.ends, i+1)
 	row := i
@@ -173,7 +175,7 @@ func (f *File) item(ctx context.Context, k, column, row int) (*dataset.Item, err
 	return f.Item(f.Fields[column], v)
 }
 
-// PlainItem is how a value becomes an item where nothing else is said.
+// PlainItem returns the default conversion of values to items.
 func PlainItem(formats columns.Formats) func(f *Field, v any) (*dataset.Item, error) {
 	return func(f *Field, v any) (*dataset.Item, error) {
 		return formats.Item(f.Name, v, f.Kind == "arrow.json")

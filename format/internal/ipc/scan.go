@@ -12,10 +12,11 @@ import (
 	"slices"
 )
 
-// An index says where the messages of a file lie: five numbers of 8 bytes each, little-endian:
-// what it is, where its metadata begins and how long it is, how long the body behind it, and how
-// many rows it has or which dictionary it is of. The first is the schema; its last number is 1 where
-// the metadata is what a file says of itself at its end, and not that of a message.
+// An index has five numbers of 8 bytes, little-endian, for each message of a file. They
+// are its kind, the position and the length of its metadata, the length of the following
+// body, and the number of rows or the ID of the dictionary. The first message is the
+// schema; its last number is 1 if the metadata is the footer of the file, and not a
+// message.
 type index []byte
 
 const (
@@ -28,7 +29,7 @@ const (
 	schemaMessage     = 1
 	dictionaryMessage = 2
 	rowsMessage       = 3
-	moreMessage       = 4 // of what adds to a dictionary; in a file it is a dictionaryMessage
+	moreMessage       = 4 // an addition to a dictionary; in a file it is a dictionaryMessage
 )
 
 type entry struct{ kind, at, meta, body, number int64 }
@@ -47,7 +48,7 @@ func (x index) add(e entry) index {
 	return x
 }
 
-// check holds bytes to what an index has.
+// check returns an error if bytes are not a valid index.
 func (x index) check() error {
 	if len(x)%entryBytes != 0 || len(x) == 0 || x.entry(0).kind != schemaMessage {
 		return errIndex
@@ -61,13 +62,13 @@ func (x index) check() error {
 	return nil
 }
 
-// withSchema is an index with the metadata of the schema behind it, and how long it is itself:
-// what must be known of a file before anything of it is read.
+// withSchema appends the metadata of the schema and the length of the index to an index:
+// all that is needed before reading the file.
 func withSchema(x index, schema []byte) []byte {
 	return binary.LittleEndian.AppendUint64(slices.Concat(x, schema), uint64(len(x)))
 }
 
-// parted parts what withSchema put together.
+// parted splits the result of withSchema.
 func parted(kept []byte) (x index, schema []byte, err error) {
 	end := len(kept) - 8
 	if end < 0 {
@@ -94,8 +95,8 @@ const mostRows = 1 << 40
 
 const magic = "ARROW1"
 
-// scan finds the messages of a file by what it says at its end, those of a stream from one to the
-// next, and returns the index with the schema.
+// scan finds the messages of a file by its footer, and those of a stream one by one. It
+// returns the index with the schema.
 func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) ([]byte, error) {
 	s := &scanner{from: from, size: size, slot: 2}
 	x, err := s.scan(ctx)
@@ -114,8 +115,8 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 type scanner struct {
 	from     io.ReaderAt
 	size, at int64
-	schema   []byte // the metadata that has the schema
-	slot     int    // where in it the schema is
+	schema   []byte // the metadata with the schema
+	slot     int    // slot of the schema in it
 }
 
 func (s *scanner) read(n int64) ([]byte, error) {
@@ -176,7 +177,7 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 	return x, nil
 }
 
-// footer reads what a file says of itself at its end, and where that is.
+// footer reads the footer of a file, and its position.
 func (s *scanner) footer() (meta []byte, at int64, err error) {
 	end := make([]byte, 4+len(magic))
 	if s.size-s.at < int64(len(end)) {
@@ -197,8 +198,8 @@ func (s *scanner) footer() (meta []byte, at int64, err error) {
 	return meta, at, err
 }
 
-// byFooter finds the messages where the end of a file says that they are: some writers begin a file
-// with what is no message.
+// byFooter finds the messages by the footer: some writers begin a file with bytes that
+// are not a message.
 func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x index, err error) {
 	t := rootOf(footer)
 	rows := t.structs(3, blockBytes)
@@ -208,7 +209,7 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 	}
 	s.size = end
 	var spans []span
-	dictionaries := map[int64]bool{} // that have begun
+	dictionaries := map[int64]bool{} // those already begun
 	if e, ok, err := s.message(); ok && err == nil && e.kind == schemaMessage {
 		if err := s.sameSchema(t); err != nil {
 			return nil, err
@@ -239,13 +240,14 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 	return x, s.covered(spans, end)
 }
 
-// A span is where a message lies.
+// A span is the position of a message.
 type span struct{ from, to int64 }
 
 // mostPadding is less than any message takes.
 const mostPadding = 63
 
-// covered holds messages to following each other, as one between them is lost.
+// covered returns an error if messages are not adjacent, because a message in a gap
+// would be lost.
 func (s *scanner) covered(spans []span, end int64) error {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	spans = append(spans, span{from: end})
@@ -253,7 +255,7 @@ func (s *scanner) covered(spans []span, end int64) error {
 		s.at = spans[i].to
 		room := int64(mostPadding)
 		if next.from == end {
-			room += 8 // what ends the messages
+			room += 8 // the end marker
 		}
 		if gap := next.from - s.at; gap < 0 || gap > room {
 			return fmt.Errorf("its end says nothing of the %d bytes from here on, or twice: it is damaged", gap)
@@ -262,10 +264,11 @@ func (s *scanner) covered(spans []span, end int64) error {
 	return nil
 }
 
-// blockBytes is what the end of a file says of a batch: where it is, and two lengths.
+// blockBytes is the size of a batch in the footer: its position, and two lengths.
 const blockBytes = 24
 
-// sameSchema holds the schema that a file begins with to the one at its end.
+// sameSchema returns an error unless the schema at the beginning of a file equals the
+// one in the footer.
 func (s *scanner) sameSchema(footer table) error {
 	last, ok := footer.table(1)
 	first, there := rootOf(s.schema).table(2)
@@ -282,7 +285,7 @@ func (s *scanner) sameSchema(footer table) error {
 	return nil
 }
 
-// message reads the metadata of the next message, and passes over its body. ok is false at the
+// message reads the metadata of the next message, and skips its body. ok is false at the
 // end.
 func (s *scanner) message() (e entry, ok bool, err error) {
 	b, err := s.read(4)
@@ -334,8 +337,8 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	return e, true, nil
 }
 
-// fits reports whether the first column of a batch, if the schema has one, has as many values as
-// there are rows.
+// fits reports whether the first column of a batch, if there is one, has one value per
+// row.
 func (s *scanner) fits(columns []byte, rows int64) bool {
 	schema, _ := rootOf(s.schema).table(s.slot)
 	if len(schema.tables(1)) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// The types that fields have.
+// The types of fields.
 const (
 	isNull       = 1
 	isInt        = 2
@@ -40,19 +40,19 @@ const (
 // A Field is a column, or a part of one.
 type Field struct {
 	Name string
-	// Kind tells of an extension of the type, from the metadata of the field: its name, or "".
+	// Kind is the name of an extension type, from the metadata of the field, or "".
 	Kind string
 
 	kind     int
 	children []*Field
 	width    int     // bytes of a value of fixed size
 	size     int     // of lists of fixed size
-	tensor   *tensor // that such a list is; nil for others
+	tensor   *tensor // tensor extension of such a list, or nil
 	unsigned bool
 	scale    int
-	unit     int // digits behind the second
+	unit     int // decimal digits of a second
 	utc      bool
-	dict     *Field // values of what is an index, nil for others
+	dict     *Field // values of a dictionary-encoded field, or nil
 	dictID   int64
 }
 
@@ -120,10 +120,10 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 	return all, nil
 }
 
-// A tensor is how a list of fixed size is an array: Arrow's canonical extension
+// A tensor maps a list of fixed size to an array: Arrow's canonical extension
 // arrow.fixed_shape_tensor.
 type tensor struct {
-	shape   []int // as the values have it, with the permutation applied
+	shape   []int // with the permutation applied
 	strides []int // elements from one index to the next one; nil in C order
 }
 
@@ -165,7 +165,7 @@ func indices(n int) []int {
 	return all
 }
 
-// read says an array of one dimension as the tensor that it is.
+// read returns an array of one dimension as the tensor.
 func (t *tensor) read(a *array.Array) (*array.Array, error) {
 	if t.strides == nil {
 		return array.New(a.DType, t.shape, a.Data)
@@ -177,7 +177,7 @@ func (t *tensor) read(a *array.Array) (*array.Array, error) {
 	return array.New(a.DType, t.shape, data)
 }
 
-// read reads what a type says beside its name.
+// read reads the parameters of a type.
 func (f *Field) read(t table) error {
 	children := 0
 	switch f.kind {
@@ -242,7 +242,7 @@ func (f *Field) widthFits() bool {
 	return true
 }
 
-// number is the type of the elements of an array of such values; 0 if they make none.
+// number returns the element type of arrays of such values, or 0 if there is none.
 func (f *Field) number() array.DType {
 	if f.dict != nil {
 		return 0
@@ -261,7 +261,8 @@ func (f *Field) number() array.DType {
 	return 0
 }
 
-// buffers is how many buffers a field has by itself, beside those that a view says.
+// buffers returns the number of a field's own buffers, without the variadic buffers of a
+// view.
 func (f *Field) buffers() int {
 	switch f.kind {
 	case isNull:

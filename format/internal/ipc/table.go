@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// A table is one of FlatBuffers, in which the metadata of Arrow is written. Reading it never
-// leaves its bytes: what would is damaged, and that is kept in fail for all tables of a message.
+// A table is a FlatBuffers table, the encoding of Arrow's metadata. Reads never leave
+// its bytes: an offset that would do so is damage, recorded in fail for all tables of a
+// message.
 type table struct {
 	b    []byte
 	at   uint64
@@ -15,7 +16,7 @@ type table struct {
 
 var errDamaged = errors.New("it is damaged")
 
-// rootOf returns the table that a message begins with.
+// rootOf returns the root table of a message.
 func rootOf(b []byte) table {
 	t := table{b: b, fail: new(error)}
 	t.at = uint64(t.u32(0))
@@ -32,7 +33,7 @@ func (t table) bytes(at uint64, n uint64) []byte {
 
 func (t table) u32(at uint64) uint32 { return binary.LittleEndian.Uint32(t.bytes(at, 4)) }
 
-// field returns where a field lies; 0 if it is not there.
+// field returns the position of a field; 0 if it is missing.
 func (t table) field(slot int) uint64 {
 	vtable := uint64(int64(t.at) - int64(int32(t.u32(t.at))))
 	size := uint64(binary.LittleEndian.Uint16(t.bytes(vtable, 2)))
@@ -47,7 +48,7 @@ func (t table) field(slot int) uint64 {
 	return t.at + offset
 }
 
-// int returns a number of some bytes, or what it is where it is not there.
+// int returns an integer of some bytes, or otherwise if it is missing.
 func (t table) int(slot, bytes int, otherwise int64) int64 {
 	at := t.field(slot)
 	if at == 0 {
@@ -67,7 +68,7 @@ func (t table) int(slot, bytes int, otherwise int64) int64 {
 
 func (t table) bool(slot int) bool { return t.int(slot, 1, 0) != 0 }
 
-// to follows the offset at a place.
+// to follows the offset at a position.
 func (t table) to(at uint64) uint64 { return at + uint64(t.u32(at)) }
 
 func (t table) table(slot int) (table, bool) {
@@ -87,7 +88,7 @@ func (t table) text(slot int) string {
 	return string(t.bytes(at+4, uint64(t.u32(at))))
 }
 
-// structs returns the elements of a vector of so many bytes each, one after another.
+// structs returns the elements of a vector, of size bytes each, in sequence.
 func (t table) structs(slot, size int) []byte {
 	at := t.field(slot)
 	if at == 0 {

@@ -17,14 +17,14 @@ import (
 // A reader reads one value of a row.
 type reader struct {
 	*batch
-	left int // of elements that it may have
+	left int // remaining number of elements
 }
 
-// mostElements bounds the elements of a value that is no array, as those that are null may take
-// no bytes in a file.
+// mostElements bounds the elements of a value that is not an array, because null
+// elements may take no bytes in a file.
 const mostElements = 1 << 24
 
-// value returns a value of a column: one that documents have, bytes, or an array.
+// value returns a value of a column: a value of documents, bytes, or an array.
 func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 	if row < 0 || row >= c.len {
 		return nil, errDamaged
@@ -70,7 +70,7 @@ func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 	return c.plain(word), nil
 }
 
-// there reports whether values are all there.
+// there reports whether all values exist.
 func (r *reader) there(ctx context.Context, c *column, from, n int64) (bool, error) {
 	if c.kind == isNull {
 		return n == 0, nil
@@ -91,7 +91,8 @@ func (r *reader) there(ctx context.Context, c *column, from, n int64) (bool, err
 	return true, nil
 }
 
-// span returns where the elements of some lists, or the bytes of some texts, lie.
+// span returns the boundaries of the elements of some lists, or of the bytes of some
+// strings.
 func (r *reader) span(ctx context.Context, c *column, row, n int64) (ends []int64, err error) {
 	if c.kind == isFixedList {
 		for i := range n + 1 {
@@ -122,7 +123,7 @@ func (r *reader) span(ctx context.Context, c *column, row, n int64) (ends []int6
 	return ends, nil
 }
 
-// binary returns bytes of any length.
+// binary returns bytes of variable length.
 func (r *reader) binary(ctx context.Context, c *column, row int64) ([]byte, error) {
 	if c.kind == isBinaryView || c.kind == isTextView {
 		return r.view(ctx, c, row)
@@ -132,10 +133,10 @@ func (r *reader) binary(ctx context.Context, c *column, row int64) ([]byte, erro
 		return nil, err
 	}
 	v, err := r.read(ctx, c.buffers[2], ends[0], ends[1]-ends[0])
-	return bytes.Clone(v), err // which would hold what lies beside it
+	return bytes.Clone(v), err // a slice would keep the whole piece in memory
 }
 
-// view returns bytes of which the beginning lies with their length, or all if they are few.
+// view returns the bytes of a view, which are stored with their length if they are few.
 func (r *reader) view(ctx context.Context, c *column, row int64) ([]byte, error) {
 	v, err := r.read(ctx, c.buffers[1], 16*row, 16)
 	if err != nil {
@@ -153,7 +154,7 @@ func (r *reader) view(ctx context.Context, c *column, row int64) ([]byte, error)
 	return bytes.Clone(all), err
 }
 
-// list returns a list: an array if it has numbers, all there and side by side of one length.
+// list returns a list: an array if it has numbers, without nulls and with equal lengths.
 func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 	ends, err := r.span(ctx, c, row, 1)
 	if err != nil {
@@ -180,7 +181,7 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, listed(v)) // side by side with what is no array
+		list = append(list, listed(v)) // next to values that are not arrays
 	}
 	if c.kind == isMap {
 		return mapping(child, list), nil
@@ -188,7 +189,7 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 	return list, nil
 }
 
-// mapping returns the entries of a map as a mapping, if its keys are texts.
+// mapping returns the entries of a map as a mapping, if its keys are strings.
 func mapping(entries *column, list []any) any {
 	if len(entries.children) != 2 || !entries.children[0].isText() {
 		return list
@@ -196,7 +197,7 @@ func mapping(entries *column, list []any) any {
 	return columns.Mapping(list, entries.children[0].Name, entries.children[1].Name)
 }
 
-// isText reports whether a field has texts, or a dictionary of them.
+// isText reports whether a field has strings, or a dictionary of them.
 func (f *Field) isText() bool {
 	if f.dict != nil {
 		return f.dict.isText()
@@ -204,7 +205,7 @@ func (f *Field) isText() bool {
 	return f.kind == isText || f.kind == isBigText || f.kind == isTextView
 }
 
-// listed is a value as a document has it.
+// listed converts a value to document form.
 func listed(v any) any {
 	if a, ok := v.(*array.Array); ok {
 		return columns.Lists(a)
@@ -212,8 +213,8 @@ func listed(v any) any {
 	return v
 }
 
-// array returns elements of lists as an array whose dimensions begin with those of shape. It is
-// nil if they make none.
+// array returns elements of lists as an array whose dimensions begin with those of
+// shape, or nil if that is not possible.
 func (r *reader) array(ctx context.Context, c *column, from, to int64, shape []int) (*array.Array, error) {
 	n := to - from
 	if ok, err := r.there(ctx, c, from, n); err != nil || !ok || c.len < to {
@@ -266,7 +267,7 @@ func (r *reader) array(ctx context.Context, c *column, from, to int64, shape []i
 	return array.New(dtype, shape, bytes.Clone(data))
 }
 
-// indexed returns a value that lies in a dictionary.
+// indexed returns a value of a dictionary.
 func (r *reader) indexed(ctx context.Context, c *column, row int64) (any, error) {
 	if there, err := r.there(ctx, c, row, 1); err != nil || !there {
 		return nil, err
@@ -293,8 +294,8 @@ func (r *reader) indexed(ctx context.Context, c *column, row int64) (any, error)
 	return nil, errDamaged
 }
 
-// dictionaries returns the messages that make each dictionary for a batch: the last one that
-// begins it before that, and those that add to it.
+// dictionaries returns the messages of each dictionary for a batch: the last one before
+// the batch that begins it, and those that add to it.
 func (f *File) dictionaries(message int) map[int64][]int {
 	all := map[int64][]int{}
 	for i := range message {
@@ -308,7 +309,7 @@ func (f *File) dictionaries(message int) map[int64][]int {
 	return all
 }
 
-// plain is a value of fixed size as documents have it.
+// plain returns a value of fixed size in document form.
 func (f *Field) plain(b []byte) any {
 	little := binary.LittleEndian
 	switch f.kind {

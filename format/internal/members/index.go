@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// An Index says where the samples of an archive lie, as bytes: so it is kept as it is, and read
-// where it lies. All numbers are little-endian.
+// An Index has the positions of the samples of an archive. It is cached as bytes,
+// and read in this form. All numbers are little-endian.
 //
 //	counts      5 x 8   members, samples, suffixes, bytes of keys, bytes of a place
-//	places      p x m   where each member's content lies, as its format says it
-//	kinds       4 x m   which of the suffixes its name ends with
+//	places      p x m   position of each member's content, as its format encodes it
+//	kinds       4 x m   index of the suffix of its name
 //	firsts      4 x s   the first member of each sample
-//	ends        8 x s   where each sample's key ends in the keys
-//	suffix ends 8 x e   where each suffix ends in the suffixes
+//	ends        8 x s   end of each sample's key in the keys
+//	suffix ends 8 x e   end of each suffix in the suffixes
 //	keys                one after another
 //	suffixes            one after another
 type Index []byte
@@ -25,26 +25,26 @@ const indexHead = 5 * 8
 func (x Index) word(at int) int { return int(binary.LittleEndian.Uint64(x[at:])) }
 func (x Index) half(at int) int { return int(binary.LittleEndian.Uint32(x[at:])) }
 
-// Members returns how many there are in samples.
+// Members returns the number of members of samples.
 func (x Index) Members() int { return x.word(0) }
 
-// Samples returns how many there are.
+// Samples returns the number of samples.
 func (x Index) Samples() int { return x.word(8) }
 
 func (x Index) suffixes() int { return x.word(16) }
 func (x Index) width() int    { return x.word(32) }
 
-// The places of the parts.
+// The offsets of the parts.
 func (x Index) kindsAt() int      { return indexHead + x.width()*x.Members() }
 func (x Index) firstsAt() int     { return x.kindsAt() + 4*x.Members() }
 func (x Index) endsAt() int       { return x.firstsAt() + 4*x.Samples() }
 func (x Index) suffixEndsAt() int { return x.endsAt() + 8*x.Samples() }
 func (x Index) keysAt() int       { return x.suffixEndsAt() + 8*x.suffixes() }
 
-// Place returns where a member's content lies, as it was added.
+// Place returns the position of a member's content, as passed to Add.
 func (x Index) Place(m int) []byte { return x[indexHead+x.width()*m:][:x.width()] }
 
-// MembersOf returns the members of a sample: from one up to another.
+// MembersOf returns the range of members of a sample, without to.
 func (x Index) MembersOf(i int) (from, to int) {
 	from, to = x.half(x.firstsAt()+4*i), x.Members()
 	if i+1 < x.Samples() {
@@ -62,7 +62,7 @@ func (x Index) Key(i int) string {
 	return string(x[x.keysAt()+from : x.keysAt()+x.word(x.endsAt()+8*i)])
 }
 
-// Suffix returns what a member's name ends with, after the dot.
+// Suffix returns the end of a member's name, after the dot.
 func (x Index) Suffix(m int) string {
 	k, from := x.half(x.kindsAt()+4*m), 0
 	if k > 0 {
@@ -72,8 +72,8 @@ func (x Index) Suffix(m int) string {
 	return string(x[at+from : at+x.word(x.suffixEndsAt()+8*k)])
 }
 
-// Check holds bytes to what an index has whose places take so many bytes, so that nothing in it
-// lies outside.
+// Check returns an error unless the bytes are a valid index with positions of the given
+// size.
 func (x Index) Check(place int) error {
 	if len(x) < indexHead {
 		return errIndex
@@ -95,7 +95,7 @@ func (x Index) Check(place int) error {
 	return nil
 }
 
-// rises reports whether numbers never fall, and are at most so large.
+// rises reports whether numbers never decrease, and are at most most.
 func (x Index) rises(at, n, size int, most uint64) bool {
 	last := uint64(0)
 	for i := range n {
@@ -113,7 +113,7 @@ func (x Index) rises(at, n, size int, most uint64) bool {
 
 var errIndex = errors.New("an index that is not understood")
 
-// A Builder makes an index of members as they come.
+// A Builder builds an index of members in the order of the archive.
 type Builder struct {
 	width         int
 	places        []byte
@@ -125,17 +125,17 @@ type Builder struct {
 	known         map[string]uint32 // suffixes
 }
 
-// NewBuilder makes an index of no members, whose places will take so many bytes each.
+// NewBuilder returns a builder without members, for positions of the given size.
 func NewBuilder(place int) *Builder {
 	return &Builder{width: place, known: map[string]uint32{}}
 }
 
-// mostSuffixes bounds how many ways names may end: a folder of other things has as many as
+// mostSuffixes bounds the number of suffixes: a directory of other data has as many as
 // files.
 const mostSuffixes = 1 << 16
 
-// Add takes the next member. One whose name belongs to no sample is passed over. Members of a
-// sample need not follow each other.
+// Add adds the next member. It ignores a name that belongs to no sample. Members of a
+// sample need not be adjacent.
 func (b *Builder) Add(name string, place []byte) error {
 	key, suffix, ok := SplitName(name)
 	if !ok {
@@ -163,14 +163,14 @@ func (b *Builder) Add(name string, place []byte) error {
 	return nil
 }
 
-// Len returns how many members were taken.
+// Len returns the number of members added.
 func (b *Builder) Len() int { return len(b.kinds) }
 
-// SetPlace says where a member lies that was taken before this was known.
+// SetPlace sets the position of a member that was added before it was known.
 func (b *Builder) SetPlace(m int, place []byte) { copy(b.places[m*b.width:][:b.width], place) }
 
-// Index returns the index, in which the members of each sample follow each other. A member that
-// is there twice is an error.
+// Index returns the index, in which the members of each sample are adjacent. A duplicate
+// member is an error.
 func (b *Builder) Index() (Index, error) {
 	b.join()
 	if err := b.checkTwice(); err != nil {

@@ -16,7 +16,7 @@ func (b *Builder) key(r int) []byte {
 	return b.keys[from:b.ends[r]]
 }
 
-// end returns the member after the last one of a run.
+// end returns the end of a run.
 func (b *Builder) end(r int) uint32 {
 	if r+1 < len(b.firsts) {
 		return b.firsts[r+1]
@@ -24,8 +24,8 @@ func (b *Builder) end(r int) uint32 {
 	return uint32(len(b.kinds))
 }
 
-// join makes one run of those that have one key, in the place of the first of them. No map of keys
-// is held: archives are mostly in the order of their keys, and then there is nothing to do.
+// join merges the runs with one key into the first of them. It needs no map of keys,
+// because most archives are in the order of their keys, and then there is nothing to do.
 func (b *Builder) join() {
 	order := make([]int, len(b.firsts)) // of runs
 	for r := range order {
@@ -35,7 +35,7 @@ func (b *Builder) join() {
 	if !slices.IsSortedFunc(order, byKey) {
 		slices.SortStableFunc(order, byKey)
 	}
-	first, twice := make([]int, len(order)), false // of each run, the first one of its key
+	first, twice := make([]int, len(order)), false // of each run, the first one with its key
 	for i, r := range order {
 		if first[r] = r; i > 0 && bytes.Equal(b.key(order[i-1]), b.key(r)) {
 			first[r], twice = first[order[i-1]], true
@@ -59,9 +59,9 @@ func (b *Builder) join() {
 	*b = *to
 }
 
-// checkTwice refuses a sample that has a member twice.
+// checkTwice refuses a sample with a duplicate member.
 func (b *Builder) checkTwice() error {
-	last := make([]int, len(b.suffixEnds)) // the sample, from 1, that had the suffix last
+	last := make([]int, len(b.suffixEnds)) // the last sample, from 1, with the suffix
 	for r := range b.firsts {
 		for _, kind := range b.kinds[b.firsts[r]:b.end(r)] {
 			if last[kind] == r+1 {

@@ -10,9 +10,9 @@ import (
 	"github.com/larder-data/larder/internal/text/jsontext"
 )
 
-// SplitName parts the name of a member into the key of its sample and what tells the member
-// from the others at the first dot of the base name. Members that have no such dot, nothing
-// before it, or names like __this__.json, which tell of the archive, belong to no sample.
+// SplitName splits the name of a member at the first dot of the base name, into the key
+// of its sample and a suffix. Members without such a dot, with nothing before it, or
+// with names like __this__.json, which describe the archive, belong to no sample.
 func SplitName(name string) (key, suffix string, ok bool) {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	prefix, suffix, ok := strings.Cut(base, ".")
@@ -22,16 +22,16 @@ func SplitName(name string) (key, suffix string, ok bool) {
 	return name[:len(name)-len(suffix)-1], suffix, true
 }
 
-// numbers are the endings of members that are whole numbers, written as text.
+// numbers are the suffixes of members that contain an integer as text.
 var numbers = []string{"cls", "cls2", "count", "id", "index", "inx"}
 
-// IsInteger reports whether a member whose name ends so is a whole number, written as text.
+// IsInteger reports whether a member with the suffix contains an integer as text.
 func IsInteger(suffix string) bool {
 	return slices.Contains(numbers, strings.ToLower(suffix[strings.LastIndexByte(suffix, '.')+1:]))
 }
 
-// Integer makes JSON of the text of a whole number, in its place: what Python's int takes beyond
-// JSON (0008, +8, 1_000) becomes blanks before the number. The name is for the error.
+// Integer converts an integer in b to JSON, in place: forms that only Python's int
+// accepts (0008, +8, 1_000) become blanks before the number. name is for the error.
 func Integer(name string, b []byte) error {
 	if isInteger(b) {
 		return nil
@@ -60,7 +60,8 @@ func Integer(name string, b []byte) error {
 	return nil
 }
 
-// isDigits reports whether a text is digits, with single underscores between them.
+// isDigits reports whether a string consists of digits, with single underscores between
+// them.
 func isDigits(text []byte) bool {
 	for i, c := range text {
 		if (c < '0' || c > '9') && (c != '_' || i == 0 || i == len(text)-1 || text[i-1] == '_') {
@@ -70,9 +71,9 @@ func isDigits(text []byte) bool {
 	return len(text) > 0
 }
 
-// itemOf returns the item that a member is, and the extension that says how it is read. The
-// last extension is how, in small letters; what stands before it is the item, or the extension
-// itself where nothing does: jpg is the item jpg, and seg.png the item seg.
+// itemOf returns the item of a suffix, and the extension of its bytes. The extension is
+// the last one, in lower case. The item is what precedes it, or the extension itself:
+// jpg is the item jpg, and seg.png the item seg.
 func itemOf(suffix string) (item, ext string) {
 	if dot := strings.LastIndexByte(suffix, '.'); dot > 0 {
 		item, ext = suffix[:dot], strings.ToLower(suffix[dot+1:])
@@ -86,13 +87,14 @@ func itemOf(suffix string) (item, ext string) {
 	return item, ext
 }
 
-// An Encoded is an item that is to be a member.
+// An Encoded is an item that becomes a member.
 type Encoded struct {
 	Item, Ext string
 	Content   []byte
 }
 
-// SuffixesOf is the reverse of [NamesOf]: how the names of members end that are read as these items.
+// SuffixesOf is the reverse of [NamesOf]: it returns the suffixes of members that are
+// read as these items.
 func SuffixesOf(items []Encoded) ([]string, error) {
 	if whole, ok := wholeSuffixes(items); ok {
 		return whole, nil
@@ -107,8 +109,8 @@ func SuffixesOf(items []Encoded) ([]string, error) {
 	return suffixes, nil
 }
 
-// wholeSuffixes returns the names of items where all that a member's name ends with is one, as
-// two of them would be one item else.
+// wholeSuffixes returns the names of items if each is a whole suffix, because otherwise
+// two of them would be one item.
 func wholeSuffixes(items []Encoded) ([]string, bool) {
 	suffixes := make([]string, len(items))
 	for i, it := range items {
@@ -126,7 +128,8 @@ func wholeSuffixes(items []Encoded) ([]string, bool) {
 	return suffixes, true
 }
 
-// suffixOf returns how the name of a member ends that is an item. ok is false if no name is read as that item.
+// suffixOf returns the suffix of the member of an item. ok is false if no name is read
+// as that item.
 func suffixOf(it Encoded) (suffix string, ok bool) {
 	item, ext := it.Item, strings.ToLower(it.Ext)
 	switch {
@@ -142,8 +145,8 @@ func suffixOf(it Encoded) (suffix string, ok bool) {
 	return suffix, ok
 }
 
-// isInteger reports whether a text is a whole number of JSON, also with blanks and line ends around
-// it, as echo writes them.
+// isInteger reports whether a string is a JSON integer, possibly with blanks and line
+// ends around it, as echo writes them.
 func isInteger(text []byte) bool {
 	digits := bytes.TrimPrefix(bytes.Trim(text, " \t\r\n"), []byte("-"))
 	return isDigits(digits) && jsontext.Valid(text)

@@ -1,9 +1,8 @@
-// Package members is about archives whose members are the items of samples, as WebDataset has
-// them: those whose names are the same up to the first dot of the base name make a sample, and
-// what comes after the dot says which item a member is, and how it is read.
+// Package members reads archives whose members are the items of samples, as in
+// WebDataset. Members whose names are equal up to the first dot of the base name form a
+// sample. The rest of the name selects the item and its encoding.
 //
-// A format says where the members of an archive lie, with a [Builder]; [Samples] makes samples
-// of that.
+// A format adds the positions of members to a [Builder]; [Samples] returns the samples.
 package members
 
 import (
@@ -17,27 +16,27 @@ import (
 	"github.com/larder-data/larder/format/internal/indexed"
 )
 
-// Key is the item that a sample is called by: what its members' names begin with.
+// Key is the item with the key of a sample: the beginning of its members' names.
 const Key = "__key__"
 
-// An Archive is a file of which it is known where the samples lie.
+// An Archive is a file with an index of its samples.
 type Archive struct {
 	*indexed.File
 	Index Index
-	// Item returns what reads a member at a place.
+	// Item returns the origin of a member at a position.
 	Item func(name Name, place []byte) dataset.Origin
 }
 
-// Samples returns the samples of archives, one archive after another. They are opened as many
-// at once as env does things.
+// Samples returns the samples of archives, in order. It opens several archives
+// concurrently, as env allows.
 func Samples(ctx context.Context, env *component.Env, paths []string, open func(ctx context.Context, path string) (*Archive, error)) (component.Samples, error) {
 	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*Archive, error) { return open(ctx, paths[i]) })
 }
 
-// Len is how many samples there are.
+// Len returns the number of samples.
 func (a *Archive) Len() int { return a.Index.Samples() }
 
-// Sample makes the sample at a place in the archive. None of it is read.
+// Sample returns a sample of the archive, without reading it.
 func (a *Archive) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	key := a.Index.Key(i)
 	from, to := a.Index.MembersOf(i)
@@ -57,16 +56,16 @@ func (a *Archive) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	return dataset.NewSample(fields...), nil
 }
 
-// A Name is what a member of a sample is.
+// A Name describes a member of a sample.
 type Name struct {
 	Member  string
 	Item    string
-	Ext     string // how it is read
-	Integer bool   // a whole number, for [Integer]
+	Ext     string // of its bytes
+	Integer bool   // an integer, for [Integer]
 }
 
-// NamesOf returns what the members of a sample are that end so. Where two would be one item, the
-// items of the sample are called by all that their members' names end with.
+// NamesOf returns the names of the members of a sample with the given suffixes. If two
+// would be one item, the whole suffixes are the names of the sample's items.
 func NamesOf(key string, suffixes []string) ([]Name, error) {
 	names := make([]Name, len(suffixes))
 	for i, suffix := range suffixes {

@@ -8,31 +8,31 @@ import (
 	"sync"
 )
 
-// blocks are rows that were read ahead: whoever reads rows one after another, as
-// most do, reads a file once and not once a row.
+// blocks are rows that were read ahead, so that sequential reads do not read the file
+// once per row.
 type blocks struct {
 	mu   sync.Mutex
-	last int // the row that was read last, of all files
+	last int // the row read last, of all files
 	list [blocksHeld]block
-	next int // which of list is replaced next
+	next int // index in list of the block to replace next
 }
 
-// block is the text of some rows of a file.
+// block is the bytes of some rows of a file.
 type block struct {
 	file        *file
-	first, last int // rows of the file: from first up to last
+	first, last int // range of rows of the file, without last
 	text        []byte
 }
 
 const (
 	blocksHeld = 8
 	blockBytes = 1 << 18
-	// nearRows is how far from the last row that was read one may lie for it to
-	// be read with those that follow: several workers read side by side.
+	// nearRows is the largest distance from the last row at which following rows are read
+	// ahead: several workers read concurrently.
 	nearRows = 1 << 12
 )
 
-// row returns the text of row i of a file, the n-th of all.
+// row returns the bytes of row i of a file, the n-th of all.
 func (b *blocks) row(ctx context.Context, in *file, i, n int) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *blocks) row(ctx context.Context, in *file, i, n int) ([]byte, error) {
 	return slices.Clone(text[:in.starts[i+1]-in.starts[i]]), nil
 }
 
-// read reads rows from first up to last, if the file is what it was.
+// read reads the rows from first up to last, if the file is unchanged.
 func (in *file) read(ctx context.Context, first, last int) ([]byte, error) {
 	from, done, err := in.open(ctx)
 	if err != nil {

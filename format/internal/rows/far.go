@@ -17,10 +17,10 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// Keeping says what is kept of files at URLs. Those here are gone through each time.
+// Keeping configures the cache of files at URLs. Local files are scanned each time.
 type Keeping struct {
 	Larder *larder.Larder // may be nil
-	About  []any          // what it depends on where rows begin, beside the file and the program
+	About  []any          // what the positions of rows depend on, in addition to the file and the program
 }
 
 // addFar is [Index.Add] for a file at a URL.
@@ -43,7 +43,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 	return nil
 }
 
-// Keep is [far.Keep], and tells the log why nothing is kept of a file of which something would be.
+// Keep is [far.Keep], and logs why a file cannot be cached.
 func Keep(ctx context.Context, f *place.File, l *larder.Larder) (*far.File, error) {
 	if !f.Firm && l != nil {
 		dataset.Warn(ctx, f.Name(), "nothing of this file is kept, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
@@ -51,8 +51,8 @@ func Keep(ctx context.Context, f *place.File, l *larder.Larder) (*far.File, erro
 	return far.Keep(f, l)
 }
 
-// findFar finds the rows of a file, or what is kept of that, and where the last one ends. What is
-// compressed is unpacked each time.
+// findFar finds the rows of a file, or the cached index, and the end of the last row. A
+// compressed file is decompressed each time.
 func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) error) (end int64, err error) {
 	if PackingOf(in.path) != Plain {
 		return in.unpackFar(ctx, scan)
@@ -63,7 +63,7 @@ func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) e
 		defer s.Close()
 		how, r, err := compression.Begun(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
 		if err == nil && how != Plain {
-			err = ErrPacked // which is not kept
+			err = ErrPacked // which is not cached
 		}
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) e
 	return in.far.Size, err
 }
 
-// unpackFar goes through what a file at a URL unpacks to.
+// unpackFar scans the decompressed content of a file at a URL.
 func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (end int64, err error) {
 	from, done := in.far.From(ctx)
 	end, err = in.scan(&reader{ctx, io.NewSectionReader(from, 0, in.far.Size)}, in.far.Size, scan)
@@ -90,7 +90,7 @@ func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (en
 
 var errStarts = errors.New("rows: places that are not understood")
 
-// kept has it kept where the rows begin.
+// kept caches the positions of rows.
 func (in *file) kept(ctx context.Context, k Keeping, through func(context.Context) error) error {
 	build, err := key.Build()
 	if err != nil {
@@ -117,7 +117,7 @@ func (in *file) kept(ctx context.Context, k Keeping, through func(context.Contex
 	return err
 }
 
-// startsOf reads where rows begin in a file of some size.
+// startsOf decodes the positions of rows in a file of the given size.
 func startsOf(b []byte, size int64) ([]int64, error) {
 	if len(b)%8 != 0 {
 		return nil, errStarts
@@ -134,7 +134,7 @@ func startsOf(b []byte, size int64) ([]int64, error) {
 	return starts, nil
 }
 
-// Before returns the text of the first file that lies before its first row.
+// Before returns the bytes of the first file before its first row.
 func (x *Index) Before(ctx context.Context) ([]byte, error) {
 	in := x.files[0]
 	if err := codec.CheckItem(in.starts[0]); err != nil {
@@ -143,7 +143,7 @@ func (x *Index) Before(ctx context.Context) ([]byte, error) {
 	return in.readAlone(ctx, 0, in.starts[0])
 }
 
-// readAlone reads text of a file at a URL, or of what it unpacks to.
+// readAlone reads bytes of a file at a URL, or of its decompressed content.
 func (in *file) readAlone(ctx context.Context, at, end int64) ([]byte, error) {
 	b := make([]byte, end-at)
 	if in.text != nil {
@@ -153,7 +153,7 @@ func (in *file) readAlone(ctx context.Context, at, end int64) ([]byte, error) {
 	return b, Changed(in.far.ReadAt(ctx, b, at))
 }
 
-// Changed says of a file at a URL what is said of one here.
+// Changed converts the error of a changed file at a URL to that of a local one.
 func Changed(err error) error {
 	if errors.Is(err, place.ErrChanged) && !errors.Is(err, dataset.ErrChanged) {
 		return &farChange{err}
@@ -161,7 +161,7 @@ func Changed(err error) error {
 	return err
 }
 
-// farChange is an error that wraps [dataset.ErrChanged], and says the same.
+// farChange is an error that wraps [dataset.ErrChanged], with the same message.
 type farChange struct{ error }
 
 func (e *farChange) Unwrap() []error { return []error{e.error, dataset.ErrChanged} }

@@ -19,17 +19,16 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// Files makes items of the files that fields name.
+// Files creates items of the files that fields name.
 type Files struct {
 	Items   map[string]string // item to field
-	Outside bool              // files may lie outside the folder of the one that names them
-	Memo    key.Memo          // remembers digests of files; may be nil
-	Listing *dataset.Listing  // when the files that name them were gone through; may be nil
+	Outside bool              // files may be outside the directory of the file that names them
+	Memo    key.Memo          // caches digests of files; may be nil
+	Listing *dataset.Listing  // state of the files that name them; may be nil
 }
 
-// Fields returns the items of a row of the file at path, by name. name returns
-// the text of a field, false if the row does not have it: then it has no such
-// item.
+// Fields returns the items of a row of the file at path, by name. name returns the
+// string in a field, or false if the row lacks it: then there is no such item.
 func (f Files) Fields(path string, name func(field string) (string, bool, error)) ([]dataset.Field, error) {
 	fields := make([]dataset.Field, 0, len(f.Items))
 	for _, k := range slices.Sorted(maps.Keys(f.Items)) {
@@ -66,15 +65,14 @@ func (f Files) resolve(path, name string) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(name)), nil
 }
 
-// linkedOut reports whether a link on the way to a name in a folder, or at its end,
-// leads out of that folder.
+// linkedOut reports whether a link in name leads out of the directory.
 func linkedOut(dir, name string) bool {
 	at := dir
 	for part := range strings.SplitSeq(filepath.Clean(name), string(filepath.Separator)) {
 		at = filepath.Join(at, part)
 		info, err := os.Lstat(at)
 		if err != nil {
-			return false // whoever reads it says what is wrong
+			return false // reported when it is read
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			return !pathguard.Inside(pathguard.Resolve(dir), pathguard.Resolve(filepath.Join(dir, name)))
@@ -83,8 +81,8 @@ func linkedOut(dir, name string) bool {
 	return false
 }
 
-// Named returns what tells of the files that the samples of a source lie in. What
-// cannot be read is passed over: whoever needs it says what is wrong.
+// Named returns a function that lists the files that contain the samples of a source. It
+// skips what cannot be read, as the reader reports that.
 func Named(open func(ctx context.Context) (component.Samples, error)) func(context.Context, func(path string) error) error {
 	return func(ctx context.Context, tell func(path string) error) error {
 		ds, err := open(ctx)
@@ -107,8 +105,8 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 	}
 }
 
-// CheckFiles refuses two items that would be one field, and to name files in one at a URL: those of
-// this machine are no way from there.
+// CheckFiles refuses two items with one field, and file names in a file at a URL, which
+// cannot refer to local files.
 func CheckFiles(path component.Path, of map[string]string) error {
 	if place.Is(string(path)) && len(of) > 0 {
 		return errors.New("files: a file at a URL names none of this machine; pack them with the rows in an archive (webdataset), or write to this machine")
@@ -123,7 +121,7 @@ func CheckFiles(path component.Path, of map[string]string) error {
 	return nil
 }
 
-// Name is the reverse: how the file of an item is named in the one at path.
+// Name is the reverse: it returns the name of an item's file in the file at path.
 func Name(path string, it *dataset.Item) (string, error) {
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	if !ok {

@@ -1,23 +1,21 @@
-// Package rows is about files of text that hold one sample after another: JSON
-// lines, tables.
+// Package rows reads and writes text files with a sequence of samples, such as JSON
+// lines and tables.
 //
-// A [Row] is the text of one sample. An [Index] says where the rows of some
-// files begin. A format makes it by going through each file once, and later
-// reads the row of the sample that is asked for, and nothing else of the file:
-// 8 bytes of memory a row, whatever its length. A [Sink] writes such files; a
-// format gives it a [RowFunc], which makes a row of a sample. [Files] makes items
-// of the files that fields name, and [Name] names the file of an item the other
-// way round.
+// A [Row] is the text of one sample. An [Index] has the positions of rows. A format
+// builds it with one scan of each file, and later reads only the row of the requested
+// sample. It takes 8 bytes of memory a row. A [Sink] writes such files with a [RowFunc]
+// of the format, which encodes a row. [Files] creates items of the files that fields
+// name; [Name] returns the name for an item's file.
 //
-// An index stands for the files as they were: a file that was changed since is
-// an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
-// in a row is reported by file, line and column. A file that is compressed, as its beginning or its
-// name says (.gz, .zst, .xz, .bz2), is unpacked once into a temporary file without a name. A row
-// may take as many bytes as an item ([codec.MaxItem]), so that a file of something else does not take all memory. A name in a field
-// leads out of the folder of its file only where that was allowed.
+// An index is valid for unchanged files: a changed file is an error that wraps
+// [dataset.ErrChanged], never a wrong row. Errors in a row have file, line and column. A
+// file that is compressed, according to its beginning or its name (.gz, .zst, .xz,
+// .bz2), is decompressed once into an unnamed temporary file. A row may have as many
+// bytes as an item ([codec.MaxItem]), so a file of another kind does not use all memory.
+// A name in a field may lead out of the directory of its file only if that is allowed.
 //
-// Rows may be read by many goroutines once all files are added. A file that is
-// written appears complete or not at all (package output).
+// Rows may be read by many goroutines once all files are added. A written file appears
+// complete or not at all (package output).
 package rows
 
 import (
@@ -39,15 +37,14 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// ByteOrderMark may start a file, and is no part of its first row's value.
+// ByteOrderMark may start a file, and is not part of its first row's value.
 const ByteOrderMark = "\ufeff"
 
 // ErrEncoding is the error of text in another encoding.
 var ErrEncoding = errors.New("this is not UTF-8; save the file as UTF-8, as iconv does (-f LATIN1 -t UTF-8, or -f UTF-16)")
 
-// An Index says where the rows of files begin. It takes 8 bytes a row, and 2 MiB
-// for rows that were read ahead. Once all files are added it may be used by many
-// goroutines.
+// An Index has the positions of the rows of files. It takes 8 bytes a row, and 2 MiB for
+// rows that were read ahead. Once all files are added it may be used by many goroutines.
 type Index struct {
 	Keeping Keeping
 	listing *dataset.Listing
@@ -60,11 +57,12 @@ type file struct {
 	path   string
 	stat   key.FileStat
 	starts []int64   // of rows, and the end of the last one
-	text   *os.File  // what the file unpacks to; nil of one that is read as it is
-	far    *far.File // of a file at a URL, which has no stat
+	text   *os.File  // the decompressed content; nil if the file is not compressed
+	far    *far.File // a file at a URL, which has no stat
 }
 
-// OpenRegular opens a file. A pipe or a device is an error, as it could be waited for without end.
+// OpenRegular opens a file. A pipe or a device is an error, as a read could wait
+// forever.
 func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +77,7 @@ func OpenRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// CheckRegular refuses what is there in place of a regular file.
+// CheckRegular refuses anything but a regular file.
 func CheckRegular(path string, mode fs.FileMode) error {
 	switch {
 	case mode.IsDir():
@@ -90,8 +88,8 @@ func CheckRegular(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// Add goes through a file once. scan is given its content and calls add with
-// the offset of each row. It is not called where that is kept of a file at a URL.
+// Add scans a file once. scan receives its content and calls add with the offset of each
+// row. It is not called if the index of a file at a URL is cached.
 func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
 	if place.Is(path) {
 		return x.addFar(ctx, path, scan)
@@ -122,15 +120,14 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	return nil
 }
 
-// add adds a file whose last row ends at a place.
+// add adds a file whose last row ends at an offset.
 func (x *Index) add(in *file, end int64) {
 	x.files = append(x.files, in)
 	x.ends = append(x.ends, x.Len()+len(in.starts))
 	in.starts = append(slices.Clip(in.starts), end)
 }
 
-// scan goes through the text of a file, and returns how long it is. What was packed is
-// unpacked.
+// scan scans the text of a file, decompressed if necessary, and returns its length.
 func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int64, error) {
 	how, r, err := compression.Begun(r)
 	if err != nil {
@@ -158,8 +155,7 @@ func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int
 	return in.text.Seek(0, io.SeekCurrent)
 }
 
-// Listing says when the first file was gone through, for the files that rows
-// name.
+// Listing returns the state of the first scanned file, for the files that rows name.
 func (x *Index) Listing() *dataset.Listing {
 	if x.listing == nil {
 		x.listing = dataset.NewListing()
@@ -167,7 +163,7 @@ func (x *Index) Listing() *dataset.Listing {
 	return x.listing
 }
 
-// reader ends with its context.
+// reader fails after its context has ended.
 type reader struct {
 	ctx context.Context
 	f   io.Reader
@@ -180,8 +176,8 @@ func (r *reader) Read(b []byte) (int, error) {
 	return r.f.Read(b)
 }
 
-// open opens the text of a file. Once it is read, done says whether that was what it was
-// when it was gone through.
+// open opens the text of a file. After reading, done returns an error if the file
+// changed since the scan.
 func (in *file) open(ctx context.Context) (r io.ReaderAt, done func() error, err error) {
 	if in.far != nil && in.text != nil {
 		return in.text, func() error { return nil }, nil
@@ -201,8 +197,8 @@ func (in *file) open(ctx context.Context) (r io.ReaderAt, done func() error, err
 	return f, done, nil
 }
 
-// unchanged holds a file to what it was when it was gone through: offsets of
-// another content mean nothing.
+// unchanged returns an error if the file changed since the scan, because offsets are
+// invalid then.
 func (in *file) unchanged(f *os.File) error {
 	info, err := f.Stat()
 	if err == nil && key.StatOf(info) != in.stat {
@@ -219,8 +215,8 @@ func (x *Index) Len() int {
 	return x.ends[len(x.ends)-1]
 }
 
-// Row reads row i, which must be in [0, Len()). A file that is not what it was
-// is an error that wraps [dataset.ErrChanged].
+// Row reads row i, which must be in [0, Len()). A changed file is an error that wraps
+// [dataset.ErrChanged].
 func (x *Index) Row(ctx context.Context, i int) (Row, error) {
 	k, _ := slices.BinarySearch(x.ends, i+1)
 	in, n := x.files[k], i
@@ -232,7 +228,7 @@ func (x *Index) Row(ctx context.Context, i int) (Row, error) {
 	if err != nil {
 		return r, r.Fail(1, 1, err)
 	}
-	if in.far != nil { // of which package block holds what is near
+	if in.far != nil { // package blockcache holds nearby bytes
 		r.Text, err = in.readAlone(ctx, in.starts[i], in.starts[i+1])
 		return r, err
 	}
@@ -248,8 +244,8 @@ type Row struct {
 	start  int64
 }
 
-// Noting returns what makes of a row what sample does, and an item that says which row
-// of which file it is: {name: a.csv, row: 0}.
+// Noting returns a function that calls sample and adds an item with the file and number
+// of the row: {name: a.csv, row: 0}.
 func Noting(item string, sample func(Row) (dataset.Sample, error)) func(Row) (dataset.Sample, error) {
 	return func(r Row) (dataset.Sample, error) {
 		s, err := sample(r)
@@ -264,8 +260,8 @@ func Noting(item string, sample func(Row) (dataset.Sample, error)) func(Row) (da
 	}
 }
 
-// Fail says at which line and column of the file something is wrong, given
-// those within the row, from 1. Columns count bytes.
+// Fail adds the line and column of the file to an error, given those within the row,
+// from 1. Columns count bytes.
 func (r Row) Fail(line, column int, err error) error {
 	return FailAt(r.Path, r.start, line, column, err)
 }
@@ -279,7 +275,7 @@ func FailAt(path string, start int64, line, column int, err error) error {
 	return At(path, before+line, column, err)
 }
 
-// At says at which line and column of a file something is wrong.
+// At adds the line and column of a file to an error.
 func At(path string, line, column int, err error) error {
 	return fmt.Errorf("%s:%d:%d: %w", path, line, column, err)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// writePieces writes rows. Those of stretches that are as they were come from the
-// file at path, as they stand there.
+// writePieces writes rows. The rows of unchanged chunks are copied from the file at
+// path.
 func writePieces(ctx context.Context, env *component.Env, out io.Writer, path string, rows encoded, p *component.Pieces) error {
 	w := &pieces{Pieces: p, env: env, out: out, rows: rows, known: p.Known(), sum: xxh3.New()}
 	var old *os.File
@@ -39,7 +39,7 @@ func writePieces(ctx context.Context, env *component.Env, out io.Writer, path st
 	return w.others(ctx)
 }
 
-// openOld opens the file that is there, nil if it cannot be read.
+// openOld opens the existing file, or returns nil if it cannot be read.
 func openOld(path string) *os.File {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -51,25 +51,25 @@ func openOld(path string) *os.File {
 	return f
 }
 
-// pieces are rows that are being written. Each stretch of them is copied or made.
+// pieces writes rows. Each chunk of them is copied or computed.
 type pieces struct {
 	*component.Pieces
 	env   *component.Env
 	out   io.Writer
 	old   component.PieceReader
 	rows  encoded
-	known []*component.Place // of stretches: where they are in the old file
+	known []*component.Place // of chunks: positions in the old file
 
-	at    int   // the stretch that is written next
-	first int   // row of it
-	wrote int   // rows of it
-	bytes int64 // of these
+	at    int   // the current chunk
+	first int   // its first row
+	wrote int   // its rows written
+	bytes int64 // bytes of these
 	sum   *xxh3.Hasher
 }
 
-// unknown is the dataset of the rows of stretches that are not known.
+// unknown returns the dataset of the rows of chunks that are not in the old file.
 func (w *pieces) unknown() encoded {
-	type span struct{ first, before int } // its first row, and how many rows of others of these are before it
+	type span struct{ first, before int } // its first row, and the number of rows of such chunks before it
 	var spans []span
 	first, n := 0, 0
 	for i, s := range w.Stretches {
@@ -85,12 +85,12 @@ func (w *pieces) unknown() encoded {
 	})
 }
 
-// add writes a row that was made.
+// add writes a computed row.
 func (w *pieces) add(text []byte) error {
 	if _, err := w.out.Write(text); err != nil {
 		return err
 	}
-	_, _ = w.sum.Write(text) // which cannot fail
+	_, _ = w.sum.Write(text) // never fails
 	w.bytes += int64(len(text))
 	w.wrote++
 	w.env.Tally.Done.Add(1)
@@ -102,14 +102,14 @@ func (w *pieces) add(text []byte) error {
 	return nil
 }
 
-// end notes what was written for a stretch.
+// end records what was written for a chunk.
 func (w *pieces) end(p component.Piece) {
 	w.After.Pieces = append(w.After.Pieces, p)
 	w.first += p.Samples
 	w.at++
 }
 
-// others writes the stretches that come next and need not be made.
+// others writes the following chunks that need no computation.
 func (w *pieces) others(ctx context.Context) error {
 	for w.at < len(w.Stretches) && w.wrote == 0 {
 		s, known := w.Stretches[w.at], w.known[w.at]
@@ -117,7 +117,7 @@ func (w *pieces) others(ctx context.Context) error {
 		case s.Samples == 0:
 			w.end(component.Piece{Stretch: s})
 		case known == nil:
-			return nil // it is being made
+			return nil // it is being computed
 		default:
 			if err := w.copy(ctx, known); err != nil {
 				return err
@@ -127,7 +127,7 @@ func (w *pieces) others(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// copy copies a stretch, or makes it if it is not what it was.
+// copy copies a chunk, or computes it if the old bytes have changed.
 func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -145,7 +145,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 	return nil
 }
 
-// remake makes a stretch that should have been copied.
+// remake computes a chunk that should have been copied.
 func (w *pieces) remake(ctx context.Context) error {
 	first := w.first
 	made := w.rows.only(w.Stretches[w.at].Samples, func(i int) int { return first + i })

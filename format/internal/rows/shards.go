@@ -15,10 +15,10 @@ import (
 	"github.com/larder-data/larder/internal/text/compression"
 )
 
-// Shards say when a sink goes on in another file: where a file would have more than so many bytes
-// by one more sample, or has so many samples. Each has a sample at least. Where a file is cut
-// follows from the samples alone, so the same samples give the same files. The zero value is one
-// file for all.
+// Shards bounds the files of a sink: a new file begins where one more sample would
+// exceed Bytes, or after the given number of samples. Each file has at least one sample.
+// The boundaries depend only on the samples, so the same samples give the same files.
+// The zero value means one file.
 type Shards struct {
 	Bytes   component.Size
 	Samples int
@@ -27,7 +27,7 @@ type Shards struct {
 // On reports whether there is a bound.
 func (s Shards) On() bool { return s.Bytes != "" || s.Samples != 0 }
 
-// Check refuses bounds that are none.
+// Check refuses invalid bounds.
 func (s Shards) Check() error {
 	if s.Samples < 0 {
 		return fmt.Errorf("shard-samples is %d and must be at least 1", s.Samples)
@@ -45,7 +45,7 @@ func (s Shards) Check() error {
 	return nil
 }
 
-// CheckFolder refuses the path of a folder of shards that is called like one of the files.
+// CheckFolder refuses a directory of shards whose path has the ending of a file.
 func (s Shards) CheckFolder(path component.Path, ending string) error {
 	if plain := Unpacked(string(path)); plain != string(path) || strings.HasSuffix(plain, ending) {
 		return fmt.Errorf("%s: with shard-bytes or shard-samples the path is that of a folder, in which the files are called 000000%s and so on; give it a name without the ending of a file", path, ending)
@@ -53,8 +53,8 @@ func (s Shards) CheckFolder(path component.Path, ending string) error {
 	return nil
 }
 
-// writeShards writes each dataset of an input to files 000000, 000001 and so on in a folder, of
-// several NAME-000000 and so on.
+// writeShards writes each dataset of an input to files 000000, 000001 and so on in a
+// directory, or for several datasets NAME-000000 and so on.
 func writeShards[T any](ctx context.Context, env *component.Env, to Target, in component.Data, open func(ctx context.Context, ds component.Samples) (Table[T], error)) error {
 	if err := to.Shards.Check(); err != nil {
 		return err
@@ -101,7 +101,8 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 	return files.Settle(ctx, set.named)
 }
 
-// cut writes a table to as many files as it takes, each of a number by write. It returns how many.
+// cut writes a table to as many files as it needs, each with a number by write. It
+// returns how many.
 func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[T], write func(n int, write func(io.Writer) error) (int64, error)) (n int, err error) {
 	next, stop := iter.Pull2(dataset.Stream(ctx, table.Rows, env.Pool))
 	defer stop()
@@ -113,7 +114,7 @@ func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[
 	if err := c.take(); err != nil {
 		return 0, err
 	}
-	for ; n == 0 || c.more; n++ { // of no samples there is one file, so that their folder is there
+	for ; n == 0 || c.more; n++ { // without samples there is one file, so that the directory exists
 		c.wrote = 0
 		written, err := write(n, c.shard)
 		if err != nil {
@@ -124,7 +125,7 @@ func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[
 	return n, nil
 }
 
-// A cutter has the rows of a table, of which one was taken and not written yet.
+// A cutter reads the rows of a table. It holds the one row that is not written yet.
 type cutter[T any] struct {
 	Table[T]
 	env     *component.Env
@@ -133,7 +134,7 @@ type cutter[T any] struct {
 	next    func() (T, error, bool)
 
 	row   T
-	more  bool // row is one
+	more  bool // row holds a row
 	wrote int  // rows of the file
 }
 
@@ -165,8 +166,8 @@ func (c *cutter[T]) full(file File[T]) bool {
 	return c.wrote > 0 && (c.wrote == c.samples || c.bytes > 0 && !file.Fits(c.row, c.bytes))
 }
 
-// texts is a file of rows that are texts. Of one that is compressed what it unpacks to is
-// counted, as what that takes is known only when it has ended.
+// texts is a file of text rows. For a compressed file it counts uncompressed bytes,
+// because the compressed size is known only at the end.
 type texts struct {
 	to    io.Writer
 	done  func() error

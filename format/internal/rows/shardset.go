@@ -12,18 +12,19 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// shardDigits is how many digits number a shard, so that names come in the order of the numbers.
+// shardDigits is the number of digits in shard names, so that they sort in numeric
+// order.
 const shardDigits = 6
 
-// A shardSet is the shards in a folder: PREFIX000000ENDING and so on.
+// A shardSet is the shards in a directory: PREFIX000000ENDING and so on.
 type shardSet struct {
 	files    output.Files
 	prefixes []string
 	ending   string
-	had      map[string][]int // of each prefix: the numbers of those that were there
+	had      map[string][]int // for each prefix, the numbers of existing shards
 }
 
-// write writes a shard, of a prefix by its place.
+// write writes a shard, with a prefix by its index.
 func (s *shardSet) write(ctx context.Context, prefix, n int, how output.Overwrite, write func(io.Writer) error) (int64, error) {
 	if len(strconv.Itoa(n)) > shardDigits {
 		return 0, fmt.Errorf("there would be more than %d files, as many as can be numbered; say a larger shard-bytes or shard-samples", n)
@@ -35,7 +36,8 @@ func (s *shardSet) name(prefix string, n int) string {
 	return fmt.Sprintf("%s%0*d%s", prefix, shardDigits, n, s.ending)
 }
 
-// split returns the prefix and the number of a shard of that name; false for what is none.
+// split returns the prefix and the number in the name of a shard, or false for other
+// names.
 func (s *shardSet) split(name string) (prefix string, n int, ok bool) {
 	name, ok = strings.CutSuffix(name, s.ending)
 	if !ok || len(name) < shardDigits {
@@ -46,9 +48,9 @@ func (s *shardSet) split(name string) (prefix string, n int, ok bool) {
 	return prefix, n, err == nil && strings.Trim(digits, "0123456789") == "" && slices.Contains(s.prefixes, prefix)
 }
 
-// look finds the shards that are there, which are an error unless they may be replaced: if there
-// were more of them, the rest would be taken for a part of what is written. What killed writers
-// left goes.
+// look finds existing shards, which are an error unless they may be replaced, because
+// surplus ones would be read as part of the new output. It removes what killed writers
+// left.
 func (s *shardSet) look(ctx context.Context, how output.Overwrite) error {
 	s.had = map[string][]int{}
 	first := ""
@@ -67,13 +69,13 @@ func (s *shardSet) look(ctx context.Context, how output.Overwrite) error {
 	return s.files.Tidy(s.named)
 }
 
-// named reports whether a shard may be called so.
+// named reports whether a name is that of a shard.
 func (s *shardSet) named(name string) bool {
 	_, _, ok := s.split(name)
 	return ok
 }
 
-// drop removes the shards of a prefix that were there beyond the n that were written.
+// drop removes the existing shards of a prefix beyond the n that were written.
 func (s *shardSet) drop(ctx context.Context, prefix, n int) error {
 	for _, old := range s.had[s.prefixes[prefix]] {
 		if old < n {

@@ -15,7 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Samples is the dataset of what sample makes of each row.
+// Samples returns the dataset of the samples of all rows.
 func (x *Index) Samples(sample func(Row) (dataset.Sample, error)) dataset.Dataset[dataset.Sample] {
 	return dataset.Func(x.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
 		r, err := x.Row(ctx, i)
@@ -26,10 +26,9 @@ func (x *Index) Samples(sample func(Row) (dataset.Sample, error)) dataset.Datase
 	})
 }
 
-// Alone is [Index.Samples] where a sample depends on the text of its row, on the
-// parameters of the source, on what else is given here, and on nothing else. So
-// consecutive samples can be known by the text of their rows: see
-// [dataset.Stretched].
+// Alone is [Index.Samples] for samples that depend only on the text of their row, the
+// parameters of the source, and on. So the text of rows identifies consecutive samples:
+// see [dataset.Stretched].
 func (x *Index) Alone(on []string, sample func(Row) (dataset.Sample, error)) dataset.Dataset[dataset.Sample] {
 	return &alone{x.Samples(sample), x, on}
 }
@@ -40,9 +39,9 @@ type alone struct {
 	on    []string
 }
 
-// A stretch ends after a row that its own hash picks out, one in so many, so that
-// what is inserted moves no end but those beside it. It has some rows, as rows that
-// are alike would be a stretch each, and not too many.
+// A chunk ends after a row that is selected by its own hash, so an insertion changes
+// only the adjacent boundaries. It has a minimum of rows, as equal rows would each form
+// a chunk, and a maximum.
 const (
 	stretchEvery = 32
 	stretchLeast = 8
@@ -65,16 +64,16 @@ func (a *alone) Stretches(ctx context.Context) (all []dataset.Stretch, err error
 	return s.all, nil
 }
 
-// stretcher finds stretches.
+// stretcher finds chunks.
 type stretcher struct {
 	on      key.Digest
 	sum     hash.Hash // of the text of rows
-	lengths []byte    // of the rows, which tell them apart
+	lengths []byte    // lengths of rows, which mark their boundaries
 	bytes   int64
 	all     []dataset.Stretch
 }
 
-// file finds those of a file, if it is what it was. A stretch is of one file.
+// file finds the chunks of a file, if it is unchanged. A chunk is within one file.
 func (s *stretcher) file(ctx context.Context, in *file) (err error) {
 	f, done, err := in.open(ctx)
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *stretcher) file(ctx context.Context, in *file) (err error) {
 	return nil
 }
 
-// row takes in a row of n bytes, and says whether a stretch ends with it.
+// row reads a row of n bytes, and reports whether a chunk ends with it.
 func (s *stretcher) row(r *bufio.Reader, n int64) (last bool, err error) {
 	s.bytes += n
 	s.lengths = binary.LittleEndian.AppendUint64(s.lengths, uint64(n))
@@ -118,8 +117,8 @@ func (s *stretcher) row(r *bufio.Reader, n int64) (last bool, err error) {
 	return last, err
 }
 
-// end ends a stretch, if one has begun. The number of rows comes last, and their
-// lengths before it, so that nothing else has the same digest.
+// end ends the current chunk, if there is one. The digest ends with the lengths and the
+// number of rows, so that it is unambiguous.
 func (s *stretcher) end() {
 	rows := len(s.lengths) / 8
 	if rows == 0 {

@@ -9,31 +9,34 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// A Target says where the files of a sink go.
+// A Target says where a sink writes its files.
 type Target struct {
-	Path      component.Path // the file; of several datasets, or of shards, the folder
+	Path      component.Path // the file; for several datasets, or shards, the directory
 	Overwrite output.Overwrite
-	Ending    string // of files in a folder
+	Ending    string // of files in a directory
 	Shards    Shards
 }
 
-// A File is written row after row. One goroutine at a time uses it.
+// A File is written row by row, by one goroutine at a time.
 type File[T any] interface {
-	// Fits reports whether the file has at most so many bytes if it ends after one row more.
+	// Fits reports whether the file, ended after one more row, has at most the given number
+	// of bytes.
 	Fits(row T, most int64) bool
 	Add(row T) error
 	End() error
 }
 
-// A Table is what files are written of: the rows of a dataset, and what begins a file of them.
+// A Table is the content of files: the rows of a dataset, and a function that begins a
+// file.
 type Table[T any] struct {
 	Rows  dataset.Dataset[T]
 	Begin func(to io.Writer) (File[T], error)
 }
 
-// Write writes each dataset of an input, as the table that open makes of it, to the file of a
-// target or, of several, to one of its name in the folder there; or to shards. A file appears
-// complete or not at all; one that is there with the same content is left untouched.
+// Write writes each dataset of an input, as the table that open returns, to the file of
+// a target. Several datasets are written to files with their names in a directory, or to
+// shards. A file appears complete or not at all; an existing file with the same content
+// is not changed.
 func Write[T any](ctx context.Context, env *component.Env, to Target, in component.Data, open func(ctx context.Context, ds component.Samples) (Table[T], error)) error {
 	if to.Shards.On() {
 		return writeShards(ctx, env, to, in, open)
@@ -78,8 +81,7 @@ func writeAll[T any](ctx context.Context, env *component.Env, to io.Writer, tabl
 	return file.End()
 }
 
-// tally counts a file of so many samples, for which so many bytes were written: none, if it
-// was there already.
+// tally counts a file of samples, and the bytes written: none, if it existed already.
 func tally(env *component.Env, bytes int64, samples int) {
 	env.Tally.BytesWritten.Add(bytes)
 	if bytes > 0 {
@@ -89,9 +91,10 @@ func tally(env *component.Env, bytes int64, samples int) {
 	}
 }
 
-// filesFor returns where the files for a parameter go, what they are called, and the end of the
-// turn to write them: the one at the path, called "", or of several datasets one of each name,
-// with an ending, in the folder there. What killed writers left is gone.
+// filesFor returns the files for a parameter, their names, and a function that releases
+// the lock on them. There is one file with the name "" at the path, or, for several
+// datasets, one of each name, with an ending, in the directory. It removes what killed
+// writers left.
 func filesFor(ctx context.Context, env *component.Env, path component.Path, of []string, ending string) (files output.Files, names []string, release func(), err error) {
 	if files, err = output.FilesAt(ctx, env, path); err != nil {
 		return nil, nil, nil, err
@@ -119,7 +122,7 @@ func filesFor(ctx context.Context, env *component.Env, path component.Path, of [
 	return files, names, release, nil
 }
 
-// settle looks whether several files are of one run in the end: one by itself always is.
+// settle checks at the end that several files are from one run; a single file always is.
 func settle(ctx context.Context, files output.Files, names []string) error {
 	if len(names) < 2 {
 		return nil
@@ -127,7 +130,7 @@ func settle(ctx context.Context, files output.Files, names []string) error {
 	return files.Settle(ctx, isOne(names))
 }
 
-// isOne returns what tells names that are among some.
+// isOne returns a predicate for the given names.
 func isOne(of []string) func(name string) bool {
 	all := make(map[string]bool, len(of))
 	for _, name := range of {

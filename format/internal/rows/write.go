@@ -15,21 +15,20 @@ import (
 type Sink struct {
 	Path      component.Path
 	Overwrite output.Overwrite
-	Ext       string  // of the files, where there are several
-	Compress  Packing // "": as the name of the file says
+	Ext       string  // of the files, if there are several
+	Compress  Packing // "": by the name of the file
 	Shards    Shards
-	// Begin returns what comes before the rows of a dataset in the file at
-	// path, and what makes a row of a sample. Both end with the end of a
-	// line.
+	// Begin returns the header for a dataset in the file at path, and a function that
+	// encodes rows. Both end with the end of a line.
 	Begin func(ctx context.Context, path string, ds component.Samples) (head []byte, row RowFunc, err error)
 }
 
 // A RowFunc appends the row of a sample.
 type RowFunc func(ctx context.Context, to []byte, s dataset.Sample) ([]byte, error)
 
-// Write writes a dataset to the file Path. Of several each goes to a file of
-// its name in the folder Path. A file appears complete or not at all; one that
-// is there with the same content is left untouched.
+// Write writes a dataset to the file Path, or several datasets to files with their names
+// in the directory Path. A file appears complete or not at all; an existing file with
+// the same content is not changed.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if s.Shards.On() {
 		return s.shards(ctx, env, in)
@@ -47,7 +46,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return settle(ctx, files, names)
 }
 
-// file writes one dataset to one of some files.
+// file writes one dataset to one of several files.
 func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, name string, ds component.Samples) error {
 	env.Tally.Total.Add(int64(ds.Len()))
 	p := env.Pieces
@@ -99,14 +98,14 @@ type encoded struct {
 	ranges *dataset.Ranges
 	node   string
 	row    RowFunc
-	of     func(i int) int // which sample of the node's it is, nil for the same
+	of     func(i int) int // maps to sample positions; nil means the same
 }
 
 func newEncoded(ds component.Samples, node string, row RowFunc) encoded {
 	return encoded{Samples: ds, ranges: dataset.RangesOf(ds), node: node, row: row}
 }
 
-// only is the dataset of some of the rows: of n, the i-th is that of.
+// only returns the dataset of n of the rows; the i-th is of(i).
 func (e encoded) only(n int, of func(i int) int) encoded {
 	some := dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return e.Samples.At(ctx, of(i)) })
 	rows := newEncoded(dataset.Batching(some, e.Batch()), e.node, e.row)
@@ -135,7 +134,7 @@ func (e encoded) append(ctx context.Context, to []byte, s dataset.Sample, i int)
 	return text, nil
 }
 
-// Range makes what samples are made of together, and their rows one after another.
+// Range computes samples together, and encodes their rows.
 func (e encoded) Range(ctx context.Context, from, to int) ([][]byte, error) {
 	samples, err := e.ranges.Range(ctx, from, to)
 	var all []byte
@@ -147,7 +146,7 @@ func (e encoded) Range(ctx context.Context, from, to int) ([][]byte, error) {
 			break
 		}
 		if all = text; i == 0 {
-			all = slices.Grow(all, len(samples)*(len(text)+len(text)/8)) // others are as long, as a rule
+			all = slices.Grow(all, len(samples)*(len(text)+len(text)/8)) // most rows have similar lengths
 		}
 		ends = append(ends, len(all))
 	}

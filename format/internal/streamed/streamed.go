@@ -1,5 +1,5 @@
-// Package streamed is for sources that read files from beginning to end, as they come:
-// standard input, pipes, and others that are said to be streams.
+// Package streamed reads files sequentially as they arrive: standard input, pipes, and
+// files that are declared to be streams.
 package streamed
 
 import (
@@ -16,13 +16,14 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-// Is reports whether a source puts out a stream: because it says so, or reads standard input.
+// Is reports whether the output of a source is a stream: because it is declared, or
+// reads standard input.
 func Is(path component.Path, says bool) bool { return says || path == component.StandardInput }
 
 // ErrBeside is the error of parameters that rows of a stream cannot have.
 var ErrBeside = errors.New("a stream has no files beside its rows, and no places of them: remove files and file")
 
-// Check refuses what cannot be read as a stream.
+// Check refuses a path that cannot be read as a stream.
 func Check(path string) error {
 	if indexed.IsFar(path) {
 		return errors.New("stream: a file at a URL is read where it lies, in any order; remove stream")
@@ -30,7 +31,7 @@ func Check(path string) error {
 	return indexed.Check(path)
 }
 
-// Inputs says which files are read.
+// Inputs returns the files to read.
 func Inputs(env *component.Env, path component.Path) []pathguard.Input {
 	if path == component.StandardInput {
 		return nil
@@ -38,7 +39,7 @@ func Inputs(env *component.Env, path component.Path) []pathguard.Input {
 	return indexed.Inputs(env.Path(path))
 }
 
-// Files is a stream of the files that a path names, those of a folder by their endings.
+// Files returns a stream of the files at a path; endings select those in a directory.
 func Files(ctx context.Context, env *component.Env, path component.Path, endings ...string) (stream.Stream[content.File], error) {
 	if path == component.StandardInput {
 		return stream.Of(content.File{Name: "standard input", Live: true, Open: func(context.Context) (io.ReadCloser, error) {
@@ -50,8 +51,8 @@ func Files(ctx context.Context, env *component.Env, path component.Path, endings
 	return content.Files(paths...), err
 }
 
-// Samples is a stream of what f makes of each element of another one, whose name and place
-// at says.
+// Samples returns a stream that applies f to each element of another one. at returns the
+// name and position of an element, for messages.
 func Samples[T any](s stream.Stream[T], name string, at func(T) string, f func(T) (dataset.Sample, error)) component.Stream {
 	return stream.MapAs(s, name, func(_ context.Context, v T) (dataset.Sample, error) {
 		sample, err := f(v)
@@ -62,5 +63,5 @@ func Samples[T any](s stream.Stream[T], name string, at func(T) string, f func(T
 	})
 }
 
-// Place says where a line stands.
+// Place formats the position of a line.
 func Place(l content.Line) string { return fmt.Sprintf("%s:%d", l.Name, l.Number) }

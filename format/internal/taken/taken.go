@@ -1,4 +1,4 @@
-// Package taken says that a place is taken.
+// Package taken provides the error of an output path that already exists.
 package taken
 
 import (
@@ -6,14 +6,14 @@ import (
 	"io/fs"
 )
 
-// existsError is what a sink says of a place that is taken.
+// existsError is the error of a sink for an existing output.
 type existsError string
 
 func (e existsError) Error() string { return string(e) }
 
-// Is reports that it is fs.ErrExist, of which the text says nothing more.
+// Is reports that it is fs.ErrExist, without adding to the message.
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Error is the error of a place that is taken: an fs.ErrExist that says what is there and
-// what to do, as fmt.Errorf puts it together.
+// Error returns an error that is fs.ErrExist, with a message formatted like fmt.Errorf
+// that says what exists and what to do.
 func Error(format string, args ...any) error { return existsError(fmt.Sprintf(format, args...)) }

@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// A Folder is what lay in a folder at some time.
+// A Folder is a snapshot of a directory.
 type Folder struct {
 	dir   string
 	files map[string]file // by path from dir
 }
 
-// A file is a file or a folder.
+// A file is a file or a directory.
 type file struct {
 	mode    os.FileMode
 	content []byte
 }
 
-// Remember notes what lies in a folder.
+// Remember takes a snapshot of a directory.
 func Remember(tb testing.TB, dir string) Folder {
 	tb.Helper()
 	f := Folder{dir, map[string]file{}}
@@ -48,9 +48,8 @@ func Remember(tb testing.TB, dir string) Folder {
 	return f
 }
 
-// Restore makes the folder what it was. It leaves alone what still is that: to
-// make and remove all files for each of many rounds costs more than what the
-// rounds are for.
+// Restore restores the snapshot. It leaves unchanged files alone, because writing all
+// files for each of many rounds would cost more than the rounds.
 func (f Folder) Restore(tb testing.TB) {
 	tb.Helper()
 	var err error
@@ -59,7 +58,7 @@ func (f Folder) Restore(tb testing.TB) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.files)) { // a folder before what is in it
+	for _, name := range slices.Sorted(maps.Keys(f.files)) { // a directory before its content
 		path, was := filepath.Join(f.dir, name), f.files[name]
 		if _, missing := os.Lstat(path); missing == nil {
 			continue

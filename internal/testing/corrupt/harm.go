@@ -1,5 +1,5 @@
-// Package corrupt damages files, for tests of what must survive it: each kind of
-// file of a folder, in each part of it, in each way.
+// Package corrupt provides ways to damage files, for tests of robustness: each kind of
+// file in a directory, in each of its parts, in each way.
 package corrupt
 
 import (
@@ -21,15 +21,15 @@ type Harm struct {
 	way  way
 }
 
-// way damages the file of a path, which holds b, and says how.
+// way damages the file at a path, which has the content b, and describes the damage.
 type way func(chance *rand.Rand, path string, b []byte) (what string, err error)
 
 const (
-	flips = 8 // parts of a file in each of which a bit is flipped
-	cuts  = 4 // parts of a file in each of which it is cut
+	flips = 8 // parts of a file; one harm flips a bit in each
+	cuts  = 4 // parts of a file; one harm truncates it in each
 )
 
-// Each lists every harm to a folder once.
+// Each returns every harm to a directory once.
 func Each(tb testing.TB, dir string) (all []Harm) {
 	tb.Helper()
 	seen := map[string]bool{}
@@ -53,15 +53,15 @@ func Each(tb testing.TB, dir string) (all []Harm) {
 	return all
 }
 
-// Any does one of them.
+// Any does a random harm to a directory, and describes the damage.
 func Any(tb testing.TB, dir string, chance *rand.Rand) (what string) {
 	tb.Helper()
 	all := Each(tb, dir)
 	return all[chance.IntN(len(all))].Do(tb, dir, chance)
 }
 
-// Do does the harm to one of the folder's files of the kind, and says what it
-// did. It needs such a file.
+// Do damages one of the directory's files of the kind, and describes the damage. There
+// must be such a file.
 func (h Harm) Do(tb testing.TB, dir string, chance *rand.Rand) (what string) {
 	tb.Helper()
 	var names []string
@@ -85,7 +85,7 @@ func (h Harm) Do(tb testing.TB, dir string, chance *rand.Rand) (what string) {
 
 var digits = regexp.MustCompile(`\b([0-9a-f]{2}|[0-9a-f]{16,})\b`)
 
-// kindOf is a name without what tells it from others of its kind.
+// kindOf returns a name without the parts that differ between files of one kind.
 func kindOf(name string, mode os.FileMode) string {
 	kind := digits.ReplaceAllString(filepath.ToSlash(name), "*")
 	if mode&0o222 == 0 {
@@ -94,7 +94,7 @@ func kindOf(name string, mode os.FileMode) string {
 	return kind
 }
 
-// inParts is a way for each of so many parts of a file.
+// inParts returns a way for each part of a file.
 func inParts(parts int, do func(at int, chance *rand.Rand, path string, b []byte) (string, error)) (ways []way) {
 	for part := range parts {
 		ways = append(ways, func(chance *rand.Rand, path string, b []byte) (string, error) {
@@ -132,7 +132,7 @@ func removed(_ *rand.Rand, path string, _ []byte) (string, error) {
 	return "removed", os.Remove(path)
 }
 
-// write changes a file where it lies, whether that is allowed or not.
+// write changes a file in place, even if it is read-only.
 func write(path string, b []byte) error {
 	return errors.Join(os.Chmod(path, 0o666), os.WriteFile(path, b, 0o666))
 }

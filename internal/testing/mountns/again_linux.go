@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// again runs this program once more, in a mount namespace of its own.
+// again runs this program again, in a mount namespace of its own.
 func again() (status int, ok bool) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, false
 	}
-	runtime.LockOSThread() // whose end would be taken for that of this process
+	runtime.LockOSThread() // the end of another thread would count as that of this process
 	defer runtime.UnlockOSThread()
 	c := exec.CommandContext(context.Background(), self, os.Args[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -23,9 +23,9 @@ func again() (status int, ok bool) {
 	if c.Start() != nil {
 		return 0, false
 	}
-	_ = c.Wait() // the state says it
+	_ = c.Wait() // the state has the error
 	if status = c.ProcessState.ExitCode(); status < 0 {
-		status = 1 // by a signal
+		status = 1 // ended by a signal
 	}
 	return status, true
 }

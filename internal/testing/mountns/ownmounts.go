@@ -1,16 +1,15 @@
-// Package mountns gives the tests of a package a mount namespace of their own,
-// so that what they mount is gone with them, however they end, and nobody else
-// sees it.
+// Package mountns provides a mount namespace for the tests of a package, so that their
+// mounts are invisible to other processes and end with the tests.
 package mountns
 
 import "os"
 
-// inside says in the environment that there is a namespace already.
+// inside marks the environment of a process in the namespace.
 const inside = "LARDER_TEST_OWN_MOUNTS"
 
-// Enter begins TestMain: it runs this program once more, in the namespace, and
-// exits as that does. Where the system gives none, as to ordinary users, who
-// cannot mount either, it returns, as it does in the namespace.
+// Enter begins TestMain: it runs this program again in the namespace, and exits with its
+// status. It returns in the namespace, and also if the system refuses one, as for
+// ordinary users. They cannot mount anything either.
 func Enter() {
 	if os.Getenv(inside) != "" {
 		return

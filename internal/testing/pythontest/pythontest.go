@@ -1,5 +1,5 @@
-// Package pythontest finds a Python for tests: one of the machine that needs have nothing
-// else, and the package of this repository for it.
+// Package pythontest provides a Python for tests: an interpreter of the machine, with
+// the package of this repository.
 package pythontest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Need has functions be run by a Python of this machine, until a test is over. It skips the
-// test where there is none.
+// Need lets functions run in a Python of this machine until a test is over. It skips the
+// test if there is none.
 func Need(tb testing.TB) {
 	tb.Helper()
 	if !Have(tb) {
@@ -18,7 +18,7 @@ func Need(tb testing.TB) {
 	}
 }
 
-// Have does so if there is one, which it reports.
+// Have does the same if there is one, and reports whether there is.
 func Have(tb testing.TB) bool {
 	tb.Helper()
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
@@ -32,7 +32,7 @@ func Have(tb testing.TB) bool {
 	return false
 }
 
-// source returns the folder of the package, in one of the folders around a test.
+// source returns the directory of the package, in a parent directory of a test.
 func source(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -1,6 +1,6 @@
-// Package testrand says how much the tests try. What is ordinary takes a part of
-// the cases, another one each time, so that it is quick and in time tries all;
-// LARDER_SUITE=all in the environment has all of them tried.
+// Package testrand provides random subsets of test cases. By default a test runs a
+// different part of its cases each time, so it is quick and covers all over time. With
+// LARDER_SUITE=all in the environment it runs all of them.
 package testrand
 
 import (
@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// All reports whether a test is to try all that it can.
+// All reports whether tests run all their cases.
 func All() bool { return os.Getenv("LARDER_SUITE") == "all" }
 
-// Rounds is how often a test does what it leaves to chance: some times, or so
-// often where all is asked for.
+// Rounds returns the number of rounds of a randomized test: some by default, or all if
+// all cases are requested.
 func Rounds(some, all int) int {
 	if All() {
 		return all
@@ -22,8 +22,8 @@ func Rounds(some, all int) int {
 	return some
 }
 
-// Chance returns random numbers that are others each time. The test logs their
-// seed, with which LARDER_SEED has them drawn again; CI sets it from the commit.
+// Chance returns random numbers with a different seed each time. The test logs the seed,
+// which LARDER_SEED sets to repeat a run; CI sets it from the commit.
 func Chance(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	seed := rand.Uint64()
@@ -37,8 +37,8 @@ func Chance(tb testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// Some lists one in every so many of the numbers 0 to n-1, or all where that is
-// asked for.
+// Some returns about one in every of the numbers 0 to n-1, or all if all cases are
+// requested.
 func Some(tb testing.TB, n, every int) (list []int) {
 	tb.Helper()
 	first, step := 0, 1

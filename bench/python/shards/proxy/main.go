@@ -1,9 +1,9 @@
-// Command proxy stands before a server of objects, as a network would: each request takes its time
-// before it goes on, and is counted with the bytes that come back.
+// Command proxy simulates network latency before an object server: it delays each
+// request, and counts the requests with the bytes of their responses.
 //
 //	proxy LISTEN BEHIND LATENCY
 //
-// GET /-/counts of LISTEN says what was counted since it was asked last.
+// GET /-/counts of LISTEN returns the counts since the previous such request.
 package main
 
 import (
@@ -17,12 +17,13 @@ import (
 	"time"
 )
 
-// counts are what was asked for. Of writes and reads alike, as a peer may do either.
+// counts are the counters of requests, of writes and reads together, as a peer may use
+// either.
 type counts struct {
 	requests, bytes atomic.Int64
 }
 
-// counted is a response whose bytes count.
+// counted is a response whose bytes are counted.
 type counted struct {
 	http.ResponseWriter
 	of *counts
@@ -34,10 +35,10 @@ func (c counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap has http.ResponseController find what flushes.
+// Unwrap lets http.ResponseController find the flusher.
 func (c counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// handler hands on to behind, after latency. The host stays the one that was asked for, as
+// handler forwards to behind, after latency. The host stays the requested one, as
 // signatures cover it.
 func handler(behind *url.URL, latency time.Duration) http.Handler {
 	var of counts
