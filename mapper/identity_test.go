@@ -50,7 +50,7 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	if m, err = (Compute{Set: map[string]string{"a": "b + 1"}}).Maker(); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, l, m, "mapper.formulasOf", "expression.Expression.Eval", "expression.meter.add", "expression.Document", "expression.metered.visit", "github.com/expr-lang/expr")
+	wants(t, l, m, "mapper.formulasOf", "expr.Expression.Eval", "expr.meter.add", "expr.Document", "expr.metered.visit", "github.com/expr-lang/expr")
 }
 
 // TestGivenFunctionsThatGetOthers: what is Given stands for the function that the
