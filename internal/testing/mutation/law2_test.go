@@ -85,7 +85,7 @@ var onceComputed = law{
 		{"who ends many leases ends those of others", "store/disk/leasebytes.go", "file, err := l.take(l.s)", "file, err := l.file, error(nil)", []string{"store/disk.TestManyLeasesEndWithoutOthers"}},
 		{"a node takes what another process kept meanwhile to be missing", "lazy/eval.go", "	if !find {\n		v.computations++\n", "	if find {\n		v.looked = v.computations\n", []string{"lazy.TestWhatOthersKeepMeanwhileIsFound"}},
 		{"equal nodes are two tasks", "lazy/eval.go", "	v.tasks[k] = t\n", "", []string{"lazy.TestEqualNodesAreComputedOnce"}},
-		{"another load is not waited for", "cache/cache.go", "	v, _, err := c.loads.Do(ctx, k, \"a load of the cache\", func", "	v, _, err := (&flight.Group[K, V]{}).Do(ctx, k, \"\", func", []string{"cache.TestLoadComputesOnce"}},
+		{"another load is not waited for", "cache/cache.go", "	v, _, err := c.loads.Do(ctx, k, \"a load of the cache\", func", "	v, _, err := (&singleflight.Group[K, V]{}).Do(ctx, k, \"\", func", []string{"cache.TestLoadComputesOnce"}},
 		{"the value of an item is not remembered", "dataset/item.go", "		it.value, it.read = v, true\n", "		it.value = v\n", []string{"dataset.TestItemsAreReadOnce", "dataset.TestItemIsReadOnceByMany"}},
 		{"samples that were made together and are not kept are made again", "dataset/together.go", "		makings[j].out, makings[j].done = r.outs[j], true\n", "		makings[j].out, makings[j].done = r.outs[j], false\n", []string{"dataset.TestBatchesAreThoseThatAreMissing"}},
 		{"samples that are made together are asked for as they come", "dataset/batch.go", "	case *maker:\n		n = m.f.Batch\n", "	case *maker:\n		n = min(1, m.f.Batch)\n", []string{"dataset.TestBatchesAreThoseThatAreMissing"}},
