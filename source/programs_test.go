@@ -398,7 +398,7 @@ func withImports(text, pkg, name string) string {
 	return text[:at] + "\n" + needed.String() + text[at:]
 }
 
-// buildProgram builds the program in a folder.
+// buildProgram builds the program in a directory.
 func buildProgram(t *testing.T, dir, binary string, flags ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", binary}, baseFlags, flags, []string{"."})...)
@@ -409,7 +409,7 @@ func buildProgram(t *testing.T, dir, binary string, flags ...string) {
 	}
 }
 
-// runProgram runs a program on a cache folder.
+// runProgram runs a program on a cache directory.
 func runProgram(t *testing.T, binary, cache string, env ...string) []row {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, cache)
@@ -423,7 +423,7 @@ func runProgram(t *testing.T, binary, cache string, env ...string) []row {
 	return parseRows(bytes.NewReader(out))
 }
 
-// parseRows reads rows among what else a program prints.
+// parseRows reads the rows among the other output of a program.
 func parseRows(from io.Reader) []row {
 	var rows []row
 	in := bufio.NewScanner(from)
