@@ -71,7 +71,7 @@ func TestRecordedInputs(t *testing.T) {
 		{func() { _ = os.Remove(file) }, "missing", 8},
 	} {
 		step.do()
-		// Half of the steps use an empty memory.
+		// Half of the steps cache in memory.
 		l, err := larder.Open(larder.Options{Store: s, MemoryBytes: int64(i%2)<<28 - 1})
 		if err != nil {
 			t.Fatal(err)

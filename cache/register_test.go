@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// least evicts the element at the least position, and counts its notifications.
+// least evicts the element at the least position, and tracks the inserted ones.
 type least struct{ held []int }
 
 func (l *least) Insert(pos int, _ int64, _ time.Duration) { l.held = append(l.held, pos) }

@@ -732,7 +732,7 @@ func TestInMemoryOnlyWithRecordedInputs(t *testing.T) {
 	}
 }
 
-// TestLibraryFunctions checks that a lazy function of the standard library must not read external state.
+// TestLibraryFunctions checks that a standard library function used directly as a lazy function must not read external state.
 func TestLibraryFunctions(t *testing.T) {
 	l := open(t, t.TempDir())
 	if got := get(t, l, lazy.Lift1("upper", strings.ToUpper, lazy.Options{})(lazy.Of("a"))); got != "A" {
