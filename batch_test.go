@@ -26,7 +26,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// squares are calls of one key for each number.
+// squares returns one call, with its own key, for each number.
 func squares(t testing.TB, numbers ...int) (calls []larder.Call[[]int]) {
 	t.Helper()
 	for _, n := range numbers {
@@ -45,7 +45,7 @@ func numbers(from, to int) (all []int) {
 	return all
 }
 
-// passes counts how a store is asked.
+// passes counts the requests to a store.
 type passes struct {
 	store.Store
 	many, one, puts atomic.Int64
@@ -71,8 +71,8 @@ func (p *passes) Put(ctx context.Context, records ...store.Record) error {
 	return p.Store.Put(ctx, records...)
 }
 
-// TestABatchMakesWhatIsMissing: of 1000 values 900 are kept. The others are made
-// by one call, in order, and kept by one write.
+// TestABatchMakesWhatIsMissing checks that a batch with 900 of 1000 values cached computes the others in one call, in
+// order, and stores them in one write.
 func TestABatchMakesWhatIsMissing(t *testing.T) {
 	s := &passes{Store: memory.New(memory.Options{})}
 	all, kept := numbers(0, 1000), []int{}
@@ -95,7 +95,7 @@ func TestABatchMakesWhatIsMissing(t *testing.T) {
 		}
 		return values, nil
 	}}
-	for _, l := range []*larder.Larder{open(t, s), open(t, s)} { // the second finds all in the store
+	for _, l := range []*larder.Larder{open(t, s), open(t, s)} { // the second Larder finds all values in the store
 		results, errs := b.Do(t.Context(), l)
 		if errs != nil {
 			t.Fatal(errs)
@@ -117,7 +117,7 @@ func TestABatchMakesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestABatchOfOneKeyTwice makes it once, and gives each its own value.
+// TestABatchOfOneKeyTwice checks that a repeated key is computed once and that each call gets its own copy.
 func TestABatchOfOneKeyTwice(t *testing.T) {
 	for _, o := range []larder.Options{{}, {MemoryBytes: -1}} {
 		o.Store = memory.New(memory.Options{})
@@ -138,7 +138,7 @@ func TestABatchOfOneKeyTwice(t *testing.T) {
 
 var errOdd = errors.New("odd")
 
-// TestABatchThatFailsInPart keeps what did not fail.
+// TestABatchThatFailsInPart checks that the results that did not fail are stored.
 func TestABatchThatFailsInPart(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	b := larder.Batch[[]int]{Calls: squares(t, 0, 1, 2, 3), Compute: func(_ context.Context, missing []int) (values [][]int, err error) {
@@ -170,8 +170,8 @@ func TestABatchThatFailsInPart(t *testing.T) {
 	}
 }
 
-// TestABatchThatLeavesSome: those that it has not begun are no executions, and cost
-// nothing; whoever waits for one makes it.
+// TestABatchThatLeavesSome checks that calls a batch did not start do not count as executions. A caller that waits for
+// one of them computes it.
 func TestABatchThatLeavesSome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, memory.New(memory.Options{}))
@@ -199,8 +199,8 @@ func TestABatchThatLeavesSome(t *testing.T) {
 	})
 }
 
-// TestABatchStopsAtAFailure: what comes after it is not begun, and whoever waits for
-// that makes it.
+// TestABatchStopsAtAFailure checks that a batch starts nothing after a failure. A caller that waits for a later call
+// computes it.
 func TestABatchStopsAtAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, memory.New(memory.Options{}))
@@ -211,7 +211,7 @@ func TestABatchStopsAtAFailure(t *testing.T) {
 		}
 		var waiter sync.WaitGroup
 		waiter.Go(func() {
-			time.Sleep(time.Second / 2) // the batch is at its second call
+			time.Sleep(time.Second / 2) // the batch is in its second call
 			if r, err := squares(t, 2)[0].Do(t.Context(), l); err != nil || r.Value[0] != 4 {
 				t.Errorf("who waited got %v, %v", r.Value, err)
 			}
@@ -227,7 +227,7 @@ func TestABatchStopsAtAFailure(t *testing.T) {
 	})
 }
 
-// TestABatchHasPatience: it begins nothing after that.
+// TestABatchHasPatience checks that a batch starts nothing after its patience ends.
 func TestABatchHasPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := squares(t, 0, 1, 2)
@@ -242,8 +242,7 @@ func TestABatchHasPatience(t *testing.T) {
 	})
 }
 
-// TestABatchOfWhatIsResolved finds early cutoff: an input that comes out as before
-// leads to what was made of it.
+// TestABatchOfWhatIsResolved checks early cutoff: an unchanged input leads to the results computed from it.
 func TestABatchOfWhatIsResolved(t *testing.T) {
 	s := &passes{Store: memory.New(memory.Options{})}
 	var runs atomic.Int64
@@ -279,7 +278,7 @@ func TestABatchOfWhatIsResolved(t *testing.T) {
 		return results
 	}
 	ask("1")
-	ask("2") // other computations of the same content
+	ask("2") // other computations with the same content
 	if runs.Load() != 5 {
 		t.Errorf("%d computations, want 5", runs.Load())
 	}
@@ -289,8 +288,8 @@ func TestABatchOfWhatIsResolved(t *testing.T) {
 	}
 }
 
-// TestABatchOfWhatReadsFiles: each value depends on what it read itself, and one
-// that was made together with others on all that was read.
+// TestABatchOfWhatReadsFiles checks that each value depends on the files that its own computation read. Values computed
+// together depend on all files read.
 func TestABatchOfWhatReadsFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -355,7 +354,7 @@ func TestABatchOfWhatReadsFiles(t *testing.T) {
 	}
 }
 
-// TestABatchThatIsGivenUp returns at once, and what comes out later is not kept.
+// TestABatchThatIsGivenUp checks that a canceled batch returns immediately and does not store later results.
 func TestABatchThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, memory.New(memory.Options{}))
@@ -378,7 +377,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestBatchesThatNeedEachOther are a cycle, and no silence.
+// TestBatchesThatNeedEachOther checks that the cycle is reported instead of blocking.
 func TestBatchesThatNeedEachOther(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	calls := squares(t, 1, 2)
@@ -391,7 +390,7 @@ func TestBatchesThatNeedEachOther(t *testing.T) {
 	}
 }
 
-// TestDryBatch computes nothing.
+// TestDryBatch checks that a dry batch computes nothing.
 func TestDryBatch(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	if _, errs := (larder.Batch[[]int]{Calls: squares(t, 1)}).Do(t.Context(), l); errs != nil {
@@ -403,8 +402,8 @@ func TestDryBatch(t *testing.T) {
 	}
 }
 
-// TestOverlappingBatches: goroutines ask for random sets of keys in random orders,
-// as batches of both kinds and one by one. Each key is made once.
+// TestOverlappingBatches checks that each key is computed once. Goroutines request random sets of keys in random orders,
+// singly and as batches of both kinds.
 func TestOverlappingBatches(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const keys = 12
@@ -459,8 +458,8 @@ func TestOverlappingBatches(t *testing.T) {
 	})
 }
 
-// batchChild is a process of TestOverlappingBatchesOfProcesses: it asks for batches
-// of random keys, and says which it makes.
+// batchChild runs as a process of TestOverlappingBatchesOfProcesses: it requests batches of random keys and prints those
+// it computes.
 func batchChild(dir, seed string) int {
 	n, err := strconv.ParseUint(seed, 10, 64)
 	if err != nil {
@@ -506,8 +505,8 @@ func fail(err error) int {
 	return 1
 }
 
-// TestOverlappingBatchesOfProcesses: eight processes ask for overlapping sets of
-// keys, in orders of their own. None waits for ever, and each key is made once.
+// TestOverlappingBatchesOfProcesses checks that eight processes with overlapping sets of keys, each in its own order,
+// never deadlock and compute each key once.
 func TestOverlappingBatchesOfProcesses(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -545,8 +544,7 @@ func TestOverlappingBatchesOfProcesses(t *testing.T) {
 	}
 }
 
-// late is a store in which another process keeps something just before a lease is
-// had.
+// late is a store to which another process writes just before a lease is acquired.
 type late struct {
 	store.Store
 	before func()
@@ -557,8 +555,8 @@ func (s *late) TryLease(ctx context.Context, keys []key.Key) ([]bool, func(), er
 	return s.Store.TryLease(ctx, keys)
 }
 
-// TestABatchLooksAgainOnceItHasItsLeases: what another process has made meanwhile is
-// not made again.
+// TestABatchLooksAgainOnceItHasItsLeases checks that a batch does not compute values that another process stored before
+// it acquired its leases.
 func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 	s := memory.New(memory.Options{})
 	other := open(t, s)
@@ -573,7 +571,7 @@ func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 	}
 }
 
-// telling is a store that counts passes and tells what it knows to be new.
+// telling is a store that counts passes and reports new records.
 type telling struct {
 	passes
 	tells  store.Changing
@@ -587,9 +585,8 @@ func (s *telling) TryLease(ctx context.Context, keys []key.Key) ([]bool, func(),
 	return s.Store.TryLease(ctx, keys)
 }
 
-// TestABatchLooksAgainOnlyIfThereIsNews: where nothing became known since it looked, a
-// batch goes through the store once. What another process put just before the leases
-// were had is found, be it the first that the folder has.
+// TestABatchLooksAgainOnlyIfThereIsNews checks that a batch scans the store once if nothing new was stored. It finds a
+// record that another process stored just before the leases were acquired, even the first of the directory.
 func TestABatchLooksAgainOnlyIfThereIsNews(t *testing.T) {
 	dir := t.TempDir()
 	other := open(t, opened(t, dir))
@@ -633,8 +630,8 @@ func opened(t *testing.T, dir string) *disk.Store {
 	return s
 }
 
-// TestASmallResultOfABatchIsHeldOnceItIsAskedFor: what a pass makes once does not
-// gather in memory. A store that cannot take it leaves it there.
+// TestASmallResultOfABatchIsHeldOnceItIsAskedFor checks that results do not accumulate in memory before they are
+// requested, and that results the store cannot take stay in memory.
 func TestASmallResultOfABatchIsHeldOnceItIsAskedFor(t *testing.T) {
 	small := func(l *larder.Larder) (from larder.From) {
 		results, errs := larder.Batch[[]int]{Calls: squares(t, 7)}.Do(t.Context(), l)
@@ -666,8 +663,8 @@ func TestASmallResultOfABatchIsHeldOnceItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestABatchWhoseParametersChange keeps nothing of what was made by the operation
-// whose parameter one of them changed, and all of what was made by another.
+// TestABatchWhoseParametersChange checks that no result of an operation with a changed parameter is stored, and all
+// results of another operation are.
 func TestABatchWhoseParametersChange(t *testing.T) {
 	s := memory.New(memory.Options{})
 	l, log := logging(t, s)

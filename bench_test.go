@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// onDisk opens a Larder over a folder of its own.
+// onDisk opens a Larder over its own directory.
 func onDisk(b *testing.B, memoryBytes int64) *larder.Larder {
 	b.Helper()
 	l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: memoryBytes, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -38,7 +38,7 @@ func get[T any](b *testing.B, l *larder.Larder, a *key.Action, v T) T { // no He
 
 const inMemory, diskOnly = 0, -1
 
-// BenchmarkHitMemory finds a value in memory by an action made beforehand.
+// BenchmarkHitMemory finds a value in memory with an existing action.
 func BenchmarkHitMemory(b *testing.B) {
 	l := onDisk(b, inMemory)
 	a := action(b, "f", 1)
@@ -53,7 +53,7 @@ func BenchmarkHitMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkHitMemoryWithKey is the same with the action made each time.
+// BenchmarkHitMemoryWithKey does the same but creates the action each time.
 func BenchmarkHitMemoryWithKey(b *testing.B) {
 	l := onDisk(b, inMemory)
 	op, err := key.NewOp("f", key.Version("1"))
@@ -81,8 +81,8 @@ func BenchmarkHitDiskTiny(b *testing.B) {
 	}
 }
 
-// BenchmarkHitDisk1MiB hands out a 1 MiB array from disk, checked and mapped,
-// beside reading the same bytes from a file.
+// BenchmarkHitDisk1MiB returns a checked and mapped 1 MiB array from disk, compared with reading the same bytes from a
+// file.
 func BenchmarkHitDisk1MiB(b *testing.B) {
 	const n = 1 << 18
 	values := make([]float32, n)
@@ -120,7 +120,7 @@ func BenchmarkHitDisk1MiB(b *testing.B) {
 	})
 }
 
-// BenchmarkColdTiny computes, keeps and hands out a tiny value.
+// BenchmarkColdTiny computes, stores and returns a tiny value.
 func BenchmarkColdTiny(b *testing.B) {
 	l := onDisk(b, diskOnly)
 	op, err := key.NewOp("f", key.Version("1"))
@@ -139,8 +139,7 @@ func BenchmarkColdTiny(b *testing.B) {
 	}
 }
 
-// BenchmarkBatch asks for 1000 tiny values of which 900 are kept: as a batch,
-// beside one call for each.
+// BenchmarkBatch requests 1000 tiny values, 900 of them cached: as a batch, compared with one call for each.
 func BenchmarkBatch(b *testing.B) {
 	const all = 1000
 	op, err := key.NewOp("f", key.Version("1"))

@@ -9,7 +9,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestFunctionsThatABuildKnows are told apart by their names: those that others get, too.
+// TestFunctionsThatABuildKnows checks that functions identified by the build are distinguished by the names that other
+// functions get, too.
 func TestFunctionsThatABuildKnows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, given := range [][]any{nil, {strings.ToUpper}, {strings.ToLower}, {strings.ToUpper, strings.ToLower}, {strings.ToLower, strings.ToUpper}} {
@@ -24,15 +25,14 @@ func TestFunctionsThatABuildKnows(t *testing.T) {
 	}
 }
 
-// TestDryIdentifiesOnce: code that is identified while nothing may be kept is not gone
-// through again for each question.
+// TestDryIdentifiesOnce checks that code is identified once for all requests of a dry run.
 func TestDryIdentifiesOnce(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := larder.Dry(t.Context())
-	ask := func() { _, _ = larder.CodeOf(ctx, l, larder.Component{Functions: []any{codec.All}}) } // that it is refused is an answer, too
+	ask := func() { _, _ = larder.CodeOf(ctx, l, larder.Component{Functions: []any{codec.All}}) } // a refusal is an answer, too
 	if n := testing.AllocsPerRun(3, ask); n > 500 {
 		t.Errorf("the same question again takes %.0f allocations", n)
 	}

@@ -57,18 +57,18 @@ func init() {
 	codec.RegisterType[tree]()
 }
 
-// corpus collects values, each of which is tried on its own, and their names.
+// corpus collects values, each tried separately, and their names.
 type corpus struct {
 	t     *testing.T
 	count int
 	keys  map[key.Digest]string
 }
 
-// keyed says that no other value of the corpus has the key of this one.
+// keyed fails if another value of the corpus has the key of this one.
 type keyed bool
 
-// try returns values from the codec, from a computation and from what is kept,
-// and compares them with what was returned. No two values have one key.
+// try passes values through the codec, a computation and the cache, and compares them with the originals. No two values
+// have the same key.
 func try[T any](c *corpus, distinct keyed, values ...T) {
 	c.t.Helper()
 	for _, v := range values {
@@ -121,7 +121,7 @@ func try[T any](c *corpus, distinct keyed, values ...T) {
 
 func to[T any](v T) *T { return &v }
 
-// TestCorpus: what comes back is what was returned, the first time and as a hit.
+// TestCorpus checks that values come back unchanged, both computed and as a hit.
 func TestCorpus(t *testing.T) {
 	c := &corpus{t: t, keys: map[key.Digest]string{}}
 	at := time.Date(2026, 7, 1, 12, 30, 0, 999, time.UTC)
@@ -192,7 +192,7 @@ func TestCorpus(t *testing.T) {
 	try(c, false, mixed{}, mixed{point{1, 2}, &labels{"a": {"b"}}, at, []any{point{}, []string{}}, [2][]int{{1}, nil}, 0, to(to(1))})
 	try(c, true, tree{Name: "root", Kids: []*tree{{Name: "a"}, nil, {Kids: []*tree{}}}, Note: []string{"n"}})
 
-	// What is shared, and what contains itself.
+	// Values that share memory or contain themselves.
 	leaf := &tree{Name: "leaf"}
 	up := &tree{Name: "root"}
 	up.Kids, up.Note = []*tree{{Up: up}}, map[string]any{"up": up}

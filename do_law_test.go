@@ -15,8 +15,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestDoAmongLarders: those who share a store, as processes do, wait for one
-// computation.
+// TestDoAmongLarders checks that Larders that share a store wait for one computation, as processes do.
 func TestDoAmongLarders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(memory.Options{})
@@ -42,8 +41,8 @@ func TestDoAmongLarders(t *testing.T) {
 	})
 }
 
-// TestMemoryOnlyAmongGoroutines: what is not put into the store, which would
-// lend its key, is computed once all the same.
+// TestMemoryOnlyAmongGoroutines checks that a value for memory only is computed once, although no store provides a lease
+// for its key.
 func TestMemoryOnlyAmongGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, memory.New(memory.Options{}))
@@ -68,8 +67,8 @@ func TestMemoryOnlyAmongGoroutines(t *testing.T) {
 	})
 }
 
-// TestEarlyCutoffIsNoted: where inputs came out as they once were, the next run
-// finds the value under the first key and does not ask for them.
+// TestEarlyCutoffIsNoted checks that after an early cutoff the next run finds the value under the first key without
+// requesting the inputs.
 func TestEarlyCutoffIsNoted(t *testing.T) {
 	s := memory.New(memory.Options{})
 	op, err := key.NewOp("outer", key.Version("1"))
@@ -77,7 +76,7 @@ func TestEarlyCutoffIsNoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	computed, resolved := 0, 0
-	for i, want := range []int{1, 1, 2, 2} { // inputs asked for, in all
+	for i, want := range []int{1, 1, 2, 2} { // inputs requested in total
 		r, err := larder.Call[string]{
 			Action: op.Action(key.Input{Name: "in", Ref: key.Result(action(t, "inner", i/2).Key(), "out")}),
 			Resolve: func(context.Context) ([]key.Input, error) {
@@ -92,7 +91,7 @@ func TestEarlyCutoffIsNoted(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded: what is beyond MemoryBytes is read from the store.
+// TestMemoryIsBounded checks that values beyond MemoryBytes are read from the store.
 func TestMemoryIsBounded(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{}), MemoryBytes: 20_000})
 	if err != nil {
@@ -111,8 +110,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestMaxBytesIsTheStores: the bound that a Larder is given is that of its
-// store.
+// TestMaxBytesIsTheStores checks that the limit given to a Larder applies to its store.
 func TestMaxBytesIsTheStores(t *testing.T) {
 	l, err := larder.Open(larder.Options{Dir: t.TempDir(), MaxBytes: 1 << 20})
 	if err != nil {
@@ -126,8 +124,8 @@ func TestMaxBytesIsTheStores(t *testing.T) {
 	}
 }
 
-// TestRecordedInputsAreBounded: of a computation that has read something else each time
-// the latest ways are known, and no more.
+// TestRecordedInputsAreBounded checks that only the latest lists of inputs are recorded for a computation that reads
+// something else each time.
 func TestRecordedInputsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	s := memory.New(memory.Options{})
@@ -146,7 +144,7 @@ func TestRecordedInputsAreBounded(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			_, _ = larder.ReadFile(ctx, filepath.Join(dir, "other"+string(b))) // it is not there
+			_, _ = larder.ReadFile(ctx, filepath.Join(dir, "other"+string(b))) // the file does not exist
 			return string(b), nil
 		})
 		if err != nil || got != fmt.Sprint(way) {

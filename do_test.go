@@ -203,8 +203,7 @@ func TestDoFindsCycles(t *testing.T) {
 	}
 }
 
-// TestEarlyCutoff has a computation whose input is made by another one that
-// changes without changing its result.
+// TestEarlyCutoff checks a computation whose input is computed by another one that changes without changing its result.
 func TestEarlyCutoff(t *testing.T) {
 	s := memory.New(memory.Options{})
 	op, err := key.NewOp("outer", key.Version("1"))
@@ -266,7 +265,7 @@ func TestDryComputesNothing(t *testing.T) {
 	}
 }
 
-// full is a store that takes nothing.
+// full is a store that accepts no records.
 type full struct{ store.Store }
 
 func (full) Put(context.Context, ...store.Record) error { return store.ErrFull }
@@ -289,8 +288,8 @@ func TestDoPassesThroughWhenTheStoreIsFull(t *testing.T) {
 	}
 }
 
-// TestDoHandsOutValuesOfOnesOwnBesideShared: a caller that shares a value does
-// not make it common property.
+// TestDoHandsOutValuesOfOnesOwnBesideShared checks that a caller that shares a value does not share it with callers that
+// want their own.
 func TestDoHandsOutValuesOfOnesOwnBesideShared(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	a := action(t, "f")
@@ -321,8 +320,8 @@ func TestDoHandsOutArraysOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestWhatOnlyMemoryKeeps: a value that nobody could write is kept in memory where
-// that is asked for, by calls and batches, and handed to all.
+// TestWhatOnlyMemoryKeeps checks that a value that cannot be written is cached in memory on request, by calls and
+// batches, and returned to all callers.
 func TestWhatOnlyMemoryKeeps(t *testing.T) {
 	type model struct {
 		predict func(int) int
@@ -369,7 +368,7 @@ func TestWhatOnlyMemoryKeeps(t *testing.T) {
 	if err != nil || r.From != larder.Computed {
 		t.Errorf("%+v, %v", r, err)
 	}
-	// What is not shared would have to be copied.
+	// A value that is not shared would have to be copied.
 	call.Share = false
 	if _, err := call.Do(t.Context(), l); err == nil {
 		t.Error("a value that cannot be copied is kept for callers who may change it")

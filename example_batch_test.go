@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A model is run on what was not seen before, in one go, and on nothing else.
+// Run a model on new inputs only, in one call.
 func ExampleBatch() {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

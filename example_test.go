@@ -27,8 +27,7 @@ func shout(dir, text string) (v string, err error) {
 	})
 }
 
-// A function's result is kept across runs, and computed once by all processes
-// that share the folder.
+// Cache a function's result across runs. All processes that share the directory compute it once.
 func ExampleDo() {
 	dir, err := os.MkdirTemp("", "larder")
 	if err != nil {

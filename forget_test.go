@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// What is forgotten is computed again, by this Larder and by others of the folder.
+// TestForget checks that a forgotten value is computed again, by this Larder and by others of the directory.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
 	a, err := key.NewAction("answer", key.Version("1"))

@@ -20,8 +20,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestMain is also the processes that TestAChildThatAsksForItsParent and
-// TestOverlappingBatchesOfProcesses start.
+// TestMain also runs the processes that TestAChildThatAsksForItsParent and TestOverlappingBatchesOfProcesses start.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("LARDER_TEST_BATCHES"); dir != "" {
 		os.Exit(batchChild(dir, os.Getenv("LARDER_TEST_SEED")))
@@ -46,8 +45,8 @@ func child(dir string) int {
 	return 0
 }
 
-// TestAChildThatAsksForItsParent: a process, started by a computation that waits
-// for it, asks for that computation.
+// TestAChildThatAsksForItsParent checks a computation that waits for a process it started, while that process requests
+// the same computation.
 func TestAChildThatAsksForItsParent(t *testing.T) {
 	dir := t.TempDir()
 	l, err := larder.Open(larder.Options{Dir: dir, Salt: "s"})
@@ -62,7 +61,7 @@ func TestAChildThatAsksForItsParent(t *testing.T) {
 	if env := larder.Environ(t.Context()); env != nil {
 		t.Errorf("outside of computations it is %q", env)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a child that waits for ever fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a child that waits forever fails
 	defer cancel()
 	got, err := larder.Do(ctx, l, action(t, "parent"), func(ctx context.Context) (string, error) {
 		cmd := exec.CommandContext(ctx, exe)
@@ -76,8 +75,8 @@ func TestAChildThatAsksForItsParent(t *testing.T) {
 	}
 }
 
-// TestOneFolderByManyPaths: a computation asks for itself through the same
-// folder, opened by another path.
+// TestOneFolderByManyPaths checks that a computation that requests itself through another path of the same directory is
+// detected.
 func TestOneFolderByManyPaths(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	link := dir + ".link"
@@ -109,7 +108,7 @@ func TestOneFolderByManyPaths(t *testing.T) {
 	}
 }
 
-// TestOneKeyUnderAnotherSalt is another computation.
+// TestOneKeyUnderAnotherSalt checks that one key under two salts is two computations.
 func TestOneKeyUnderAnotherSalt(t *testing.T) {
 	s := memory.New(memory.Options{})
 	var larders [2]*larder.Larder
@@ -128,8 +127,8 @@ func TestOneKeyUnderAnotherSalt(t *testing.T) {
 	}
 }
 
-// TestLongWaitsAreSaid once, with who is waited for: of a computation that waits
-// for itself where that cannot be seen, and of one of another process.
+// TestLongWaitsAreSaid checks that a long wait is reported once, with the process waited for. It covers an undetectable
+// wait for itself and a computation of another process.
 func TestLongWaitsAreSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(memory.Options{})
@@ -179,7 +178,7 @@ func TestLongWaitsAreSaid(t *testing.T) {
 	})
 }
 
-// TestAfterClose: the error says that the store was closed, and of no process.
+// TestAfterClose checks that the error reports a closed store and mentions no process.
 func TestAfterClose(t *testing.T) {
 	var log bytes.Buffer
 	l, err := larder.Open(larder.Options{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(&log, nil))})

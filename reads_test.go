@@ -34,7 +34,7 @@ func TestRecordedInputs(t *testing.T) {
 	}
 	action := newAction(t, "reader", 1)
 	calls := 0
-	// compute reads one file, and another one only if that says so.
+	// compute reads one file, and another one only if the first says so.
 	compute := func(ctx context.Context) (string, error) {
 		calls++
 		b, err := larder.ReadFile(ctx, file)
@@ -60,18 +60,18 @@ func TestRecordedInputs(t *testing.T) {
 		{func() { write(t, file, "one") }, "one", 2},
 		{func() { write(t, file, "one") }, "one", 2},
 		{func() { write(t, file, "two") }, "two", 3},
-		{func() { write(t, file, "one") }, "one", 3}, // results live side by side
+		{func() { write(t, file, "one") }, "one", 3}, // results are stored side by side
 		{func() { write(t, other, "unread") }, "one", 3},
 		{func() { write(t, file, "more") }, "moreunread", 4},
 		{func() { write(t, other, "!") }, "more!", 5},
-		{func() { write(t, file, "two") }, "two", 5}, // another way, also on record
+		{func() { write(t, file, "two") }, "two", 5}, // another list of inputs, also recorded
 		{func() { t.Setenv("LARDER_TEST_MODE", "x") }, "twox", 6},
 		{func() { write(t, filepath.Join(folder, "n"), "") }, "twox+", 7},
-		{func() { t.Setenv("LARDER_TEST_MODE", "") }, "two+", 8}, // set, but empty, is not unset
+		{func() { t.Setenv("LARDER_TEST_MODE", "") }, "two+", 8}, // set but empty differs from unset
 		{func() { _ = os.Remove(file) }, "missing", 8},
 	} {
 		step.do()
-		// Half of the steps have a memory of their own.
+		// Half of the steps cache in memory.
 		l, err := larder.Open(larder.Options{Store: s, MemoryBytes: int64(i%2)<<28 - 1})
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +85,8 @@ func TestRecordedInputs(t *testing.T) {
 	}
 }
 
-// What a computation gets from another one that reads a file, it depends on.
+// TestRecordedInputsOfInnerComputations checks that a computation depends on the files read by the computations it
+// requests.
 func TestRecordedInputsOfInnerComputations(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a")
 	l := newLarder(t)
@@ -173,8 +174,8 @@ func newLarder(t *testing.T) *larder.Larder {
 	return l
 }
 
-// TestReadDirSaysWhatIsRecorded: a file that becomes a link is another entry, and
-// what is not recorded of an entry cannot be had.
+// TestReadDirSaysWhatIsRecorded checks that replacing a file by a link changes the entry, and that unrecorded properties
+// of an entry are unavailable.
 func TestReadDirSaysWhatIsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

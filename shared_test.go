@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// closing counts how often a store is closed.
+// closing counts the Close calls of a store.
 type closing struct {
 	store.Store
 	times int
@@ -22,8 +22,8 @@ func (c *closing) Close() error {
 	return c.Store.Close()
 }
 
-// What one machine has computed another one finds, also where it read other files than
-// the time before, and a batch does, too.
+// TestShared checks that one machine finds the results of another, singly and as a batch, also if it read other files
+// than the time before.
 func TestShared(t *testing.T) {
 	far := memory.New(memory.Options{})
 	file, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
@@ -74,7 +74,7 @@ func TestShared(t *testing.T) {
 		{"one", 0, false, "one", 1},
 		{"one", 1, false, "one", 1},
 		{"two", 0, false, "two!", 2},
-		{"two", 1, false, "two!", 2}, // though its own list has the first file alone
+		{"two", 1, false, "two!", 2}, // though its own list has only the first file
 		{"one", 1, false, "one", 2},
 		{"six", 1, false, "six", 3},
 		{"six", 0, true, "six", 3},
@@ -86,7 +86,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// What is shared is closed with the Larder, once, whether that could be opened or not.
+// TestSharedIsClosed checks that a shared store is closed once, with the Larder or when it cannot be opened.
 func TestSharedIsClosed(t *testing.T) {
 	far := &closing{Store: memory.New(memory.Options{})}
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{}), Shared: far})

@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// logging opens a Larder whose log can be read when nobody writes to it.
+// logging opens a Larder with a log that can be read when no goroutine writes to it.
 func logging(t *testing.T, s store.Store) (*larder.Larder, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
@@ -35,8 +35,8 @@ func logging(t *testing.T, s store.Store) (*larder.Larder, *bytes.Buffer) {
 
 type secret struct{ N int }
 
-// TestValuesThatCannotBeWritten: the value goes to all who asked for it, with one
-// warning that has the path, and is computed again when it is asked for again.
+// TestValuesThatCannotBeWritten checks that such a value is returned to all callers, with one warning that has the path,
+// and is computed again on the next request.
 func TestValuesThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, log := logging(t, memory.New(memory.Options{}))
@@ -65,8 +65,8 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// TestWhatComesAfterTheEndIsNotKept: a result that is returned once nobody waits
-// any more may be half of it.
+// TestWhatComesAfterTheEndIsNotKept checks that a result returned after the last caller gave up is not stored, as it may
+// be incomplete.
 func TestWhatComesAfterTheEndIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, memory.New(memory.Options{}))
@@ -83,8 +83,7 @@ func TestWhatComesAfterTheEndIsNotKept(t *testing.T) {
 	})
 }
 
-// TestChangedArguments: what is made of arguments that are not what the key was
-// made of is not kept under it.
+// TestChangedArguments checks that a result is not stored if its arguments no longer match the key.
 func TestChangedArguments(t *testing.T) {
 	l, log := logging(t, memory.New(memory.Options{}))
 	list := []int{3, 1, 2}
@@ -99,7 +98,7 @@ func TestChangedArguments(t *testing.T) {
 	}
 }
 
-// TestChangedParameters: so it is with the parameters of the operation.
+// TestChangedParameters checks the same for the parameters of the operation.
 func TestChangedParameters(t *testing.T) {
 	l, log := logging(t, memory.New(memory.Options{}))
 	first := func(list []int, change bool) int {
@@ -126,8 +125,7 @@ func TestChangedParameters(t *testing.T) {
 	}
 }
 
-// TestFilesThatWereNotLeftAlone: the file is what it was when the computation
-// ends, but not in between.
+// TestFilesThatWereNotLeftAlone checks a file that changes during the computation and is restored before it ends.
 func TestFilesThatWereNotLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
 	for name, meddle := range map[string]struct{ change, restore func() error }{
@@ -173,8 +171,7 @@ func TestFilesThatWereNotLeftAlone(t *testing.T) {
 	}
 }
 
-// TestNamesThatLedElsewhere: the file is what it was all the time, but for a
-// while its name led to another, or to one that was not there.
+// TestNamesThatLedElsewhere checks an unchanged file whose name led to another file, or to none, for a while.
 func TestNamesThatLedElsewhere(t *testing.T) {
 	move := func(pairs ...string) error {
 		var errs []error
@@ -259,8 +256,7 @@ func scribble(path, text string) error {
 	return syscall.Munmap(b)
 }
 
-// TestTwoThatNeedEachOther: in one process by two goroutines, and in two, which
-// share a store.
+// TestTwoThatNeedEachOther checks the cycle between two goroutines, and between two processes that share a store.
 func TestTwoThatNeedEachOther(t *testing.T) {
 	for _, processes := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -272,7 +268,7 @@ func TestTwoThatNeedEachOther(t *testing.T) {
 				l := larders[i%processes]
 				all.Go(func() {
 					_, errs[i] = larder.Do(t.Context(), l, action(t, "f", i), func(context.Context) (int, error) {
-						time.Sleep(time.Second) // until both are under way
+						time.Sleep(time.Second) // until both have started
 						return larder.Do(context.Background(), l, action(t, "f", 1-i), func(context.Context) (int, error) {
 							return larder.Do(context.Background(), l, action(t, "f", i), func(context.Context) (int, error) { return 0, nil })
 						})
@@ -292,7 +288,7 @@ func TestTwoThatNeedEachOther(t *testing.T) {
 	}
 }
 
-// TestThreeThatNeedEachOther, each in a process of its own.
+// TestThreeThatNeedEachOther checks a cycle of three processes.
 func TestThreeThatNeedEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(memory.Options{})
@@ -321,8 +317,7 @@ func TestThreeThatNeedEachOther(t *testing.T) {
 	})
 }
 
-// TestWaitingForAnotherIsNoCycle: a computation that waits long for one that
-// somebody else computes.
+// TestWaitingForAnotherIsNoCycle checks a computation that waits long for one in another process.
 func TestWaitingForAnotherIsNoCycle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(memory.Options{})
@@ -343,8 +338,7 @@ func TestWaitingForAnotherIsNoCycle(t *testing.T) {
 	})
 }
 
-// TestASaltIsANamespace: records and manifests of others are not seen, and not
-// removed.
+// TestASaltIsANamespace checks that records and manifests of other salts are neither seen nor removed.
 func TestASaltIsANamespace(t *testing.T) {
 	s := memory.New(memory.Options{})
 	salts := []string{"", "a", "b"}

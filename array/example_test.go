@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// An array of Go values, and back. The values are not copied.
+// Convert Go values to an array and back without copying them.
 func Example() {
 	a, err := array.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// What is found out eight pixels at a time is what is found out one by one, wherever the
-// one pixel is that is not opaque.
+// TestAllOpaque checks that testing eight pixels at a time gives the same result as one by one, wherever the one non-opaque pixel is.
 func TestAllOpaque(t *testing.T) {
 	rand := testrand.Chance(t)
 	for range 2000 {

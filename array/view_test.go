@@ -98,7 +98,7 @@ func TestSwapBytes(t *testing.T) {
 	}
 }
 
-// With the machine's byte order taken for the other one, both directions swap.
+// TestOtherByteOrderSwapsBothWays inverts the machine's byte order, so that both directions swap.
 func TestOtherByteOrderSwapsBothWays(t *testing.T) {
 	as, err := From([]uint16{0x0102})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// trace is one of the patterns that policies are compared on.
+// trace is one of the patterns on which policies are compared.
 func trace(name string, items, calls int) []int {
 	rng := rand.New(rand.NewPCG(7, 9))
 	zipf := rand.NewZipf(rng, 2, 1, 1<<30)
@@ -42,8 +42,7 @@ func trace(name string, items, calls int) []int {
 	return all
 }
 
-// hitsOf returns how many reads of a trace hit. What is missing is put, with
-// the bytes that weigh gives it.
+// hitsOf returns how many reads of a trace hit. Missing items are added with the bytes that weigh returns.
 func hitsOf(t testing.TB, o Options, trace []int, weigh func(k int) int64) int {
 	t.Helper()
 	c := newCache(t, o)
@@ -60,7 +59,7 @@ func hitsOf(t testing.TB, o Options, trace []int, weigh func(k int) int64) int {
 
 func alike(int) int64 { return 1 }
 
-// regret is what auto lacks to the best policy on a trace.
+// regret is the number of hits that auto has fewer than the best policy on a trace.
 type regret struct {
 	of         string // the trace
 	size       int
@@ -74,8 +73,7 @@ func (r regret) String() string {
 	return fmt.Sprintf("%s: %s has %.2f %% hits, auto %.2f, and may have %.2f less", r.of, r.best, float64(r.hits)/n, float64(r.auto)/n, r.may()/n)
 }
 
-// may is how many hits auto may have less than the best, as its documentation
-// says.
+// may returns how many hits fewer than the best auto may have, according to its documentation.
 func (r regret) may() float64 { return 0.01*float64(r.reads) + float64(learning(r.size)) }
 
 func (r regret) over() float64 { return (float64(r.hits-r.auto) - r.may()) / float64(r.reads) }
@@ -94,8 +92,7 @@ func regretOf(t testing.TB, of string, o Options, size int, trace []int, weigh f
 	return r
 }
 
-// TestAutoKnowsAllPolicies: whoever names a policy gets no more than auto gives,
-// so there is none that is not tried.
+// TestAutoKnowsAllPolicies checks that auto tries every policy, so that naming one is never better.
 func TestAutoKnowsAllPolicies(t *testing.T) {
 	for _, p := range Policies() {
 		_, ours := registered[p]
@@ -105,8 +102,8 @@ func TestAutoKnowsAllPolicies(t *testing.T) {
 	}
 }
 
-// TestAutoOnKnownPatterns: on each pattern auto has at most a point less than
-// the policy that is best on it, learning included.
+// TestAutoOnKnownPatterns checks that auto has at most one percentage point less than the best policy on each pattern,
+// learning included.
 func TestAutoOnKnownPatterns(t *testing.T) {
 	for _, name := range []string{"cyclic", "back-and-forth", "hot-element", "blocks", "sliding-window", "uniform", "zipfian", "random-walk"} {
 		r := regretOf(t, name, Options{Size: 5}, 5, trace(name, 26, 26_000), alike)
@@ -118,9 +115,8 @@ func TestAutoOnKnownPatterns(t *testing.T) {
 	}
 }
 
-// TestAutoIsNearTheBest draws traces of many families, with few and many items,
-// small and large caches, short and long, and compares auto with the best policy
-// for each.
+// TestAutoIsNearTheBest compares auto with the best policy on random traces of many families, lengths, item counts and
+// cache sizes.
 func TestAutoIsNearTheBest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
@@ -135,8 +131,7 @@ func TestAutoIsNearTheBest(t *testing.T) {
 	report(t, some(t, traces, 5))
 }
 
-// some returns the regret of one in every so many traces, or of all. It looks at
-// as many at a time as there are processors.
+// some returns the regrets of a sample of the traces, or of all. It runs one trace per processor concurrently.
 func some(t *testing.T, traces []func() regret, every int) []regret {
 	t.Helper()
 	chosen := testrand.Some(t, len(traces), every)
@@ -157,8 +152,7 @@ func some(t *testing.T, traces []func() regret, every int) []regret {
 	return all
 }
 
-// report fails for each trace on which auto is worse than it may be, and prints
-// the worst.
+// report fails for each trace on which auto is worse than allowed, and prints the worst.
 func report(t *testing.T, all []regret) {
 	t.Helper()
 	worst, lacks, lean := all[0], 0.0, 0
@@ -177,9 +171,8 @@ func report(t *testing.T, all []regret) {
 	t.Logf("%d traces, on %d of which auto may lack less than 5 points; it lacks %.2f on average; worst: %v", len(all), lean, 100*lacks/float64(len(all)), worst)
 }
 
-// TestAutoOnWhatItWasNotMadeFor: orders that change just when they are found
-// out, caches of one entry, of nearly all items and of more than there are,
-// bounds in bytes over items of very different sizes.
+// TestAutoOnWhatItWasNotMadeFor covers hard cases: orders that change once they are detected, caches of one entry or
+// nearly all items, and byte limits with very different sizes.
 func TestAutoOnWhatItWasNotMadeFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
@@ -206,7 +199,7 @@ func TestAutoOnWhatItWasNotMadeFor(t *testing.T) {
 	report(t, some(t, traces, 5))
 }
 
-// switching goes from one order to another that other policies are best for.
+// switching changes between orders that different policies are best for.
 func switching(seed uint64, n, phase, reads int) []int {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	orders := []reader{loop(0, n), zipf(rng, n, 1.2), backAndForth(n), blocks(n, 3)}
@@ -217,7 +210,7 @@ func switching(seed uint64, n, phase, reads int) []int {
 	return keys
 }
 
-// TestAutoOfALargeCache has its shadows look at a sample of the keys.
+// TestAutoOfALargeCache has its shadows sample the keys.
 func TestAutoOfALargeCache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
@@ -226,7 +219,7 @@ func TestAutoOfALargeCache(t *testing.T) {
 	var traces []func() regret
 	for _, order := range []struct {
 		name string
-		of   func(i int) int // which of the readers is next
+		of   func(i int) int // index of the next reader
 	}{
 		{"a loop", func(int) int { return 0 }},
 		{"zipf", func(int) int { return 1 }},

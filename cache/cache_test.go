@@ -23,8 +23,8 @@ func newCache(t testing.TB, o Options) *Cache[int, int] {
 	return c
 }
 
-// TestHitCounts holds the policies to the hits that an independent
-// implementation has on known patterns: 26 items, 26 000 calls, 5 places.
+// TestHitCounts checks the policies against the hits of an independent implementation on known patterns: 26 items, 26
+// 000 calls, 5 slots.
 func TestHitCounts(t *testing.T) {
 	const items, calls, size = 26, 26_000, 5
 	patterns := map[string]func(i int) int{
@@ -36,7 +36,7 @@ func TestHitCounts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		pattern                     string
-		fifo, lifo, lru, mru, sieve float64 // per cent
+		fifo, lifo, lru, mru, sieve float64 // percent
 	}{
 		{"cyclic", 0.0, 15.4, 0.0, 16.0, 0.0},
 		{"back-and-forth", 17.6, 17.6, 17.6, 17.6, 17.6},
@@ -68,7 +68,7 @@ func TestHitCounts(t *testing.T) {
 	}
 }
 
-// model is a slow cache that is obviously right: a slice from old to new.
+// model is a slow but obviously correct cache: a slice from old to new.
 type model struct {
 	policy string
 	size   int
@@ -124,8 +124,7 @@ func TestPoliciesAgreeWithTheModel(t *testing.T) {
 	})
 }
 
-// TestBoundsHold does anything in any order, and checks the bounds and the
-// count of bytes after each step.
+// TestBoundsHold runs random operations, and checks the limits and the byte count after each step.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{
@@ -265,8 +264,7 @@ func BenchmarkPutWhenFull(b *testing.B) {
 	}
 }
 
-// BenchmarkReadWhenFull reads four times as many keys as there is room for, and
-// puts what it misses.
+// BenchmarkReadWhenFull reads four times as many keys as fit, and adds those it misses.
 func BenchmarkReadWhenFull(b *testing.B) {
 	for _, policy := range []string{"auto", "lru", "w-tinylfu"} {
 		for _, size := range []int{16, 1024, 4096, 65536} {

@@ -8,8 +8,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// A value is loaded once, by whoever asks first, and evicted when there is no
-// room.
+// A value is loaded once, by the first caller, and evicted when the cache is full.
 func Example() {
 	c, err := cache.New[string, string](cache.Options{Policy: "lru", Bytes: 10})
 	if err != nil {
@@ -25,7 +24,7 @@ func Example() {
 	load("a")
 	load("a")
 	load("b")
-	load("c") // there is room for two: a goes
+	load("c") // the cache holds two: a is evicted
 	fmt.Println(c.Len(), "held,", c.Stats().Hits, "hit,", c.Stats().Evictions, "evicted")
 	// Output:
 	// loading a
@@ -38,7 +37,7 @@ func Example() {
 	// 2 held, 1 hit, 1 evicted
 }
 
-// Where the order of reads is known, what is read again last goes first.
+// If the order of reads is known, the entry that is read last is evicted first.
 func ExampleNewOrdered() {
 	reads, err := order.Repeat(4, 3) // 0 1 2 3, three times
 	if err != nil {

@@ -28,7 +28,7 @@ type family struct {
 	make func(rng *rand.Rand, n int) reader
 }
 
-// simple are the families that others are made of.
+// simple are the families that others combine.
 var simple = []family{
 	{"sequential", func(_ *rand.Rand, n int) reader { return loop(0, n) }},
 	{"shuffled", shuffled},
@@ -42,7 +42,7 @@ var simple = []family{
 	{"scan and hot set", scanAndHot},
 }
 
-// families are all that traces are drawn from.
+// families are all families that traces are drawn from.
 var families = append(slices.Clone(simple),
 	family{"mixture", mixed},
 	family{"apart", apart},
@@ -69,8 +69,8 @@ func shuffled(rng *rand.Rand, n int) reader {
 	}
 }
 
-// zipf reads the item of rank r with a probability of r to the power of -s.
-// Ranks have nothing to do with numbers.
+// zipf reads the item of rank r with a probability proportional to r to the power of -s. Ranks are independent of item
+// numbers.
 func zipf(rng *rand.Rand, n int, s float64) reader {
 	sums, sum := make([]float64, n), 0.0
 	for i := range sums {
@@ -119,7 +119,7 @@ func walk(rng *rand.Rand, n int) reader {
 	}
 }
 
-// loops goes round a few times in parts of several lengths.
+// loops repeats parts of several lengths a few times each.
 func loops(rng *rand.Rand, n int) reader {
 	var parts [][2]int
 	for range 2 + rng.IntN(3) {
@@ -173,7 +173,7 @@ func mixed(rng *rand.Rand, n int) reader {
 	}
 }
 
-// apart is mixed, of readers with items of their own.
+// apart is like mixed, but each reader has its own items.
 func apart(rng *rand.Rand, n int) reader {
 	cut := 1 + rng.IntN(max(1, n-2))
 	a, b, often := pick(rng, cut), pick(rng, n-cut), 0.1+0.8*rng.Float64()
@@ -185,7 +185,7 @@ func apart(rng *rand.Rand, n int) reader {
 	}
 }
 
-// phases goes from one reader to another, and back.
+// phases alternates between readers.
 func phases(rng *rand.Rand, n int) reader {
 	readers := make([]reader, 2+rng.IntN(2))
 	for i := range readers {
@@ -199,7 +199,7 @@ func phases(rng *rand.Rand, n int) reader {
 	}
 }
 
-// draw returns the trace of a seed, of at most so many accesses.
+// draw returns the trace of a seed, with at most n accesses.
 func draw(seed uint64, longest int) drawn {
 	rng := rand.New(rand.NewPCG(seed, 0x74726163))
 	f := families[rng.IntN(len(families))]

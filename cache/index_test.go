@@ -6,8 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPagedIsAMap holds the table of positions to what a map does, and to
-// pages that go when their last entry does.
+// TestPagedIsAMap compares the table of positions with a map, and checks that a page is removed with its last entry.
 func TestPagedIsAMap(t *testing.T) {
 	keys := []int{0, 1, 63, 64, 1000, maxPages*64 - 1, maxPages * 64, 1 << 40, -1, -1 << 40}
 	rapid.Check(t, func(t *rapid.T) {
@@ -22,8 +21,8 @@ func TestPagedIsAMap(t *testing.T) {
 	})
 }
 
-// TestHashedIsAMap holds the table of other keys to it, also where many fall
-// into one bucket, and to as many buckets as entries.
+// TestHashedIsAMap does so for the table of other keys, also with many in one bucket, and with as many buckets as
+// entries.
 func TestHashedIsAMap(t *testing.T) {
 	keys := make([]int, 40)
 	for i := range keys {
@@ -40,7 +39,7 @@ func TestHashedIsAMap(t *testing.T) {
 	})
 }
 
-// isMap compares an index of keys with a map, whatever is done to it.
+// isMap compares an index of keys with a map under random operations.
 func isMap(t *rapid.T, x index[int, int], keys []int, check func()) {
 	model := map[int]*entry[int, int]{}
 	key := rapid.SampledFrom(keys)

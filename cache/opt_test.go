@@ -35,8 +35,7 @@ func optimal(t testing.TB, size int, o order.Order) *Cache[int, int] {
 	return c
 }
 
-// mostHits is the greatest number of hits that any choice of evictions and
-// bypasses gives, by trying all of them.
+// mostHits returns the greatest number of hits of any choice of evictions and bypasses, by exhaustive search.
 func mostHits(trace []int, size int, held []int) int {
 	if len(trace) == 0 {
 		return 0
@@ -110,8 +109,8 @@ func TestOptOnKnownPatterns(t *testing.T) {
 	}
 }
 
-// TestShuffledEpochs: where every element is read once an epoch, opt has no
-// more hits than hold, a cache's worth an epoch after the first.
+// TestShuffledEpochs checks that where every element is read once an epoch, opt has no more hits than hold: one cache
+// size per epoch after the first.
 func TestShuffledEpochs(t *testing.T) {
 	const n, epochs = 50_000, 5
 	o, err := order.Epochs(n, 1, epochs)
@@ -139,8 +138,7 @@ func TestWhereKnowingTheOrderPays(t *testing.T) {
 		}
 		return o
 	}
-	// Half of the reads pass over a tenth of the elements, the other half over
-	// the rest, each shuffled anew in every pass.
+	// Half of the reads cover a tenth of the elements, the other half the rest, shuffled again in every pass.
 	half := order.Identity(n * epochs / 2)
 	const hot = n / 10
 	mixed := order.Interleave(
@@ -177,13 +175,11 @@ func TestWhereKnowingTheOrderPays(t *testing.T) {
 	}
 }
 
-// disguised is an order whose kind is not seen, so that Belady's rule is run
-// and not what it is known to come to.
+// disguised hides the kind of an order, so that Belady's rule runs without its shortcuts.
 type disguised struct{ order.Order }
 
-// TestHoldIsOptimal compares the rule with what stands for it where every
-// element is read once a pass, from an empty cache and from one that holds
-// something.
+// TestHoldIsOptimal compares the rule with its shortcut where every element is read once a pass, from empty and filled
+// caches.
 func TestHoldIsOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
@@ -227,8 +223,7 @@ func TestHoldIsOptimal(t *testing.T) {
 	})
 }
 
-// TestOptByBytesOfEqualElements: where all elements are alike, a bound in bytes
-// is a bound in elements.
+// TestOptByBytesOfEqualElements checks that, for elements of equal size, a limit in bytes acts like a limit in elements.
 func TestOptByBytesOfEqualElements(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := rapid.SliceOfN(rapid.IntRange(0, 30), 0, 300).Draw(t, "trace")
@@ -257,8 +252,7 @@ func TestOptByBytesOfEqualElements(t *testing.T) {
 	})
 }
 
-// mostSaved is the most that any choice of evictions and bypasses saves, by
-// trying all of them.
+// mostSaved returns the most that any choice of evictions and bypasses saves, by exhaustive search.
 func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, held uint) time.Duration {
 	if len(trace) == 0 {
 		return 0
@@ -270,7 +264,7 @@ func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, he
 	best := time.Duration(0)
 	for keep := uint(0); keep < 1<<len(sizes); keep++ {
 		if keep&^(held|1<<k) != 0 {
-			continue // it is not at hand
+			continue // not cached
 		}
 		var bytes int64
 		for i, b := range sizes {
@@ -285,9 +279,8 @@ func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, he
 	return best
 }
 
-// TestOptByCostPerByte: over elements of many sizes and costs, opt saves nearly
-// as much time as can be saved, and more than the policies that know neither
-// the order nor the costs, or only one of them.
+// TestOptByCostPerByte checks that opt saves nearly the maximum time for elements of many sizes and costs. It saves more
+// than policies that lack the order or the costs.
 func TestOptByCostPerByte(t *testing.T) {
 	const items, reads, room, traces = 5, 9, 6, 150
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -334,11 +327,8 @@ func TestOptByCostPerByte(t *testing.T) {
 	}
 }
 
-// BenchmarkOpt reads a million elements in shuffled epochs with room for a
-// quarter of them: as it is done, and by Belady's rule in full.
-// BenchmarkOpt reads a million items in shuffled epochs through a cache of a
-// quarter of them. What is read is listed beforehand, a few epochs of it;
-// there are more to come after those.
+// BenchmarkOpt reads a million items in shuffled epochs through a cache of a quarter of them, as shipped and by Belady's
+// full rule. The reads of a few epochs are listed beforehand; more follow after those.
 func BenchmarkOpt(b *testing.B) {
 	const n, listed = 1_000_000, 4
 	epochs, err := order.Epochs(n, 1, 2*listed)

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// least evicts the element at the least position, and keeps account of what it
-// is told.
+// least evicts the element at the least position, and tracks the inserted ones.
 type least struct{ held []int }
 
 func (l *least) Insert(pos int, _ int64, _ time.Duration) { l.held = append(l.held, pos) }
@@ -20,7 +19,7 @@ func (l *least) Victim(incoming int) (int, bool) {
 	return victim, victim < incoming
 }
 
-// stray names what is not held.
+// stray names a key that is not cached.
 type stray struct{ least }
 
 func (stray) Victim(int) (int, bool) { return -7, true }

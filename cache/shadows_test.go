@@ -8,9 +8,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// TestShadowsHoldWhatTheirPoliciesHold: of a small cache they are exact, though
-// they begin when it is full. The counts of w-tinylfu are not, as it forgets
-// what it counted when it grows.
+// TestShadowsHoldWhatTheirPoliciesHold checks that shadows of a small cache are exact, although they begin when it is
+// full. The counts of w-tinylfu are not, as it drops them when it grows.
 func TestShadowsHoldWhatTheirPoliciesHold(t *testing.T) {
 	weigh := func(k int) int64 { return 1 + int64(spread(k)%9) }
 	for seed := range uint64(40) {
@@ -60,8 +59,8 @@ func keysOf[V any](c *Cache[int, V]) []int {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// TestAFollowerLosesAHitForEachPlaceAtMost: from any time on it has the hits of
-// its leader but for as many as the leader held then and it did not.
+// TestAFollowerLosesAHitForEachPlaceAtMost checks that a follower has the hits of its leader from any time on. It misses
+// at most one for each entry that only the leader held.
 func TestAFollowerLosesAHitForEachPlaceAtMost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
@@ -101,8 +100,8 @@ func TestAFollowerLosesAHitForEachPlaceAtMost(t *testing.T) {
 	}
 }
 
-// TestAutoKeepsUpWithEntriesThatGrow: entries get most of their bytes after they
-// were put, as samples do that are decoded when they are read.
+// TestAutoKeepsUpWithEntriesThatGrow checks entries that get most of their bytes after they were added, as samples
+// decoded on read do.
 func TestAutoKeepsUpWithEntriesThatGrow(t *testing.T) {
 	const items, fits, bytes = 100, 30, 1000
 	c := newCache(t, Options{Policy: "auto", Bytes: fits * bytes})
@@ -124,8 +123,8 @@ func TestAutoKeepsUpWithEntriesThatGrow(t *testing.T) {
 	}
 }
 
-// TestShadowsFitTheCache: entries that become smaller are many more, and the
-// shadows of a large cache see a sample of the keys.
+// TestShadowsFitTheCache checks entries that become smaller and hence more numerous, and that the shadows of a large
+// cache sample the keys.
 func TestShadowsFitTheCache(t *testing.T) {
 	c := newCache(t, Options{Policy: "auto", Bytes: 40 * shadowSize})
 	a := c.policy.(*auto_)

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// TestCheck: whatever Check refuses is refused by Decode with the same words, each codec of
-// files refuses an empty file or takes it, and what can be decoded passes.
+// TestCheck checks that Decode refuses what Check refuses, with the same error, and that decodable files pass. Each
+// codec of files refuses an empty file or accepts it.
 func TestCheck(t *testing.T) {
 	for _, ext := range []string{"json", "yaml", "csv", "txt", "npy", "npz", "png", "jpeg", "gif", "bmp", "tiff", "webp"} {
 		c, _ := codec.ByExtension(ext)
@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			continue // a folder
+			continue // a directory
 		}
 		c, known := codec.ByExtension(filepath.Ext(file))
 		if _, err := c.Decode(b); known && err == nil {
@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckPassesOverSettings: an image of more pixels than are read may be passed on.
+// TestCheckPassesOverSettings checks that an image above the pixel limit may be passed on.
 func TestCheckPassesOverSettings(t *testing.T) {
 	codec.MaxPixels.Store(1)
 	defer codec.MaxPixels.Store(0)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What the header of a PNG claims is what package image/png finds there.
+// TestPNGClaimsWhatItsHeaderSays compares the claims with those of package image/png.
 func TestPNGClaimsWhatItsHeaderSays(t *testing.T) {
 	bounds := image.Rect(0, 0, 5, 3)
 	for _, img := range []image.Image{
@@ -31,7 +31,7 @@ func TestPNGClaimsWhatItsHeaderSays(t *testing.T) {
 	}
 }
 
-// So it is with JPEG.
+// TestJPEGClaimsWhatItsHeaderSays does the same for JPEG.
 func TestJPEGClaimsWhatItsHeaderSays(t *testing.T) {
 	bounds := image.Rect(0, 0, 50, 30)
 	for _, img := range []image.Image{image.NewGray(bounds), image.NewRGBA(bounds)} {
@@ -46,7 +46,7 @@ func TestJPEGClaimsWhatItsHeaderSays(t *testing.T) {
 				t.Errorf("%T: %d bytes, want %d", img, got, want)
 			}
 		}
-		for end := range b.Bytes() { // no part of one is more than it, or panics
+		for end := range b.Bytes() { // no prefix claims more than the whole, or panics
 			if got := claimsJPEG(b.Bytes()[:end]); got != 0 && got != want {
 				t.Errorf("%T: the first %d bytes claim %d", img, end, got)
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// fuzzCodec decodes anything. What decodes and can be written must decode
-// again; where the format is lossless, to what is written as the same bytes.
+// fuzzCodec decodes arbitrary input. A decoded value that can be written must decode again, to the same bytes if the
+// format is lossless.
 func fuzzCodec(f *testing.F, ext string, values []any, files ...string) {
 	c := by(f, ext)
 	for _, v := range values {
@@ -87,8 +87,7 @@ func FuzzYAML(f *testing.F) {
 		"a: &x [1, *x]", "a: &a {b: 1}\n<<: *a", "[0o7, 0x1f, .inf, !!int 3, 0777]", "%YAML 1.1\n---\n|\n  x\n", "? a\n: - b")
 }
 
-// fuzzUpdate changes one value of any document: it is there when the result is
-// read, and nothing else is another.
+// fuzzUpdate changes one value of a document: reading the result must give that value, and all others unchanged.
 func fuzzUpdate(f *testing.F, ext string, files ...string) {
 	c := by(f, ext)
 	for i, file := range files {
@@ -101,7 +100,7 @@ func fuzzUpdate(f *testing.F, ext string, files ...string) {
 		}
 		same, err := c.Update(b, v)
 		if err != nil {
-			return // such as NaN in JSON, and text that is none
+			return // such as NaN in JSON, and invalid strings
 		}
 		if again, err := c.Decode(same); err != nil || cmp.Diff(v, again, cmpopts.EquateNaNs(), equalBig) != "" {
 			t.Fatalf("%q became %q, %v", b, same, err)

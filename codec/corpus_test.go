@@ -14,7 +14,7 @@ import (
 
 const corpus = "testdata/images"
 
-// A picture is a line of the corpus' table: what other software sees in a file.
+// A picture is a line of the corpus' table: what other software reads from a file.
 type picture struct {
 	file      string
 	pages     int
@@ -83,8 +83,7 @@ func corpusFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// TestImagesAreWhatOtherSoftwareSees compares channels, depth, pages and pixels
-// of files that other software wrote.
+// TestImagesAreWhatOtherSoftwareSees compares channels, depth, pages and pixels of files from other software.
 func TestImagesAreWhatOtherSoftwareSees(t *testing.T) {
 	v, err := by(t, "npz").Decode(corpusFile(t, "expected.npz"))
 	if err != nil {
@@ -119,7 +118,7 @@ func TestImagesAreWhatOtherSoftwareSees(t *testing.T) {
 	}
 }
 
-// TestJPEGKeepsInks: CMYK is written with its four channels.
+// TestJPEGKeepsInks checks that CMYK is written with its four channels.
 func TestJPEGKeepsInks(t *testing.T) {
 	smooth := image.NewCMYK(image.Rect(0, 0, 37, 21))
 	for i := range smooth.Pix {
@@ -160,8 +159,8 @@ func farthest(a, b []byte) int {
 	return most
 }
 
-// TestImagesOfOthersComeBack writes what was read, in every format that keeps
-// it, and reads it again: pixels, channels and depth stay.
+// TestImagesOfOthersComeBack checks that images survive writing in every format that supports them: pixels, channels and
+// depth.
 func TestImagesOfOthersComeBack(t *testing.T) {
 	for _, p := range pictures(t) {
 		v, err := by(t, filepath.Ext(p.file)).Decode(corpusFile(t, p.file))

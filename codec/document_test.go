@@ -29,7 +29,7 @@ func by(t testing.TB, ext string) codec.Codec {
 
 type m = map[string]any
 
-// wide is a whole number of any size.
+// wide is an integer of any size.
 func wide(s string) *big.Int {
 	n, _ := new(big.Int).SetString(s, 10)
 	return n
@@ -76,7 +76,7 @@ func TestDecodeDocuments(t *testing.T) {
 	}
 }
 
-// bomb stands for 10 to the power of levels values.
+// bomb represents 10 to the power of levels values.
 func bomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -210,7 +210,7 @@ func documents(special bool) *rapid.Generator[any] {
 	return document
 }
 
-// drawWide draws a whole number that no int64 can hold.
+// drawWide draws an integer that overflows int64.
 func drawWide(t *rapid.T) *big.Int {
 	n := new(big.Int).SetBytes(append([]byte{1}, rapid.SliceOfN(rapid.Byte(), 8, 20).Draw(t, "wide")...))
 	if rapid.Bool().Draw(t, "negative") {

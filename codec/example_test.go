@@ -6,7 +6,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// A file's extension says which codec reads and writes it.
+// The extension of a file selects the codec that reads and writes it.
 func ExampleByExtension() {
 	c, ok := codec.ByExtension("yaml")
 	if !ok {
@@ -17,8 +17,8 @@ func ExampleByExtension() {
 	// Output: yaml map[color:red size:7] <nil>
 }
 
-// Results of functions are kept by a codec of their type. A type that could not
-// be given back as it was is refused beforehand.
+// Results of functions are stored by a codec of their type. A type that cannot be restored exactly is refused
+// beforehand.
 func ExampleFor() {
 	type point struct{ X, Y float64 }
 	c, err := codec.For[[]point]()

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// TestEncodingsStayTheSame pins what is at rest in stores: a change here is a
-// change of format, and needs another version in the ID of the Value.
+// TestEncodingsStayTheSame pins bytes in stores: a change here changes the format, and needs another version in the ID
+// of the Value.
 func TestEncodingsStayTheSame(t *testing.T) {
 	pin := func(encoded []byte, want string) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestEncodingsStayTheSame(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// TestFingerprintsStayTheSame pins one, without which no kept value is found.
+// TestFingerprintsStayTheSame pins a fingerprint, without which no cached value is found.
 func TestFingerprintsStayTheSame(t *testing.T) {
 	if got := fingerprintOf[map[string][]float64](t); got != 0x3fa855ab8e9e12eb {
 		t.Errorf("%#x", got)

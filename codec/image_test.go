@@ -150,7 +150,7 @@ func TestWebPIsReadOnly(t *testing.T) {
 	}
 }
 
-// claim returns a PNG that says it has w x h pixels and has none.
+// claim returns a PNG that claims w x h pixels and has none.
 func claim(w, h uint32) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), w), h)
 	head = append(head, 8, 6, 0, 0, 0)
@@ -200,8 +200,8 @@ func TestDamagedImagesAreErrors(t *testing.T) {
 	}
 }
 
-// TestPagesThatClaimTooMuchAreRefused: the bound is for all pages and frames of
-// a file together, whether or not they share their bytes.
+// TestPagesThatClaimTooMuchAreRefused checks that the limit is for all pages and frames of a file together, whether or
+// not they share bytes.
 func TestPagesThatClaimTooMuchAreRefused(t *testing.T) {
 	pages, err := array.New(array.Uint8, []int{5, 10, 10}, make([]byte, 500))
 	if err != nil {
@@ -229,7 +229,7 @@ func TestPagesThatClaimTooMuchAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnimationsAreRefused: one frame of several would be silence.
+// TestAnimationsAreRefused checks that an animation is not silently reduced to one frame.
 func TestAnimationsAreRefused(t *testing.T) {
 	one, err := by(t, "png").Encode(painted(2, 2))
 	if err != nil {
@@ -249,8 +249,8 @@ func TestAnimationsAreRefused(t *testing.T) {
 	}
 }
 
-// TestChannelsComeBack: what is written has the channels of its type, also where
-// all alpha is opaque, and numbers of any type.
+// TestChannelsComeBack checks that written images have the channels of their type, even if all alpha is opaque, and
+// numbers of any type.
 func TestChannelsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dtype := rapid.SampledFrom([]array.DType{array.Uint8, array.Uint16, array.Uint32, array.Uint64, array.Int8, array.Int16, array.Int32, array.Int64, array.Float16, array.Float32, array.Float64}).Draw(t, "dtype")
@@ -288,7 +288,7 @@ func TestChannelsComeBack(t *testing.T) {
 				ok = true
 			}
 			want := *a
-			if n := len(shape); a.IsImage() && n == 3 && shape[2] == 1 { // of one channel there is no dimension
+			if n := len(shape); a.IsImage() && n == 3 && shape[2] == 1 { // one channel has no dimension
 				want.Shape = shape[:2]
 			}
 			if !ok || !got.Equal(want) {
@@ -298,8 +298,7 @@ func TestChannelsComeBack(t *testing.T) {
 	})
 }
 
-// TestAlphaOfOthersIsWritten: an image.RGBA of a program that has alpha in it is
-// written with it.
+// TestAlphaOfOthersIsWritten checks that an image.RGBA with alpha is written with it.
 func TestAlphaOfOthersIsWritten(t *testing.T) {
 	deep := image.NewRGBA64(image.Rect(0, 0, 2, 1))
 	deep.SetRGBA64(0, 0, color.RGBA64{R: 7, G: 8, B: 9, A: 0xffff})
@@ -323,7 +322,7 @@ func TestAlphaOfOthersIsWritten(t *testing.T) {
 	}
 }
 
-// TestCMYKWithoutAdobe: four channels that nothing names are CMYK, as Pillow reads them.
+// TestCMYKWithoutAdobe checks that four unnamed channels are CMYK, as Pillow reads them.
 func TestCMYKWithoutAdobe(t *testing.T) {
 	b, err := os.ReadFile("testdata/cmyk-no-app14.jpg")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// TestPlainValuesAreWrittenAsOthers: what is written by hand is what encoding/json
-// writes of it, for each character.
+// TestPlainValuesAreWrittenAsOthers checks that the hand-written encoder agrees with encoding/json for each character.
 func TestPlainValuesAreWrittenAsOthers(t *testing.T) {
 	values := []any{true, false, int64(0), int64(math.MinInt64), int64(math.MaxInt64), "", "a text", "<&>", "\u2028", "é", "\x7f", "a\\", "\ufffd"}
 	for c := range 256 {

@@ -106,7 +106,7 @@ func TestDecodeNPYErrors(t *testing.T) {
 	}
 }
 
-// drawArray draws any array that NumPy has.
+// drawArray draws any array that NumPy supports.
 func drawArray(t *rapid.T) *array.Array {
 	dtype := array.DType(rapid.IntRange(int(array.Bool), int(array.Complex128)).Filter(func(d int) bool {
 		return array.DType(d) != array.BFloat16
@@ -254,7 +254,7 @@ func TestDamagedNPZIsAnError(t *testing.T) {
 	}
 }
 
-// TestNamesOfNPZAreCompared: a name of an array stands twice in a file, and no checksum covers it.
+// TestNamesOfNPZAreCompared checks that the two copies of an array's name are compared, as no checksum covers them.
 func TestNamesOfNPZAreCompared(t *testing.T) {
 	one := npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 7)
 	for what, file := range map[string][]byte{"compressed": zipped(t, "x.npy", string(one)), "stored": nil} {

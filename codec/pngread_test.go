@@ -63,8 +63,8 @@ func samplePNG(t testing.TB, random *rand.Rand, kind byte, width, height int) []
 	return append(chunks, chunk("IDAT", data[:cut]), chunk("IDAT", data[cut:]), chunk("IEND", nil))
 }
 
-// TestPNGIsReadAsByTheStandardLibrary: what is read here is what image/png reads, of all
-// kinds and filters, and of the files of others.
+// TestPNGIsReadAsByTheStandardLibrary compares this package with image/png, for all kinds and filters, and for files of
+// other software.
 func TestPNGIsReadAsByTheStandardLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range []byte{0, 2, 3, 4, 6} {
@@ -104,7 +104,7 @@ func TestPNGIsReadAsByTheStandardLibrary(t *testing.T) {
 
 func samePNG(t testing.TB, got, want image.Image) {
 	t.Helper()
-	if m, ok := got.(*array.GrayAlpha); ok { // which image/png has as colour
+	if m, ok := got.(*array.GrayAlpha); ok { // which image/png returns as colour
 		n, ok := want.(*image.NRGBA)
 		if !ok || !bytes.Equal(m.Pix, pick(n.Pix, 4, 0, 3)) {
 			t.Fatalf("grey with alpha is another %T", want)
@@ -119,9 +119,8 @@ func samePNG(t testing.TB, got, want image.Image) {
 	}
 }
 
-// TestFaultsOfPNGAreLeftToTheStandardLibrary: whatever is changed in a file, it is read
-// here only if image/png reads it, to the same pixels; and chunks that are missing,
-// doubled or in another order are never read here otherwise than there.
+// TestFaultsOfPNGAreLeftToTheStandardLibrary checks that a damaged file is read only if image/png reads the same pixels.
+// Missing, duplicate or reordered chunks never give another result than image/png.
 func TestFaultsOfPNGAreLeftToTheStandardLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 9))
 	check := func(b []byte) {
@@ -147,7 +146,7 @@ func TestFaultsOfPNGAreLeftToTheStandardLibrary(t *testing.T) {
 				other[random.IntN(len(other))] ^= byte(1 << random.IntN(8))
 				check(other)
 			}
-			for range 30 { // with right checksums
+			for range 30 { // with correct checksums
 				i, j := random.IntN(len(chunks)), random.IntN(len(chunks))
 				others := append([][]byte(nil), chunks...)
 				switch random.IntN(4) {
@@ -172,7 +171,7 @@ func TestFaultsOfPNGAreLeftToTheStandardLibrary(t *testing.T) {
 
 // BenchmarkPNG reads a photograph, by this package and by image/png.
 func BenchmarkPNG(b *testing.B) {
-	MaxPixels.Store(0) // fuzz targets bound it
+	MaxPixels.Store(0) // fuzz targets set a limit
 	img := image.NewRGBA(image.Rect(0, 0, 640, 480))
 	random := rand.New(rand.NewPCG(3, 9))
 	for i := range img.Pix {

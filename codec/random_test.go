@@ -20,7 +20,7 @@ import (
 // A maker draws types, and values of them in which parts are shared.
 type maker struct {
 	t    *rapid.T
-	made map[reflect.Type][]reflect.Value // that may be used again
+	made map[reflect.Type][]reflect.Value // may be used again
 }
 
 func (m *maker) pick(label string, n int) int { return rapid.IntRange(0, n-1).Draw(m.t, label) }
@@ -57,7 +57,7 @@ func (m *maker) typ(depth int) reflect.Type {
 	return leafTypes[m.pick("leaf", len(leafTypes))]
 }
 
-// value draws a value, addressable, at times one that was made before.
+// value draws an addressable value, sometimes one that was drawn before.
 func (m *maker) value(t reflect.Type, depth int) reflect.Value {
 	if before := m.made[t]; len(before) > 0 && m.pick("again", 4) == 0 {
 		return before[m.pick("which", len(before))]
@@ -153,8 +153,7 @@ func (m *maker) elements(v reflect.Value, depth int) {
 	}
 }
 
-// sharing numbers the memory that a value refers to, in the order of a walk: two
-// values that are the same share alike if the numbers are.
+// sharing numbers the memory that a value refers to, in walk order. Equal values share alike if the numbers are equal.
 func sharing(v reflect.Value) []int {
 	type region struct {
 		at  uintptr
@@ -218,8 +217,8 @@ func sharing(v reflect.Value) []int {
 	return list
 }
 
-// TestRandomTypesComeBack: what is read is what was written, with all that is
-// shared, and is named by the same key; other values have other keys.
+// TestRandomTypesComeBack checks that values come back with their sharing and the same key, and that other values have
+// other keys.
 func TestRandomTypesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &maker{t: t, made: map[reflect.Type][]reflect.Value{}}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestReduction: an image is read at the smallest size whose sides are what is asked
-// for at least.
+// TestReduction checks that an image is read at the smallest size whose sides are at least those requested.
 func TestReduction(t *testing.T) {
 	for _, c := range []struct{ whole, least image.Point }{
 		{image.Pt(800, 400), image.Pt(100, 50)}, {image.Pt(807, 407), image.Pt(100, 0)}, {image.Pt(8, 8), image.Point{}},
@@ -27,7 +26,7 @@ func TestReduction(t *testing.T) {
 	}
 }
 
-// TestMeans of squares, also of those that are cut off.
+// TestMeans checks the means of squares, also of those that are cut off.
 func TestMeans(t *testing.T) {
 	gray := &image.Gray{Pix: []byte{0, 2, 9, 4, 6, 11, 20, 30, 41}, Stride: 3, Rect: image.Rect(0, 0, 3, 3)}
 	if got := means(gray, 2).(*image.Gray); got.Rect != image.Rect(0, 0, 2, 2) || !bytes.Equal(got.Pix, []byte{3, 10, 25, 41}) {
@@ -39,7 +38,7 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestReduceSaysTheWhole, and reads it where no less is asked for.
+// TestReduceSaysTheWhole checks that the full size is reported, and is read if no smaller size is requested.
 func TestReduceSaysTheWhole(t *testing.T) {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 101, 67)), nil); err != nil {

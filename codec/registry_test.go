@@ -12,8 +12,7 @@ import (
 
 var decodeNothing = func([]byte) (any, error) { return nil, nil }
 
-// registered are the outcomes of registrations from an init function, where
-// the registry is still open.
+// registered holds the results of registrations from an init function, where the registry is still open.
 var registered = map[string]error{}
 
 func init() {
@@ -30,10 +29,10 @@ func init() {
 	}
 }
 
-// libraryReads has the library of this test read all images of WebP.
+// libraryReads makes the library of this test read all WebP images.
 var libraryReads atomic.Bool
 
-// used are the outcomes of calls of [Use].
+// used holds the results of calls of [Use].
 var used = map[string]error{}
 
 func init() {
@@ -49,8 +48,8 @@ func init() {
 	try("unknown", Library{Format: "tga", ID: "fast/1/abc", Decode: read})
 }
 
-// TestLibrariesAreNamed: what a library may have decoded has another name than
-// what the codec decoded, and what it does not read the codec reads.
+// TestLibrariesAreNamed checks that values that a library may have decoded have another name than those of the codec.
+// The codec reads what the library does not.
 func TestLibrariesAreNamed(t *testing.T) {
 	for what, err := range used {
 		if (err == nil) != (what == "good") {

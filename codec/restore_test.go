@@ -20,7 +20,7 @@ import (
 )
 
 type (
-	// lossy drops all but its first field when it turns itself into bytes.
+	// lossy drops all but its first field when it marshals itself.
 	lossy struct{ kept, lost int }
 	// shy panics when it is nil inside.
 	shy    struct{ at *int }
@@ -52,8 +52,8 @@ func init() {
 	codec.RegisterType[node]()
 }
 
-// TestTypesThatLoseSomething: what a type's own methods lose is kept by its
-// structure, or is an error.
+// TestTypesThatLoseSomething checks that data that a type's own methods drop is stored by its structure, or gives an
+// error.
 func TestTypesThatLoseSomething(t *testing.T) {
 	for _, u := range []url.URL{
 		{}, {Path: "/a b", RawPath: "/a%20b"}, {Host: "h", ForceQuery: true}, {Scheme: "x", Opaque: "y"}, {Path: "//a"}, {User: url.User("")},
@@ -86,7 +86,7 @@ func TestTypesThatLoseSomething(t *testing.T) {
 // knot is two references that may be one.
 type knot struct{ a, b *int }
 
-// table is what all knots that hold 0 refer to.
+// table is the value to which all knots that hold 0 refer.
 var table = new(int)
 
 func (k knot) MarshalText() ([]byte, error) {
@@ -111,8 +111,8 @@ func (w *window) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// TestSharingThatIsLost: a value that makes bytes of itself is kept only if all
-// that shares memory does so again, within it and around it.
+// TestSharingThatIsLost checks that a value that marshals itself is stored only if all sharing is restored, within it
+// and around it.
 func TestSharingThatIsLost(t *testing.T) {
 	one, list := ptr(1), []byte{1, 2, 3}
 	exact(t, knot{ptr(1), ptr(1)})
@@ -136,7 +136,7 @@ func TestSharingThatIsLost(t *testing.T) {
 	exact(t, beside{list[3:], window{list, list[1:2]}})
 }
 
-// TestLongListsOfNothing take no more than their length.
+// TestLongListsOfNothing checks that long lists of empty values take only their length.
 func TestLongListsOfNothing(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 33, math.MaxInt} {
 		v := make([]struct{}, n)
@@ -224,7 +224,7 @@ func TestTypesOfOneNameAreNotTakenForOneAnother(t *testing.T) {
 
 type turtle *turtle
 
-// TestSharing: what is one memory is one memory again.
+// TestSharing checks that shared memory is shared again.
 func TestSharing(t *testing.T) {
 	one := ptr(1)
 	if got, _ := restored(t, []*int{one, ptr(1), one}); got[0] != got[2] || got[0] == got[1] || *got[1] != 1 {
@@ -264,8 +264,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestSharedPartsAreWrittenOnce: these would take 2^40 parts, or many
-// gigabytes, one by one.
+// TestSharedPartsAreWrittenOnce covers values that would take 2^40 parts, or many gigabytes, without sharing.
 func TestSharedPartsAreWrittenOnce(t *testing.T) {
 	small := func(b []byte) {
 		t.Helper()
@@ -303,7 +302,7 @@ type pair struct{ A, B any }
 
 func init() { codec.RegisterType[pair]() }
 
-// TestReferencesThatLead nowhere, or to something else, are errors.
+// TestReferencesThatLead checks that references to nothing, or to another kind of value, are errors.
 func TestReferencesThatLeadNowhere(t *testing.T) {
 	c, err := codec.For[struct {
 		A *int

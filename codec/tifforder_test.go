@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// stripTIFF is a TIFF file of one strip of grey.
+// stripTIFF returns a TIFF file with one strip of gray.
 func stripTIFF(width, height, depth, compression, fillOrder int, strip []byte) []byte {
 	le := binary.LittleEndian
 	out := append([]byte("II*\x00"), 0, 0, 0, 0)
@@ -27,8 +27,7 @@ func stripTIFF(width, height, depth, compression, fillOrder int, strip []byte) [
 	return append(out, 0, 0, 0, 0)
 }
 
-// TestTIFFWithReversedBits: FillOrder 2 is about the bytes as they are stored,
-// whatever compressed them.
+// TestTIFFWithReversedBits checks that FillOrder 2 applies to the stored bytes, whatever the compression.
 func TestTIFFWithReversedBits(t *testing.T) {
 	want := []byte{0, 1, 2, 3, 100, 200, 250, 255, 7, 8, 9, 10}
 	var deflated bytes.Buffer
@@ -63,7 +62,7 @@ func TestTIFFWithReversedBits(t *testing.T) {
 	}
 }
 
-// TestFaxWithoutEndsOfLines is refused: its rows cannot be told apart.
+// TestFaxWithoutEndsOfLines checks that such data is refused, because its rows cannot be separated.
 func TestFaxWithoutEndsOfLines(t *testing.T) {
 	white := []byte{0x98} // 8 white pixels are 10011
 	v, err := by(t, "tiff").Decode(stripTIFF(8, 1, 1, 3, 1, append([]byte{0x00, 0x19}, 0x80)))

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// set returns a document with another value where the steps lead.
+// set returns a document with another value at the path of steps.
 func set(v any, value any, steps ...any) any {
 	if len(steps) == 0 {
 		return value
@@ -36,8 +36,8 @@ func set(v any, value any, steps ...any) any {
 	panic("a step is a key or an index")
 }
 
-// TestUpdateKeepsWhatIsNotTouched: digits, order, escapes, white space and
-// comments of all but the one value.
+// TestUpdateKeepsWhatIsNotTouched checks that the rest of a document stays the same: digits, order, escapes, white space
+// and comments.
 func TestUpdateKeepsWhatIsNotTouched(t *testing.T) {
 	python := "{\n    \"id\": 18446744073709551616,\n    \"z\": 1.10,\n    \"a\": \"caf\\u00e9\\/\",\n    \"n\": NaN,\n    \"l\": [\n        1,\n        2\n    ],\n    \"o\": {}\n}\n"
 	yml := "# of PyYAML\nid: 18446744073709551616 # wide\nz: 1.10\na: 'x'   # quoted\nlist:\n- 1\n- {b: 0x1F, c: \"\\x41\"}\n- - 5\n  - ä: 08\n5: int\ntext: |\n  some\n  lines\nnothing:\nlast: 1e3\n"
@@ -45,7 +45,7 @@ func TestUpdateKeepsWhatIsNotTouched(t *testing.T) {
 		ext, old string
 		value    any
 		steps    []any
-		from, to string // what changes in old
+		from, to string // the changed part of old
 	}{
 		{"json", python, "new", []any{"z"}, "1.10", `"new"`},
 		{"json", python, int64(3), []any{"x"}, "    \"o\": {}", "    \"o\": {},\n    \"x\": 3"},
@@ -112,7 +112,7 @@ func TestUpdateKeepsWhatIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestUpdateIsNeverWrong: what cannot be changed in place is written anew.
+// TestUpdateIsNeverWrong checks that a value that cannot be changed in place is rewritten.
 func TestUpdateIsNeverWrong(t *testing.T) {
 	for _, test := range []struct {
 		ext, old string
@@ -147,7 +147,7 @@ func TestUpdateIsNeverWrong(t *testing.T) {
 	}
 }
 
-// TestUpdates changes one value of random documents in random places.
+// TestUpdates changes one value of random documents at random positions.
 func TestUpdates(t *testing.T) {
 	for _, ext := range []string{"json", "yaml"} {
 		gen := documents(ext == "yaml")
@@ -177,7 +177,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// drawSteps draws a way into a document, to what is there or to what is next.
+// drawSteps draws a path in a document, to an existing or the next value.
 func drawSteps(t *rapid.T, v any) []any {
 	if rapid.IntRange(0, 3).Draw(t, "stop") == 0 {
 		return nil
@@ -199,7 +199,7 @@ func drawSteps(t *rapid.T, v any) []any {
 	return nil
 }
 
-// doubts returns what is noted of a document.
+// doubts returns the doubts noted about a document.
 func doubts(t *testing.T, text string) []string {
 	t.Helper()
 	var all []string

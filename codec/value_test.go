@@ -29,7 +29,7 @@ var deepCBOR = func() cbor.DecMode {
 	return m
 }()
 
-// restored encodes v behind other bytes and decodes it.
+// restored encodes v after other bytes and decodes it.
 func restored[T any](t testing.TB, v T) (T, []byte) {
 	t.Helper()
 	c, err := codec.For[T]()
@@ -61,8 +61,7 @@ func restored[T any](t testing.TB, v T) (T, []byte) {
 	return got, encoded
 }
 
-// exact checks that v comes back equal, and that its copy encodes to the same
-// bytes.
+// exact checks that v comes back equal, and that its copy encodes to the same bytes.
 func exact[T any](t *testing.T, v T) {
 	t.Helper()
 	got, b := restored(t, v)
@@ -233,8 +232,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// tzUTC is a TZif file (RFC 8536) of two names for UTC with one transition, so
-// that it is no fixed zone.
+// tzUTC is a TZif file (RFC 8536) with two names for UTC and one transition, so that it is not a fixed zone.
 var tzUTC = []byte("TZif\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x08" +
 	"\x00\x00\x00\x00" + "\x01" + "\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x04" + "UTC\x00UCT\x00")

@@ -8,8 +8,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// fuzzValue decodes anything. What decodes must encode, and then decode to
-// what encodes to the same bytes.
+// fuzzValue decodes arbitrary input. A decoded value must encode, and then decode to a value with the same bytes.
 func fuzzValue[T any](f *testing.F, seeds ...T) {
 	c, err := codec.For[T]()
 	if err != nil {

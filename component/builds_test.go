@@ -22,17 +22,16 @@ func needsBuilds(t *testing.T) {
 	}
 }
 
-// An edit of one file: old becomes new.
+// An edit changes old to new in one file.
 type edit struct{ file, old, new string }
 
-// A line is what the program says of a component.
+// A line is the program's output about a component.
 type line struct{ kind, id string }
 
 const program = "testdata/components"
 
-// TestBuildsOfComponents builds a program, then with edits, and then with another
-// version of a module. What a component is known by changes if something that it
-// reaches does, and else stays as it is, whatever else is built anew.
+// TestBuildsOfComponents builds a program, then with edits, and then with another version of a module. The identity of a
+// component changes if and only if code that it reaches changes.
 func TestBuildsOfComponents(t *testing.T) {
 	needsBuilds(t)
 	first := build(t, nil)
@@ -68,17 +67,17 @@ func TestBuildsOfComponents(t *testing.T) {
 			{"../codec/jpeg.go", "const narrow = 2", "const narrow = 3"},
 			{"../internal/app/expr/metered.go", `"larder do"`, `"larder make"`},
 			{"../op/select.go", "it must be true or false", "it must be one of true and false"},
-			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by what makes a maker
-			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a function that is given
+			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by the constructor of a maker
+			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a given function
 			{program + "/own/own.go", "n * n", "n * n * n"},             // by one between structs
 			{program + "/own/own.go", "times = 2", "times = 3"},         // by a codec
-			{program + "/own/own.go", "made(2)", "made(3)"},             // by one that has a version
-			{program + "/own/own.go", "s.side * s.side", "2 * s.side"},  // by a method of what a codec returns
-			{program + "/own/own.go", `"number "`, `"no. "`},            // by one of what is made, which the codec calls
+			{program + "/own/own.go", "made(2)", "made(3)"},             // by one with a version
+			{program + "/own/own.go", "s.side * s.side", "2 * s.side"},  // by a method of a codec's result
+			{program + "/own/own.go", `"number "`, `"no. "`},            // by one of the values made, which the codec calls
 		})), "image-stats", "stats of jpeg", "stats of png", "compute", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own area of square", "own label")
 	})
 	t.Run("another version of a module", func(t *testing.T) {
-		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, by which the rest of the program is known
+		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, which identifies the rest of the program
 			"image-resize", "compute", "filter", "validate",
 			"color-jitter", "image-crop", "image-flip", "image-pad", "random-crop", "stats of png") // whose codec compresses by another module
 	})
@@ -92,7 +91,7 @@ func TestBuildsOfComponents(t *testing.T) {
 	})
 }
 
-// changes compares what components are known by.
+// changes compares the identities of components.
 func changes(t *testing.T, was, now map[string]line, want ...string) {
 	t.Helper()
 	var changed []string
@@ -119,8 +118,7 @@ func build(t *testing.T, edits []edit) (binary string) {
 	return binary
 }
 
-// otherVersion returns the program as if it were built with another version of a
-// module, which shows in nothing but what the linker notes.
+// otherVersion returns the program as if built with another version of a module, which shows only in the linker's notes.
 func otherVersion(t *testing.T, binary, module string) string {
 	t.Helper()
 	b := []byte(read(t, binary))
@@ -136,7 +134,7 @@ func otherVersion(t *testing.T, binary, module string) string {
 	return other
 }
 
-// say runs the program with a cache of its own.
+// say runs the program with its own cache.
 func say(t *testing.T, binary string) map[string]line {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), binary, t.TempDir()).Output()
@@ -154,7 +152,7 @@ func say(t *testing.T, binary string) map[string]line {
 	return lines
 }
 
-// overlay writes what go build -overlay takes.
+// overlay writes the file for go build -overlay.
 func overlay(t *testing.T, edits []edit) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -52,7 +52,7 @@ func TestOutput(t *testing.T) {
 	}{
 		{[]string{"train", "test"}, "train", 0}, {[]string{"train", "test"}, "test", 1},
 		{[]string{"train", "test"}, "0", 0}, {[]string{"train", "test"}, "1", 1},
-		{[]string{"1", "0"}, "1", 0}, // a name goes before a number
+		{[]string{"1", "0"}, "1", 0}, // a name precedes a number
 		{[]string{"train", "test"}, "2", -1}, {[]string{"train", "test"}, "-1", -1}, {[]string{"train", "test"}, "tset", -1},
 	} {
 		d, err := Data{Parts: parts, Names: c.names}.Output(c.name)

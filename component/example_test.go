@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Odd is an operator of one's own. Its fields are its parameters.
+// Odd is a custom operator. Its fields are its parameters.
 type Odd struct {
 	Offset int `param:"offset" doc:"the first position" default:"1"`
 }
@@ -21,8 +21,7 @@ func init() {
 	component.RegisterOrder("odd", "Passes on every second sample.", Odd.order)
 }
 
-// What is registered is found by its name, in flow files and on the command
-// line, too.
+// Find a registered operator by its name, as flow files and the command line do.
 func Example() {
 	c, err := component.Find(component.Op, "odd")
 	if err != nil {

@@ -28,9 +28,8 @@ func mustCall(t testing.TB, op *Op, args ...any) *Action {
 	return a
 }
 
-// TestActionKeys holds actions of which no two may share a key: what is moved
-// from one component to another, or across the border of two, is another
-// computation.
+// TestActionKeys checks that no two of these actions share a key. Moving data between components, or across their
+// border, gives another computation.
 func TestActionKeys(t *testing.T) {
 	v1 := Version("1")
 	plain := mustOp(t, "f", v1)
@@ -188,7 +187,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestActionFormat pins keys that are on disks.
+// TestActionFormat pins keys that are on disk.
 func TestActionFormat(t *testing.T) {
 	op := mustOp(t, "resize", Version("1"), Param{"width", 224})
 	d := DigestOf([]byte("d"))
@@ -206,7 +205,7 @@ func TestActionFormat(t *testing.T) {
 	}
 }
 
-// TestInputLaw: equal keys if and only if equal lists of inputs.
+// TestInputLaw checks that keys are equal if and only if the lists of inputs are.
 func TestInputLaw(t *testing.T) {
 	op := mustOp(t, "f", Version("1"))
 	text := rapid.SampledFrom([]string{"", "a", "b", "ab", "\x01"})
@@ -258,8 +257,8 @@ func TestArgumentNaN(t *testing.T) {
 	}
 }
 
-// TestCallIsSealedAnew compares the key of a call, which one encoder makes after
-// the arguments, with the one that an encoder of its own makes.
+// TestCallIsSealedAnew compares the key of a call, whose encoder has encoded the arguments, with the key from a new
+// encoder.
 func TestCallIsSealedAnew(t *testing.T) {
 	op := mustOp(t, "f", Version("1"))
 	for _, args := range [][]any{nil, {1}, {"a", 2}, {make([]byte, 2*spillAt)}, {make([]string, spillAt), map[string]int{"a": 1}}} {
@@ -270,7 +269,7 @@ func TestCallIsSealedAnew(t *testing.T) {
 	}
 }
 
-// TestChangedParameters: an action knows when its operation is not what it was.
+// TestChangedParameters checks that an action detects changes of its operation.
 func TestChangedParameters(t *testing.T) {
 	list := []int{1, 2}
 	op, err := NewOp("f", Version("1"), Param{"list", list}, Param{"n", 3})
@@ -289,7 +288,7 @@ func TestChangedParameters(t *testing.T) {
 	}
 }
 
-// TestDetails are for people: neither keys nor differences know of them.
+// TestDetails checks that details do not affect keys or differences.
 func TestDetails(t *testing.T) {
 	plain, other := mustOp(t, "f", Version("1")).Action(), mustOp(t, "f", Version("1")).Detailed("x = 1").Action()
 	if plain.Key() != other.Key() {

@@ -50,7 +50,7 @@ func BenchmarkBytes1MiB(b *testing.B)    { benchmarkLarge(b, make([]byte, 1<<20)
 func BenchmarkFloat32s1MiB(b *testing.B) { benchmarkLarge(b, make([]float32, 1<<18)) }
 func BenchmarkFloat64s1MiB(b *testing.B) { benchmarkLarge(b, make([]float64, 1<<17)) }
 
-// BenchmarkDigest1MiB is what the hash alone takes.
+// BenchmarkDigest1MiB measures the hash alone.
 func BenchmarkDigest1MiB(b *testing.B) {
 	p := make([]byte, 1<<20)
 	b.SetBytes(1 << 20)
@@ -73,7 +73,7 @@ func BenchmarkMap100(b *testing.B) {
 	}
 }
 
-// BenchmarkPointers is what a list of pointers takes, for each.
+// BenchmarkPointers measures the time per pointer of a list.
 func BenchmarkPointers(b *testing.B) {
 	for _, n := range []int{1, 8, 100, 100_000} {
 		list := make([]*benchOptions, n)

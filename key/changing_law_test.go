@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestFileRewrittenAtOneLength: a file whose content is replaced by one of the
-// same length, while it is read, has no digest.
+// TestFileRewrittenAtOneLength checks that a file has no digest if its content is replaced by one of equal length during
+// the read.
 func TestFileRewrittenAtOneLength(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "a")
@@ -17,7 +17,7 @@ func TestFileRewrittenAtOneLength(t *testing.T) {
 	rewrite := func() time.Time {
 		reads++
 		write(t, path, string('a'+rune(reads)))
-		at := time.Unix(int64(reads), 0) // clocks of file systems may stand still meanwhile
+		at := time.Unix(int64(reads), 0) // clocks of file systems may stand still in between
 		if err := os.Chtimes(path, at, at); err != nil {
 			t.Error(err)
 		}

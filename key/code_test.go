@@ -2,7 +2,7 @@ package key
 
 import "testing"
 
-// An ID that a flag or another build system set says nothing of the code.
+// TestBuildIDsOfGo checks that an ID set by a flag or another build system does not identify the code.
 func TestBuildIDsOfGo(t *testing.T) {
 	const digest = "AbCdEfGhIjKlMnOpQrSt"
 	for id, want := range map[string]bool{
@@ -19,7 +19,7 @@ func TestBuildIDsOfGo(t *testing.T) {
 	}
 }
 
-// Versions are of the package that gives them.
+// Versions belong to the package that declares them.
 func TestVersionsArePackages(t *testing.T) {
 	v := Version("3")
 	if v.Package != "github.com/larder-data/larder/key" {

@@ -59,9 +59,8 @@ type (
 	box[T any] struct{ V T }
 )
 
-// TestDistinct holds values of which no two may share an encoding. Among them
-// are the collisions seen in other memoizers: values hashed as text or without
-// type, without lengths, without shapes, by sum, by sample, by a part.
+// TestDistinct checks that no two of these values share an encoding. They include known collisions of other memoizers:
+// values hashed as strings or partially, without type, length or shape.
 func TestDistinct(t *testing.T) {
 	zero, one := 0, 1
 	berlin, paris := time.FixedZone("Europe/Berlin", 3600), time.FixedZone("Europe/Paris", 3600)
@@ -69,7 +68,7 @@ func TestDistinct(t *testing.T) {
 	long, longer := make([]float32, 150_528), make([]float32, 150_528)
 	longer[75_001] = 1e-30
 	values := []any{
-		// text that imitates the framing
+		// strings that imitate the framing
 		[]any{"a", "b"}, []any{"a<splitter><class 'int'>1<class 'str'>b"}, []any{"ab"}, []any{"", "ab"}, []any{"ab", ""},
 		[]string{"a", "b"}, []string{"ab"}, []string{"a", "b", ""}, "a\x01b", "x<class 'str'>y",
 		map[string]string{"value": "x", "hint": "y"}, map[string]string{"value": "x<class 'str'>y"},
@@ -79,19 +78,19 @@ func TestDistinct(t *testing.T) {
 		false, 0, "", "0", "nil", word(""), int8(0), 0.0, math.Copysign(0, -1), float32(0), &zero, (*int)(nil), (**int)(nil), (*string)(nil),
 		math.NaN(), -math.NaN(), math.Float64frombits(0x7ff0000000000001), math.Float32frombits(0x7f800001), float32(math.NaN()), []float64{1, math.NaN()}, []float64{1, -math.NaN()},
 		point{1, float32(math.NaN())}, point{1, math.Float32frombits(0x7f800001)}, complex(-math.NaN(), 0), math.Inf(1), math.Inf(-1), complex(0, 1), complex(1, 1), complex(math.NaN(), 0),
-		// empty things, with and without shape and type
+		// empty values, with and without shape and type
 		[]int{}, []int(nil), []string{}, []any{}, []any(nil), [0]int{}, [0]string{}, [][]int{}, [][0]int{{}}, [][0]int{{}, {}},
 		map[string]int{}, map[string]int(nil), map[int]string{}, map[string]struct{}{}, struct{}{}, []struct{}{{}}, []struct{}{{}, {}}, make([]struct{}, 1<<30), make([][0]string, 1<<30),
 		[]byte{}, []byte(nil), []byte("1"), []byte{1}, [][]int{nil}, [][]int{{}}, []any{nil}, []any{nil, nil}, []any{[]any{}}, []any{[]any{nil}},
 		// shapes and boundaries
 		[2][3]int{{1, 2, 3}, {4, 5, 6}}, [3][2]int{{1, 2}, {3, 4}, {5, 6}}, [6]int{1, 2, 3, 4, 5, 6}, []int{1, 2, 3, 4, 5, 6},
 		[][]float32{{1, 2}, {3}}, [][]float32{{1}, {2, 3}}, [][]float32{{1, 2, 3}}, []float32{1, 2, 3},
-		// floats that a sum, a cast or a sample takes for one another
+		// floats that are equal after a sum, a cast or sampling
 		[]float32{.10, .20, .05}, []float32{.30, .45, .20}, []float32{3, 1}, []float32{1, 2}, []float32{1, 2, 0}, []float32{1, 2, 0, 0}, []float32{2, 1},
 		long, longer, long[:len(long)-1], slices.Concat(long, []float32{0}),
 		// arguments in order, and by name
 		[]any{1, 2}, []any{2, 1}, []any{3, 3}, []any{7, 7}, map[string]int{"a": 5}, map[string]int{"b": 5}, map[string]int{"a": 5, "b": 5},
-		// structs of different types with equal fields, and structs in structs
+		// structs of different types with equal fields, and nested structs
 		pair{1, 2}, couple{1, 2}, struct{ A, B int }{1, 2}, struct{ A, C int }{1, 2}, struct{ B, A int }{2, 1}, pair{2, 1}, &pair{1, 2},
 		struct{ Pair pair }{pair{1, 2}}, struct{ Pair couple }{couple{1, 2}},
 		box[int]{1}, box[uint]{1}, box[any]{1}, box[*int]{&one}, box[pair]{pair{1, 2}}, box[couple]{couple{1, 2}},
@@ -100,7 +99,7 @@ func TestDistinct(t *testing.T) {
 		}{1}, struct {
 			A int `json:"b"`
 		}{1}, struct{ A int }{1},
-		// deep below, something differs
+		// differences deep inside
 		nested(10, 1), nested(10, 2), nested(10, "1"), nested(11, 1),
 		&list{1, &list{2, nil}}, &list{1, nil}, list{1, &list{2, nil}}, list{1, &list{2, &list{}}},
 		tree{Name: "a"}, tree{Name: "a", Nodes: []tree{}}, tree{Nodes: []tree{{Name: "a"}}}, tree{Named: map[string]*tree{"a": nil}}, tree{Named: map[string]*tree{"a": {}}},
@@ -144,7 +143,7 @@ func mustURL(t *testing.T, s string) *url.URL {
 type month struct{ time.Time }
 
 type event struct {
-	time.Time // promotes MarshalBinary, which knows nothing of the name
+	time.Time // promotes MarshalBinary, which ignores the name
 	Name      string
 }
 
@@ -174,7 +173,7 @@ type pointerKeyed struct{ id int }
 
 func (k *pointerKeyed) AppendKey(dst []byte) ([]byte, error) { return append(dst, byte(k.id)), nil }
 
-// careless forgets what it is to append to.
+// careless ignores the slice that it must append to.
 type careless string
 
 func (c careless) AppendKey([]byte) ([]byte, error) { return []byte(c), nil }
@@ -184,8 +183,7 @@ type colliding struct {
 	More int
 }
 
-// TestEqual holds pairs that must share an encoding, so that a hit is not
-// missed.
+// TestEqual checks that these pairs share an encoding, so that no hit is missed.
 func TestEqual(t *testing.T) {
 	now := time.Now()
 	a, b := 1, 1
@@ -226,8 +224,7 @@ func manyKeys(seed int) map[any]int {
 	return m
 }
 
-// TestPromotedMethods checks that a method of an embedded field does not stand
-// for the whole struct.
+// TestPromotedMethods checks that a method of an embedded field does not encode the whole struct.
 func TestPromotedMethods(t *testing.T) {
 	a, b := encoded(t, event{Name: "a"}), encoded(t, event{Name: "b"})
 	if bytes.Equal(a, b) {
@@ -323,9 +320,8 @@ func TestUnkeyable(t *testing.T) {
 	}
 }
 
-// TestSharedTooOften checks that a small value which takes for ever to walk is
-// refused: nothing tells what interfaces hold, but what slices refer to is walked
-// once. To be quick, the walk begins near its end.
+// TestSharedTooOften checks that a small value is refused if walking it takes too long. Values in interfaces are walked
+// again each time, those in slices once. The walk begins near its end to save time.
 func TestSharedTooOften(t *testing.T) {
 	laughs, told := any(1), any(1)
 	for range 64 {
@@ -354,8 +350,7 @@ func TestKeyerError(t *testing.T) {
 	}
 }
 
-// TestLocalTypes checks that two types which nothing but the function around
-// them tells apart do not share a key.
+// TestLocalTypes checks that two types that differ only in the surrounding function do not share a key.
 func TestLocalTypes(t *testing.T) {
 	first := func() any {
 		type local struct{ A int }
@@ -402,8 +397,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestImageKinds changes each pixel of each kind of image and looks for it in
-// the key.
+// TestImageKinds checks that each pixel of each kind of image changes the key.
 func TestImageKinds(t *testing.T) {
 	r := image.Rect(-3, -5, 4, 4)
 	brown := color.RGBA{200, 100, 50, 255}
@@ -447,7 +441,7 @@ func TestImageKinds(t *testing.T) {
 	}
 }
 
-// TestPalettes: none is not an empty one.
+// TestPalettes checks that a nil palette differs from an empty one.
 func TestPalettes(t *testing.T) {
 	none, empty, one := image.Paletted{}, image.Paletted{Palette: color.Palette{}}, image.Paletted{Palette: color.Palette{nil}}
 	a, b, c := encoded(t, none), encoded(t, empty), encoded(t, one)
@@ -488,7 +482,7 @@ func TestYCbCr(t *testing.T) {
 	}
 }
 
-// opaque is an image that hides what it is made of.
+// opaque is an image that hides its data.
 type opaque struct{ gray *image.Gray }
 
 func (o *opaque) ColorModel() color.Model     { return o.gray.ColorModel() }
@@ -502,7 +496,7 @@ func (vast) At(x, y int) color.Color { return color.Black }
 func (vast) ColorModel() color.Model { return color.GrayModel }
 func (vast) Bounds() image.Rectangle { return image.Rect(-1e9, -1e9, 1e9, 1e9) }
 
-// unset is an image whose colors cannot be keyed.
+// unset is an image whose colors have no key.
 type unset struct{ opaque }
 
 func (*unset) Bounds() image.Rectangle { return image.Rect(0, 0, 1, 1) }
@@ -517,8 +511,7 @@ type broken struct{ hidden int }
 func (broken) MarshalBinary() ([]byte, error) { return nil, errNo }
 func (*broken) UnmarshalBinary([]byte) error  { return nil }
 
-// TestStreaming compares the streamed digest with the encoding's for values
-// around the sizes at which the buffer is handed on.
+// TestStreaming compares streamed digests with those of the encoding, at sizes around the buffer's.
 func TestStreaming(t *testing.T) {
 	for _, n := range []int{0, 1, spillAt - 40, spillAt - 1, spillAt, spillAt + 1, 3*spillAt + 7} {
 		text := strings.Repeat("x", n)
@@ -532,7 +525,7 @@ func TestStreaming(t *testing.T) {
 	}
 }
 
-// TestFormat pins bytes: keys kept on disk must be found by later versions.
+// TestFormat pins bytes: later versions must find keys stored on disk.
 func TestFormat(t *testing.T) {
 	cases := []struct {
 		v    any
@@ -591,8 +584,7 @@ func TestConcurrentFirstUse(t *testing.T) {
 	}
 }
 
-// TestAllocations uses one encoder again and again: the pool of them forgets
-// some when the race detector is on.
+// TestAllocations reuses one encoder, because the pool drops some under the race detector.
 func TestAllocations(t *testing.T) {
 	e := newEncoder(layerValue)
 	defer e.free()

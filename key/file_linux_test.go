@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestSpecialFiles checks that what is no regular file is refused without
-// being waited for.
+// TestSpecialFiles checks that irregular files are refused without blocking.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")
@@ -28,13 +27,13 @@ func TestSpecialFiles(t *testing.T) {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
-	// The file may become a pipe between the look at it and the opening.
+	// The file may become a pipe between stat and open.
 	if _, _, err := (fileDigester{now: after(0)}).read(t.Context(), pipe); err == nil {
 		t.Error("a pipe is read")
 	}
 }
 
-// TestIdentity checks that a file put in another's place is told from it.
+// TestIdentity checks that a replaced file is distinguished from the original.
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -53,8 +52,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestFilesInMemoryAreReadEachTime: there, times do not tell of writes through a
-// mapping.
+// TestFilesInMemoryAreReadEachTime checks that files in tmpfs are always read, because their times do not change on
+// writes through a mapping.
 func TestFilesInMemoryAreReadEachTime(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "larder") //nolint:usetesting // it is about that file system
 	if err != nil {

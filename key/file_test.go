@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// counted is a memo that counts what it is asked.
+// counted is a memo that counts its calls.
 type counted struct {
 	Memo
 	mu                  sync.Mutex
@@ -66,8 +66,7 @@ func TestDigestFile(t *testing.T) {
 	}
 }
 
-// TestMemoRule checks that only a digest of a file that had been left alone
-// for 40 seconds is kept and used.
+// TestMemoRule checks that a digest is stored and used only if the file was unchanged for 40 seconds.
 func TestMemoRule(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "one")
@@ -93,7 +92,7 @@ func TestMemoRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest(time.Now)
-	want(0, 0, 0) // the time of the content is old, but that was written just now
+	want(0, 0, 0) // old modification time, but written just now
 	digest(after(time.Minute))
 	want(1, 0, 1)
 	digest(after(time.Minute))
@@ -110,7 +109,7 @@ func TestMemoRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest(after(time.Minute))
-	want(3, 1, 2) // a time in the future says nothing
+	want(3, 1, 2) // a time in the future proves nothing
 }
 
 func TestMemoDoesNotMixFiles(t *testing.T) {
@@ -154,8 +153,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestChangingFile has the clock, which is asked between the state before and
-// the reading, write to the file.
+// TestChangingFile writes to the file from the clock, which is called between stat and read.
 func TestChangingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "a")

@@ -20,8 +20,8 @@ type lawful struct {
 	Skip int `key:"-"`
 }
 
-// values draws nested values of few distinct parts, so that equal ones and
-// ones that only framing tells apart are common.
+// values draws nested values from few distinct parts, so that values that are equal, or differ only in framing, are
+// common.
 func values(depth int) *rapid.Generator[any] {
 	text := rapid.SampledFrom([]string{"", "a", "b", "ab", "\x00", "\x01a", "a\x01b"})
 	small := rapid.IntRange(-1, 2)
@@ -66,7 +66,7 @@ func values(depth int) *rapid.Generator[any] {
 	)...)
 }
 
-// same is the equality that encodings must mirror, written down on its own.
+// same is an independent definition of the equality that encodings must match.
 func same(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() {
 		return a.IsValid() == b.IsValid()
@@ -120,7 +120,7 @@ func sameElements(a, b reflect.Value) bool {
 	return true
 }
 
-// law: equal encodings if and only if equal values of equal types.
+// law checks that encodings are equal if and only if types and values are.
 func law(t *rapid.T) {
 	g := values(3)
 	a, b := g.Draw(t, "a"), g.Draw(t, "b")
@@ -135,7 +135,7 @@ func law(t *rapid.T) {
 	if equal := same(reflect.ValueOf(a), reflect.ValueOf(b)); bytes.Equal(x, y) != equal {
 		t.Fatalf("%#v\n%#v\nequal: %v, equal encodings: %v", a, b, equal, !equal)
 	}
-	// No encoding begins another: that is what makes framing by concatenation safe.
+	// No encoding is a prefix of another, which makes concatenation safe.
 	if len(x) != len(y) && (bytes.HasPrefix(x, y) || bytes.HasPrefix(y, x)) {
 		t.Fatalf("the encoding of one begins that of the other:\n%#v\n%#v", a, b)
 	}
@@ -145,8 +145,7 @@ func law(t *rapid.T) {
 	}
 }
 
-// clone rebuilds maps and slices, so that nothing is left of places in memory
-// and of the order of maps.
+// clone rebuilds maps and slices, so that addresses and map order change.
 func clone(v reflect.Value) any {
 	if !v.IsValid() {
 		return nil
@@ -189,7 +188,7 @@ func FuzzLaw(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(law))
 }
 
-// TestMutations changes one bit of a value and looks for it in the digest.
+// TestMutations checks that each changed bit of a value changes the digest.
 func TestMutations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3*spillAt).Draw(t, "n")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBuildOfWhatIsLoaded: a program that the system's loader starts is known by its
-// own file, and not by that of the loader, which is the same for all.
+// TestBuildOfWhatIsLoaded checks that a program started by the dynamic loader is identified by its own file, not by that
+// of the loader.
 func TestBuildOfWhatIsLoaded(t *testing.T) {
 	loaders, _ := filepath.Glob("/lib*/ld-linux*.so*")
 	if _, err := exec.LookPath("go"); err != nil || len(loaders) == 0 {

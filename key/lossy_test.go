@@ -13,24 +13,24 @@ import (
 	"github.com/larder-data/larder/internal/marshal"
 )
 
-// lossy drops all but its first field when it turns itself into bytes.
+// lossy drops all but its first field when it marshals itself.
 type lossy struct{ kept, lost int }
 
 func (l lossy) MarshalBinary() ([]byte, error)  { return []byte{byte(l.kept)}, nil }
 func (l *lossy) UnmarshalBinary(b []byte) error { l.kept = int(b[0]); return nil }
 
-// open has fields that all can read: its method is not asked.
+// open has only exported fields: its method is not called.
 type open struct{ A, B int }
 
 func (open) MarshalText() ([]byte, error)     { return []byte("always the same"), nil }
 func (*open) UnmarshalText(text []byte) error { return nil }
 
-// oneWay turns itself into bytes, and nothing can tell what they leave out.
+// oneWay marshals itself, but its bytes may be incomplete.
 type oneWay struct{ a, b int }
 
 func (o oneWay) MarshalBinary() ([]byte, error) { return []byte{byte(o.a)}, nil }
 
-// promoter has the methods of a time, which know nothing of its other field.
+// promoter has the promoted methods of a time, which ignore its other field.
 type promoter struct {
 	time.Time
 	other int
@@ -56,8 +56,8 @@ func TestURLsHaveKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestLossyMethodsDoNotNameValues: where a type's own methods lose something, it
-// is in the key all the same, or refused.
+// TestLossyMethodsDoNotNameValues checks that data that a type's own methods drop is in the key, or the value is
+// refused.
 func TestLossyMethodsDoNotNameValues(t *testing.T) {
 	for _, v := range []any{lossy{kept: 1}, regexp.MustCompile("a|b"), netip.MustParseAddr("fe80::1%a"), []netip.Prefix{{}}} {
 		if _, err := Of(v); err != nil {
@@ -90,7 +90,7 @@ func TestMethodsThatPanic(t *testing.T) {
 	}
 }
 
-// nilInside calls a method of what is embedded, which is nil.
+// nilInside calls a method of an embedded nil pointer.
 type nilInside struct {
 	*big.Rat
 	hidden int
@@ -101,7 +101,7 @@ func (n nilInside) MarshalText() ([]byte, error) {
 }
 func (n *nilInside) UnmarshalText(text []byte) error { return nil }
 
-// TestZonesOfOneName: a zone is known by its rules.
+// TestZonesOfOneName checks that a zone is identified by its rules.
 func TestZonesOfOneName(t *testing.T) {
 	at := time.Unix(0, 0)
 	rome, err := time.LoadLocation("Europe/Rome")
@@ -130,8 +130,7 @@ func TestZonesOfOneName(t *testing.T) {
 	}
 }
 
-// tz makes a zone of two names for UTC with one transition (RFC 8536), which
-// changes nothing near 1970.
+// tz returns a zone file (RFC 8536) with two names for UTC and one transition, which changes nothing near 1970.
 func tz(t *testing.T, name, transition string) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocationFromTZData(name, []byte("TZif\x00"+"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"+

@@ -95,8 +95,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestPartsAreShort gives values whose text would be long, not valid UTF-8, or
-// run code.
+// TestPartsAreShort checks values whose text would be long, invalid UTF-8, or run code.
 func TestPartsAreShort(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 1<<20)
 	values := []any{strings.Repeat("\xff", 1<<20), strings.Repeat("ä", 101), huge, []any{huge}, make([]int, 1<<20), make([]string, 16),
@@ -126,7 +125,7 @@ func TestPartsAreShort(t *testing.T) {
 	}
 }
 
-// TestProvenanceIsCBOR holds what is written by hand to what an encoder writes.
+// TestProvenanceIsCBOR compares the hand-written bytes with those of an encoder.
 func TestProvenanceIsCBOR(t *testing.T) {
 	op := mustOp(t, "f", Version("1"), Param{"text", strings.Repeat("a", 30)})
 	for _, n := range []int{0, 1, 21, 22, 23, 253, 254, 2 * maxParts} {
@@ -151,7 +150,7 @@ type loud struct{ A int }
 
 func (loud) String() string { panic("called") }
 
-// TestDiff changes one thing at a time and wants it named.
+// TestDiff checks that each single change is named.
 func TestDiff(t *testing.T) {
 	digest := func(s string) Digest { return DigestOf([]byte(s)) }
 	type action struct {
@@ -211,7 +210,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestEveryKeyDifferenceIsNamed: whenever two keys differ, so do the parts.
+// TestEveryKeyDifferenceIsNamed checks that whenever two keys differ, their parts differ.
 func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 	op := mustOp(t, "f", Version("1"))
 	args := []any{nil, 0, int64(0), "0", (*int)(nil), (*Model)(nil), Model{}, &Model{}, Model{Size: 1}, Model{Weights: []float32{}}, Options{}, Options{Extra: Model{}},
@@ -251,7 +250,7 @@ func FuzzUnmarshalProvenance(f *testing.F) {
 	f.Add([]byte{0x82, 0x01, 0x9a, 0xff, 0xff, 0xff, 0xff})       // a list longer than any
 	f.Add([]byte{0x82, 0x02, 0x80})                               // a later version
 	f.Add([]byte{0x82, 0x01, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}) // a digest of another kind
-	f.Add([]byte{0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}) // a field twice
+	f.Add([]byte{0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}) // a duplicate field
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parts, err := UnmarshalProvenance(b)
 		if err == nil && len(parts) > maxParts {

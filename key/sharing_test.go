@@ -33,8 +33,8 @@ type (
 
 func ints(list ...int) []int { return list }
 
-// TestSharing holds lists of values of one type and equal contents: those of one
-// place share alike, and have one encoding, and those of two have two.
+// TestSharing checks that lists of values of equal type and contents have equal encodings if and only if they share
+// memory alike. The lists are grouped by their sharing.
 func TestSharing(t *testing.T) {
 	x, y := new(int), new(int)
 	a, b := ints(1, 2, 3), ints(1, 2, 3)
@@ -131,8 +131,8 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestPixelsOutside: bytes that an image refers to, too, are encoded where they
-// are met, as those outside of its bounds were not.
+// TestPixelsOutside checks that bytes shared with an image are encoded in full later, as those outside the image's
+// bounds were not encoded.
 func TestPixelsOutside(t *testing.T) {
 	type both struct {
 		Image image.Gray
@@ -148,7 +148,7 @@ func TestPixelsOutside(t *testing.T) {
 	}
 }
 
-// TestContents: without sharing, what shares is encoded as what does not.
+// TestContents checks that, without sharing, shared memory is encoded like separate memory.
 func TestContents(t *testing.T) {
 	x, y := new(int), new(int)
 	apart := encoded(t, twoPointers{x, y})
@@ -164,8 +164,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestSharingOverArguments: arguments of one call, and parameters of one
-// operation, can share; what was encoded before by the same memory does not count.
+// TestSharingOverArguments checks sharing between arguments of a call and between parameters of an operation. Earlier
+// encodings of the same memory do not count.
 func TestSharingOverArguments(t *testing.T) {
 	x, y := new(int), new(int)
 	call := func(args ...any) *Action {
@@ -197,7 +197,7 @@ func TestSharingOverArguments(t *testing.T) {
 	}
 }
 
-// TestSharingIsExplained: where only the sharing differs, that is what changed.
+// TestSharingIsExplained checks that a difference only in sharing is reported as such.
 func TestSharingIsExplained(t *testing.T) {
 	x, y := new(int), new(int)
 	parts := func(v any, param any) []Part {
@@ -235,15 +235,14 @@ func TestSharingIsExplained(t *testing.T) {
 	}
 }
 
-// graph describes values that share: each node has its number, and links to
-// others by their places.
+// graph describes values that share: each node has its number, and links to others by their positions.
 type graph []vertex
 
 type vertex struct {
 	N                int8
-	P, Q, Any        int // places of nodes; -1: none
-	List, Links, Map int // places of nodes that have such of their own
-	Leaf, Key, Value int // places of leaves
+	P, Q, Any        int // positions of nodes; -1: none
+	List, Links, Map int // positions of nodes that have their own ones
+	Leaf, Key, Value int // positions of leaves
 	Items            []int
 }
 
@@ -263,7 +262,7 @@ var graphs = rapid.Custom(func(t *rapid.T) graph {
 	return g
 })
 
-// build makes the value that a graph describes, in memory of its own.
+// build makes the value that a graph describes, in new memory.
 func (g graph) build() *linked {
 	nodes := make([]*linked, len(g))
 	lists, links, maps := make([][]int8, len(g)), make([][]*linked, len(g)), make([]map[int8]*linked, len(g))
@@ -309,8 +308,7 @@ func (g graph) build() *linked {
 	return nodes[0]
 }
 
-// alike reports whether values are equal and share alike: whether what the one
-// refers to can be matched with what the other refers to, one to one.
+// alike reports whether values are equal and share alike: the memory of one maps one to one to the memory of the other.
 type alike struct{ there, back map[place]place }
 
 func (m alike) same(a, b reflect.Value) bool {
@@ -368,7 +366,7 @@ func (m alike) inside(a, b reflect.Value) bool {
 		}
 		return true
 	}
-	if a.Type().Key().Kind() == reflect.Pointer { // of one entry
+	if a.Type().Key().Kind() == reflect.Pointer { // with one entry
 		k, l := a.MapKeys()[0], b.MapKeys()[0]
 		return m.same(k, l) && m.same(a.MapIndex(k), b.MapIndex(l))
 	}
@@ -380,7 +378,7 @@ func (m alike) inside(a, b reflect.Value) bool {
 	return true
 }
 
-// TestSharingLaw: equal encodings if and only if contents and sharing are equal.
+// TestSharingLaw checks that encodings are equal if and only if contents and sharing are.
 func TestSharingLaw(t *testing.T) {
 	equal, different := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -424,7 +422,7 @@ func TestSharingLaw(t *testing.T) {
 	}
 }
 
-// opaqueList is a list that makes bytes of itself.
+// opaqueList is a list that marshals itself.
 type opaqueList struct{ n []int }
 
 func (o opaqueList) MarshalBinary() ([]byte, error) {
@@ -443,8 +441,8 @@ func (o *opaqueList) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Values that make bytes of themselves have no keys where their memory is that of
-// other parts, as the bytes do not tell.
+// TestOpaqueSharing checks that a value that marshals itself has no key if it shares memory with other parts, as the
+// bytes do not show that.
 func TestOpaqueSharing(t *testing.T) {
 	list := []int{1, 2}
 	own, shared := opaqueList{[]int{1, 2}}, opaqueList{list}

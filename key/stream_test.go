@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestStreamsAreBytes: what is hashed in parts has the encoding of what it is.
+// TestStreamsAreBytes checks that data hashed in parts has the same encoding as the whole.
 func TestStreamsAreBytes(t *testing.T) {
 	for _, size := range []int{0, 1, 100, spillAt, 5*spillAt + 3} {
 		content := bytes.Repeat([]byte("x"), size)
@@ -36,6 +36,6 @@ func TestStreamsAreBytes(t *testing.T) {
 		}
 	}
 	if d, err := Of("x"); err != nil || d.IsZero() {
-		t.Errorf("after that, %v, %v", d, err) // with an encoder of its own
+		t.Errorf("after that, %v, %v", d, err) // with a new encoder
 	}
 }

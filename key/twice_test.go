@@ -34,7 +34,7 @@ func (s steady) AppendKey(b []byte) ([]byte, error) {
 	return append(b, 1), nil
 }
 
-// A type that is met for the first time is encoded twice.
+// TestEncodingsThatDependOnChance relies on a type being encoded twice when it is first seen.
 func TestEncodingsThatDependOnChance(t *testing.T) {
 	for _, v := range []any{moody{new(byte)}, []any{moodyMarshaler{new(byte)}}} {
 		_, err := key.Of(v)

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// openStore opens a Larder without memory, so that hits come from the disk.
+// openStore opens a Larder without memory, so that hits come from disk.
 func openStore(b *testing.B, dir string) *larder.Larder {
 	b.Helper()
 	l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1})
@@ -26,8 +26,7 @@ func chain(n int) lazy.Value[int] {
 	return v
 }
 
-// BenchmarkChain1000Warm builds a chain of 1000 nodes and asks for its root,
-// which is kept on disk.
+// BenchmarkChain1000Warm builds a chain of 1000 nodes and requests its root, which is stored on disk.
 func BenchmarkChain1000Warm(b *testing.B) {
 	l := openStore(b, b.TempDir())
 	get(b, l, chain(1000))
@@ -37,7 +36,7 @@ func BenchmarkChain1000Warm(b *testing.B) {
 	}
 }
 
-// BenchmarkChain1000Cold computes and keeps all of its nodes.
+// BenchmarkChain1000Cold computes and stores all of its nodes.
 func BenchmarkChain1000Cold(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -48,7 +47,7 @@ func BenchmarkChain1000Cold(b *testing.B) {
 	}
 }
 
-// BenchmarkTinyWarm makes a node and asks for its value, a few bytes on disk.
+// BenchmarkTinyWarm makes a node and requests its value, a few bytes on disk.
 func BenchmarkTinyWarm(b *testing.B) {
 	l := openStore(b, b.TempDir())
 	get(b, l, sq(lazy.Of(7)))
@@ -58,7 +57,7 @@ func BenchmarkTinyWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkTinyInMemory is the same with the value in memory.
+// BenchmarkTinyInMemory does the same with the value in memory.
 func BenchmarkTinyInMemory(b *testing.B) {
 	l := open(b, b.TempDir())
 	get(b, l, sq(lazy.Of(7)))
@@ -68,8 +67,7 @@ func BenchmarkTinyInMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkArgument1MiBWarm hands over an argument of 1 MiB, which is hashed
-// each time.
+// BenchmarkArgument1MiBWarm passes an argument of 1 MiB, which is hashed each time.
 func BenchmarkArgument1MiBWarm(b *testing.B) {
 	l := openStore(b, b.TempDir())
 	big := make([]float64, 1<<17)
@@ -84,8 +82,7 @@ func BenchmarkArgument1MiBWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild1e6 builds and names a million nodes, and computes them: none
-// is kept.
+// BenchmarkBuild1e6 builds, names and computes a million nodes without storing any.
 func BenchmarkBuild1e6(b *testing.B) {
 	l := open(b, b.TempDir())
 	b.ReportAllocs()

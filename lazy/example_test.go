@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// Building a tree computes nothing. Get computes what is missing, and keeps it.
+// Building a tree computes nothing. Get computes the missing values and stores them.
 func Example() {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

@@ -18,15 +18,13 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// Failures that were seen in other memoizers, and that must not come back
-// here: wrong hits first, then hits that were missed, then crashes and waste.
+// These tests cover failures of other memoizers: wrong hits first, then missed hits, then crashes and waste.
 
-// text gives back how it was called, in a form that tells all arguments apart.
+// text returns its arguments as a string that distinguishes them all.
 var text = lazy.Func1("text", func(_ context.Context, v any) (string, error) { return cmp.Diff(nil, v), nil },
 	lazy.Options{Version: "1"})
 
-// A key that joins its parts without lengths and types takes one of these for
-// another.
+// A key that joins its parts without lengths and types confuses these.
 func TestArgumentsThatOthersConfuse(t *testing.T) {
 	l := open(t, t.TempDir())
 	arr := func(shape []int, v ...float32) any {
@@ -65,8 +63,7 @@ func TestArgumentsThatOthersConfuse(t *testing.T) {
 	}
 }
 
-// One changed value in the middle of many is seen: nothing is sampled, nothing
-// is left out.
+// TestEveryElementCounts checks that one changed value among many changes the key: nothing is sampled or left out.
 func TestEveryElementCounts(t *testing.T) {
 	l := open(t, t.TempDir())
 	values := make([]float64, 150_528)
@@ -90,7 +87,7 @@ func TestOneNameForTwoFunctions(t *testing.T) {
 	if _, err := two(lazy.Of(1)).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "names of their own") {
 		t.Errorf("another function of that name and version: %v", err)
 	}
-	// Without a version it is known by itself.
+	// Without a version it is identified by its code.
 	three := lazy.Func1("nameless", func(_ context.Context, x int) (int, error) { return x + 3, nil })
 	four := lazy.Func1("nameless", func(_ context.Context, x int) (int, error) { return x + 4, nil })
 	a, b := get(t, l, three(lazy.Of(1))), get(t, l, four(lazy.Of(1)))
@@ -99,7 +96,7 @@ func TestOneNameForTwoFunctions(t *testing.T) {
 	}
 }
 
-// Values come back as what they were, and types do not collapse.
+// TestTypesComeBack checks that values keep their types.
 func TestTypesComeBack(t *testing.T) {
 	l := open(t, t.TempDir())
 	type point struct{ X, Y int }
@@ -126,8 +123,7 @@ func TestTypesComeBack(t *testing.T) {
 	}
 }
 
-// Equal values have one key: sets and maps in any order, an equal value made
-// anew.
+// TestHitsThatOthersMiss checks that equal values have one key: sets and maps in any order, and rebuilt values.
 func TestHitsThatOthersMiss(t *testing.T) {
 	l := open(t, t.TempDir())
 	set := lazy.Func1("set", func(_ context.Context, m map[string]int) (int, error) { return len(m), nil }, v1)
@@ -145,7 +141,7 @@ func TestHitsThatOthersMiss(t *testing.T) {
 	}
 }
 
-// Another process may clean up at any time.
+// TestRecordsThatGoAway checks that another process may delete records at any time.
 func TestRecordsThatGoAway(t *testing.T) {
 	dir := t.TempDir()
 	l, cleaner := open(t, dir), open(t, dir)
@@ -176,7 +172,7 @@ func TestRecordsThatGoAway(t *testing.T) {
 	_ = l
 }
 
-// Bytes that were flipped anywhere are never served as an answer.
+// TestDamageIsNoAnswer checks that records with flipped bits are never returned.
 func TestDamageIsNoAnswer(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
@@ -212,7 +208,7 @@ func TestDamageIsNoAnswer(t *testing.T) {
 	}
 }
 
-// An error that is remembered would never go away.
+// TestInterruptedWorkIsNotKept checks that errors are not cached, as they would be permanent.
 func TestInterruptedWorkIsNotKept(t *testing.T) {
 	l := open(t, t.TempDir())
 	calls := 0

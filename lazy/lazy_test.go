@@ -29,7 +29,7 @@ func open(t testing.TB, dir string) *larder.Larder {
 	return l
 }
 
-// computed is how many executions f causes.
+// computed counts the executions that f causes.
 func computed(l *larder.Larder, f func()) int64 {
 	before := l.Metrics().Computed
 	f()
@@ -80,7 +80,7 @@ func TestSecondRunReadsOneRecord(t *testing.T) {
 	}
 }
 
-// Both of the functions have a digit in its arguments that spells the other's.
+// TestArgumentsAreToldApart uses functions that each have a digit in their arguments that spells the other's.
 func TestArgumentsAreToldApart(t *testing.T) {
 	l := open(t, t.TempDir())
 	for _, c := range []struct {
@@ -123,7 +123,8 @@ func TestEqualNodesAreComputedOnce(t *testing.T) {
 	}
 }
 
-// While the last element is computed, another process keeps the others.
+// TestWhatOthersKeepMeanwhileIsFound checks that elements stored by another process are found while the last one is
+// computed.
 func TestWhatOthersKeepMeanwhileIsFound(t *testing.T) {
 	for name, swap := range map[string]int{"the leaf first": 0, "the leaf last": 1} {
 		t.Run(name, func(t *testing.T) { testMeanwhile(t, swap) })
@@ -155,7 +156,7 @@ func testMeanwhile(t *testing.T, swap int) {
 	}
 }
 
-// half(4) and half(5) are both 2.
+// TestEarlyCutoff relies on half(4) and half(5) both being 2.
 func TestEarlyCutoff(t *testing.T) {
 	for name, o := range map[string]lazy.Options{
 		"kept": {Version: "1"}, "not kept": {Version: "1", Keep: lazy.KeepNot}, "in memory": {Version: "1", Keep: lazy.KeepInMemory},
@@ -270,8 +271,8 @@ func TestMapSelectReduce(t *testing.T) {
 	}
 }
 
-// A pattern within a pattern that uses both elements: 1x10+..., told apart from
-// one that uses the inner element twice.
+// TestNestedPatterns checks that a nested pattern with both elements, 1x10+..., differs from one that uses the inner
+// element twice.
 func TestNestedPatterns(t *testing.T) {
 	l := open(t, t.TempDir())
 	outer := lazy.Of([]int{1, 2})
@@ -422,7 +423,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// Functions own their arguments, and callers their results.
+// TestResultsAreNotShared checks that functions own their arguments, and callers their results.
 func TestResultsAreNotShared(t *testing.T) {
 	l := open(t, t.TempDir())
 	reverse := lazy.Func1("reverse", func(_ context.Context, x []int) ([]int, error) { slices.Reverse(x); return x, nil }, v1)
@@ -463,8 +464,7 @@ func TestCapturedState(t *testing.T) {
 	}
 }
 
-// TestCapturedIsDeclared: all that a literal captures is declared, whatever its code is
-// known by.
+// TestCapturedIsDeclared checks that all variables captured by a literal are declared, however its code is identified.
 func TestCapturedIsDeclared(t *testing.T) {
 	l := open(t, t.TempDir())
 	for name, o := range map[string]lazy.Options{"version": {Version: "1"}, "build": {Build: true}} {
@@ -509,7 +509,7 @@ func TestFiles(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d executions for two places", n)
 	}
-	// The file is a copy: what is kept does not change with it.
+	// The file is a copy: editing it does not change the cached value.
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("edited"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -669,8 +669,7 @@ func TestVerification(t *testing.T) {
 	}
 }
 
-// A value that is let go when its user is done may be needed by another one
-// that is only found later.
+// A value that was released after its use may be needed by a node found later.
 func TestSharedNodesFarApart(t *testing.T) {
 	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot, "in memory": lazy.KeepInMemory} {
 		t.Run(name, func(t *testing.T) {
@@ -680,7 +679,7 @@ func TestSharedNodesFarApart(t *testing.T) {
 			n := computed(l, func() {
 				v := lazy.Of(0)
 				for i := range 20 {
-					// Each step uses a node that an earlier one has used and let go.
+					// Each step uses a node that an earlier step has used and released.
 					v = sum(v, first(shared(lazy.Of(i%3))), first(shared(lazy.Of(7))))
 				}
 				if got, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Pool: pool.New(1)}); got != 7*20+19 || err != nil {
@@ -694,7 +693,7 @@ func TestSharedNodesFarApart(t *testing.T) {
 	}
 }
 
-// Every node of a tree in which all share what is below them is checked once.
+// TestVerificationOfSharedNodes checks that each node of a tree with shared subtrees is checked once.
 func TestVerificationOfSharedNodes(t *testing.T) {
 	dir := t.TempDir()
 	const depth = 25
@@ -733,8 +732,7 @@ func TestInMemoryOnlyWithRecordedInputs(t *testing.T) {
 	}
 }
 
-// TestLibraryFunctions: a function of the standard library that is lazy by itself must
-// not read the outside.
+// TestLibraryFunctions checks that a standard library function used directly as a lazy function must not read external state.
 func TestLibraryFunctions(t *testing.T) {
 	l := open(t, t.TempDir())
 	if got := get(t, l, lazy.Lift1("upper", strings.ToUpper, lazy.Options{})(lazy.Of("a"))); got != "A" {

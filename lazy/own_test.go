@@ -45,8 +45,8 @@ func (l *locked) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// TestArgumentsWithoutACodec: one function sorts what it was given in place,
-// another takes the first element. What was made of the sorted list is not kept.
+// TestArgumentsWithoutACodec has one function sort its argument in place and another take the first element. Results
+// computed from the sorted list are not stored.
 func TestArgumentsWithoutACodec(t *testing.T) {
 	for name, list := range map[string]func() lazy.Value[*opaque]{
 		"constant": func() lazy.Value[*opaque] { return lazy.Of(newOpaque(3, 1, 2)) },
@@ -78,8 +78,8 @@ func TestArgumentsWithoutACodec(t *testing.T) {
 	}
 }
 
-// TestIteratorsAreNotShared: what one takes out of an iterator, others miss. What
-// was made by the first is kept, and nothing that was made later or meanwhile.
+// TestIteratorsAreNotShared checks that only the first result from an iterator is stored, as each use takes items from
+// the others.
 func TestIteratorsAreNotShared(t *testing.T) {
 	open := lazy.Func0("open", func(context.Context) (func() int, error) {
 		n := 0
@@ -100,7 +100,7 @@ func TestIteratorsAreNotShared(t *testing.T) {
 	if n := l.Metrics().Unkept; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
 		t.Errorf("two: %d, %v, %d not kept: %s", sum, err, n, log)
 	}
-	for i := range 2 { // the one that was not kept is made of an iterator of its own
+	for i := range 2 { // the value that was not stored is computed from its own iterator
 		if got := get(t, l, take(open(), lazy.Of(i+1))); got != 1 {
 			t.Errorf("then %d is %d", i, got)
 		}
@@ -111,8 +111,8 @@ func TestIteratorsAreNotShared(t *testing.T) {
 	}
 }
 
-// TestDoubtIsHandedOn: what is made of a doubtful value is not kept either, and
-// no link leads to it.
+// TestDoubtIsHandedOn checks that results computed from a doubtful value are not stored either, and that no link leads
+// to them.
 func TestDoubtIsHandedOn(t *testing.T) {
 	l, _ := watched(t)
 	write := true
@@ -125,7 +125,7 @@ func TestDoubtIsHandedOn(t *testing.T) {
 	passes := lazy.Func1("passes", func(_ context.Context, x int) (int, error) { return x, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	twice := lazy.Func1("twice", func(_ context.Context, x int) (int, error) { return 2 * x, nil }, v1)
 	clean := lazy.Func0("clean", func(context.Context) (int, error) { return 2, nil }, v1)
-	if got := get(t, l, twice(passes(clean()))); got != 4 { // so what a doubtful 2 leads to is found
+	if got := get(t, l, twice(passes(clean()))); got != 4 { // so the value computed from a doubtful 2 is found
 		t.Errorf("got %d", got)
 	}
 	tree := func() lazy.Value[int] { return twice(passes(spoil(lazy.Of(newOpaque(1))))) }
@@ -141,7 +141,7 @@ func TestDoubtIsHandedOn(t *testing.T) {
 	}
 }
 
-// TestFieldsAreNotShared: the fields that Struct takes as they are.
+// TestFieldsAreNotShared checks the fields that Struct takes without copying.
 func TestFieldsAreNotShared(t *testing.T) {
 	l, _ := watched(t)
 	type pair struct{ A, B []int }
@@ -161,8 +161,8 @@ type counter struct {
 
 func (c *counter) AppendKey(dst []byte) ([]byte, error) { return append(dst, 'c'), nil }
 
-// TestSharedArguments: what has locks inside cannot be watched. What the first made of
-// it is kept, and what others make only where its type is declared as Pure.
+// TestSharedArguments checks that arguments with locks are not watched. The first result is stored, and later ones only
+// if the type is declared as Pure.
 func TestSharedArguments(t *testing.T) {
 	open := lazy.Func0("open", func(context.Context) (*counter, error) { return &counter{}, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	pass := lazy.Func1("pass", func(_ context.Context, c *counter) (*counter, error) { return c, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
@@ -195,8 +195,8 @@ func TestSharedArguments(t *testing.T) {
 	}
 }
 
-// TestMemoryByTwoNames: memory that is sorted in place is seen by another name, too: of
-// another constant, of what a function hands on, and of a part of it.
+// TestMemoryByTwoNames checks that memory sorted in place is also seen through another constant, the result of a
+// function, or a part of it.
 func TestMemoryByTwoNames(t *testing.T) {
 	smallest := lazy.Func1("smallest of all", func(_ context.Context, o *opaque) (int, error) {
 		slices.Sort(o.list)
@@ -233,8 +233,8 @@ func TestMemoryByTwoNames(t *testing.T) {
 	}
 }
 
-// TestValuesThatCannotBeWritten are handed on: the value, to the function that
-// needs it, and to all who asked for it, with one warning.
+// TestValuesThatCannotBeWritten checks that such a value is passed to the function that needs it and to all callers,
+// with one warning.
 func TestValuesThatCannotBeWritten(t *testing.T) {
 	l, log := watched(t)
 	var runs atomic.Int64
@@ -270,8 +270,7 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestTypesThatCannotBeKeptAreToldFirst: nothing is computed, not even what
-// comes before.
+// TestTypesThatCannotBeKeptAreToldFirst checks that nothing is computed, not even the arguments.
 func TestTypesThatCannotBeKeptAreToldFirst(t *testing.T) {
 	l, _ := watched(t)
 	slow := lazy.Func0("slow", func(context.Context) (int, error) { t.Error("computed for nothing"); return 1, nil }, lazy.Options{Version: "1", Captured: map[string]any{"t": 0}})
@@ -282,8 +281,7 @@ func TestTypesThatCannotBeKeptAreToldFirst(t *testing.T) {
 	}
 }
 
-// TestFunctionsThatAskForThemselves by a tree of their own, under a context of
-// their own.
+// TestFunctionsThatAskForThemselves checks functions that request themselves through their own tree and context.
 func TestFunctionsThatAskForThemselves(t *testing.T) {
 	l, _ := watched(t)
 	var f func(lazy.Value[int]) lazy.Value[int]
@@ -298,8 +296,8 @@ func TestFunctionsThatAskForThemselves(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatShare: whether two parts of an argument, or of what a function
-// captures, are one is part of the key, as the function can tell.
+// TestArgumentsThatShare checks that sharing between parts of an argument, or of captured values, is part of the key, as
+// the function can see it.
 func TestArgumentsThatShare(t *testing.T) {
 	l, _ := watched(t)
 	type pointers struct{ A, B *int }

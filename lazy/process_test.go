@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// The test program runs itself as these processes.
+// TestMain also runs the processes of these tests.
 func TestMain(m *testing.M) {
 	switch os.Getenv("LAZY_TEST_PROCESS") {
 	case "many":
@@ -37,7 +37,7 @@ func process(f func(ctx context.Context, l *larder.Larder) error) {
 	os.Exit(0)
 }
 
-// logged notes its execution in a file that all processes share.
+// logged records its execution in a file that all processes share.
 var logged = lazy.Func1("logged", func(_ context.Context, x int) (int, error) {
 	f, err := os.OpenFile(filepath.Join(os.Getenv("LAZY_TEST_DIR"), "..", "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -62,7 +62,7 @@ func many(ctx context.Context, l *larder.Larder) error {
 	return err
 }
 
-// stuck computes and never ends, unless somebody has ended it before.
+// stuck never returns unless another process has finished it before.
 func stuck(ctx context.Context, l *larder.Larder) error {
 	f := lazy.Func1("stuck", func(context.Context, int) (int, error) {
 		dir := os.Getenv("LAZY_TEST_DIR")

@@ -7,8 +7,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// TestBlendSharesAndPasses: each pool has its share, and each of its passes every
-// element once.
+// TestBlendSharesAndPasses checks that each pool has its share, and that each of its passes has every element once.
 func TestBlendSharesAndPasses(t *testing.T) {
 	pools := []order.Pool{{N: 100, Weight: 6}, {N: 0, Weight: 0}, {N: 7, Weight: 3}, {N: 50, Weight: 1}}
 	starts := []int{0, 100, 100, 107, 157}
@@ -41,7 +40,7 @@ func TestBlendSharesAndPasses(t *testing.T) {
 	}
 }
 
-// TestBlendStops: the order ends with the pass of the pool that ends first, or last.
+// TestBlendStops checks that the order ends with the pass of the pool that ends first, or last.
 func TestBlendStops(t *testing.T) {
 	pools := []order.Pool{{N: 40, Weight: 1}, {N: 100, Weight: 1}}
 	count := func(o order.Order) (n [2]map[int]int) {
@@ -78,7 +77,7 @@ func TestBlendStops(t *testing.T) {
 	}
 }
 
-// TestBlendNext: Next finds each position of an element, and no other.
+// TestBlendNext checks that Next finds exactly the positions of an element.
 func TestBlendNext(t *testing.T) {
 	o, err := order.Blend(9, order.AfterDraws, 40000, order.Pool{N: 3, Weight: .2}, order.Pool{N: 900, Weight: .7}, order.Pool{N: 5}, order.Pool{N: 41, Weight: .1})
 	if err != nil {

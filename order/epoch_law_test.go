@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestEpochsDiffer: each pass over the data has an order of its own, which is
-// that of a shuffle of the epoch, and each seed has others.
+// TestEpochsDiffer checks that each pass has the order of a shuffle of its epoch, and that passes and seeds differ.
 func TestEpochsDiffer(t *testing.T) {
 	const n, epochs = 100, 5
 	seen := map[string]bool{}

@@ -6,7 +6,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// Orders are composed, and asked in both directions.
+// Orders are composed, and evaluated in both directions.
 func Example() {
 	const n = 1_000_000_000
 	shuffled, err := order.Shuffle(n, 1, 0) // seed 1, epoch 0: a function, not a list

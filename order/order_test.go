@@ -16,7 +16,7 @@ func all(o Order) []int {
 	return got
 }
 
-// any order of at most a few hundred positions.
+// orders draws any order of at most a few hundred positions.
 func orders(n int) *rapid.Generator[Order] {
 	return rapid.Custom(func(t *rapid.T) Order {
 		must := func(o Order, err error) Order {
@@ -66,8 +66,7 @@ func orders(n int) *rapid.Generator[Order] {
 	})
 }
 
-// TestNextAgreesWithAt holds every order, and two of them composed, to the
-// definition of Next.
+// TestNextAgreesWithAt compares every order, and compositions of two, with the definition of Next.
 func TestNextAgreesWithAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "n")
@@ -186,7 +185,7 @@ func TestShuffleOfVeryMany(t *testing.T) {
 	})
 }
 
-// TestShuffleStaysAsItIs pins the order: runs that are resumed depend on it.
+// TestShuffleStaysAsItIs pins the order, because resumed runs depend on it.
 func TestShuffleStaysAsItIs(t *testing.T) {
 	o, err := Shuffle(10, 1, 0)
 	if err != nil {
@@ -272,8 +271,7 @@ func TestMixKeepsItsWeights(t *testing.T) {
 	}
 }
 
-// TestRepeatOfAFraction: each element comes floor or ceil times, and as often
-// in one form as in the other.
+// TestRepeatOfAFraction checks that each element occurs floor or ceil times, and equally often in both forms.
 func TestRepeatOfAFraction(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -316,8 +314,8 @@ func TestResolveIsPythons(t *testing.T) {
 	}
 }
 
-// TestUniformIsEven: the numbers are spread evenly, are the same for ever, and
-// do not go with those that a mixture of the same seed draws.
+// TestUniformIsEven checks that the numbers are uniform, stay the same across versions, and are independent of those of
+// a mixture with the same seed.
 func TestUniformIsEven(t *testing.T) {
 	const n = 100_000
 	pools, err := Mix(n, 3, Pool{N: 1, Weight: 1}, Pool{N: 1, Weight: 1})

@@ -10,8 +10,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// BenchmarkStalls reads 64 KiB at a time from a server that takes 2 ms for an answer, and of one
-// in a hundred 300 ms.
+// BenchmarkStalls reads 64 KiB at a time from a server that takes 2 ms per answer, and 300 ms for one in a hundred.
 func BenchmarkStalls(b *testing.B) {
 	for name, once := range map[string]bool{"twice": false, "once": true} {
 		b.Run(name, func(b *testing.B) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Hurry has nobody wait between tries until a test is over, and stall taken for what stands
-// still. It returns what says for how long would have been waited since it was called last.
+// Hurry removes the waits between tries and sets the stall time until the test ends. The returned function returns the
+// waits skipped since its last call.
 func Hurry(t testing.TB, stall time.Duration) func() []time.Duration {
 	var mu sync.Mutex
 	var waits []time.Duration
@@ -30,7 +30,7 @@ func Hurry(t testing.TB, stall time.Duration) func() []time.Duration {
 	}
 }
 
-// Slow has what comes slower than 1 KiB a second be given up after a time, until a test is over.
+// Slow sets the time after which reads slower than 1 KiB a second are given up, until the test ends.
 func Slow(t testing.TB, after time.Duration) {
 	before := slowTime
 	slowTime = after
@@ -47,7 +47,7 @@ const (
 	Quiet    = quietTime
 )
 
-// Late has answers be late when what is returned is sent to, and nothing else, until a test is over.
+// Late makes answers late only on a send to the returned channel, until the test ends.
 func Late(t testing.TB) chan<- time.Time {
 	at, old := make(chan time.Time), late
 	was := AskOnce.Swap(false)

@@ -20,8 +20,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// patient opens a file of a server of which so many reads were answered that it is known how
-// soon it answers.
+// patient opens a file on a server that has answered enough reads for its response time to be known.
 func patient(t *testing.T, want []byte) (*placetest.Server, *place.File) {
 	t.Helper()
 	s := placetest.Serve(t)
@@ -35,8 +34,7 @@ func patient(t *testing.T, want []byte) (*placetest.Server, *place.File) {
 	return s, f
 }
 
-// stalled has the first request stand still and be found late, and something else go wrong
-// with the second.
+// stalled stalls the first request until it is late, and fails the second in some way.
 func stalled(s *placetest.Server, late chan<- time.Time, second placetest.Fault) {
 	s.Fail(func(n int, _ *http.Request) placetest.Fault {
 		if n > 0 {
@@ -47,8 +45,8 @@ func stalled(s *placetest.Server, late chan<- time.Time, second placetest.Fault)
 	})
 }
 
-// TestLateAnswers: what is late is asked for once more, and the first answer counts, whatever it
-// is; the request that stands still ends, as does all that waited for it.
+// TestLateAnswers checks that a late request is sent once more and the first answer counts. The stalled request ends,
+// with everything that waited for it.
 func TestLateAnswers(t *testing.T) {
 	want := content(300_000)
 	place.Hurry(t, time.Minute)
@@ -88,8 +86,8 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestBothFail: an answer that may pass is waited through, as the other one may be right; when
-// both fail it is tried again as ever.
+// TestBothFail checks that a temporary failure waits for the other request, which may succeed. If both fail, the usual
+// retries follow.
 func TestBothFail(t *testing.T) {
 	want := content(1000)
 	waits := place.Hurry(t, time.Minute)
@@ -125,7 +123,7 @@ func TestBothFail(t *testing.T) {
 	}
 }
 
-// slow is a driver whose answers take as long as is said, by the clock of a bubble.
+// slow is a driver whose answers take a given time, by the clock of a bubble.
 type slow struct {
 	takes func(n int64) (time.Duration, error)
 	asked *atomic.Int64
@@ -150,7 +148,7 @@ func (slowDriver) Read(ctx context.Context, u *url.URL, _ place.Version, at, n i
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
-		if d < time.Second { // one that answers all the same
+		if d < time.Second { // answers despite cancellation
 			s.open.Add(1)
 			return &slowBody{strings.NewReader(strings.Repeat("x", int(n))), s.open}, nil
 		}
@@ -170,8 +168,7 @@ type slowBody struct {
 
 func (b *slowBody) Close() error { b.open.Add(-1); return nil }
 
-// asks reads from a host so often, and returns how much was asked for and for how long the
-// last read took.
+// asks reads n times from a host. It returns the numbers of requests and hedges, and the duration of the last read.
 func asks(t *testing.T, host string, reads int, takes func(n int64) (time.Duration, error)) (requests, hedges int64, last time.Duration) {
 	t.Helper()
 	s, ok := slowOnes[host]
@@ -197,9 +194,9 @@ func asks(t *testing.T, host string, reads int, takes func(n int64) (time.Durati
 	return s.asked.Load(), traffic.Hedges.Load(), last
 }
 
-// TestShareOfHedges: nothing is asked for twice before it is known how soon a host answers, nor
-// more than the share that is allowed where all answers are late, nor where it has too much to
-// do; and a wait of what was asked for twice is that of the second.
+// TestShareOfHedges checks that no request is sent twice before the response time of a host is known. Hedges stay within
+// their share if all answers are late or the host is overloaded. The wait of a hedged read is that of the second
+// request.
 func TestShareOfHedges(t *testing.T) {
 	steady := func(d time.Duration) func(int64) (time.Duration, error) {
 		return func(int64) (time.Duration, error) { return d, nil }
@@ -225,7 +222,7 @@ func TestShareOfHedges(t *testing.T) {
 			t.Errorf("%d requests, %d hedges of some that are late, and %v", n, h, last)
 		}
 		asks(t, "all", 1000, steady(20*time.Millisecond))
-		// From now on all take ten times as long.
+		// From now on all reads take ten times as long.
 		if n, h, _ := asks(t, "all", 1000, steady(200*time.Millisecond)); n != 1000+h || h == 0 || h > 1000/place.Dear+place.Saved {
 			t.Errorf("%d requests, %d hedges where all are late", n, h)
 		}

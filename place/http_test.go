@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// content is n bytes of which no two places look alike.
+// content returns n bytes in which no two positions look alike.
 func content(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{1})
@@ -45,8 +45,7 @@ func open(t *testing.T, url string) *place.File {
 	return f
 }
 
-// TestFaults: whatever goes wrong for a while, what is read is what lies there; and with what
-// goes wrong all the time there is an error, and never other bytes.
+// TestFaults checks that temporary faults never change the data read, and that permanent ones give an error.
 func TestFaults(t *testing.T) {
 	want := content(300_000)
 	place.Hurry(t, 100*time.Millisecond)
@@ -78,7 +77,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d requests, %d bytes, %d retries", n, traffic.Bytes.Load(), traffic.Retries.Load())
 			}
 			if fault.Cut == 70_000 {
-				return // which comes to its end
+				return // which ends
 			}
 			s.Fail(func(int, *http.Request) placetest.Fault { return fault })
 			if got, err := read(t, f, 1000, 250_000); err == nil || !bytes.HasPrefix(want[1000:], got) {
@@ -90,8 +89,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRandomFaults: one request of a hundred fails, one of ten breaks off, and all that is read
-// of a file is right.
+// TestRandomFaults checks that all data is right if one request of a hundred fails and one of ten breaks off.
 func TestRandomFaults(t *testing.T) {
 	want := content(1 << 20)
 	place.Hurry(t, time.Second)
@@ -116,7 +114,7 @@ func TestRandomFaults(t *testing.T) {
 	}
 }
 
-// TestVersions: what is read is of the version that was there when the file was opened.
+// TestVersions checks that reads return the version that existed when the file was opened.
 func TestVersions(t *testing.T) {
 	place.Hurry(t, time.Second)
 	s := placetest.Serve(t)
@@ -149,7 +147,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	f := open(t, s.Put("b", []byte("content")))
-	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Tag: `"2"`} }) // also of a server that knows no If-Match
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Tag: `"2"`} }) // also for a server without If-Match
 	if b, err := read(t, f, 3, 4); !errors.Is(err, place.ErrChanged) {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -168,7 +166,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestCutWhileChanging: a file that changes while it is read is no mixture of two.
+// TestCutWhileChanging checks that a file that changes during a read never gives a mixture of two versions.
 func TestCutWhileChanging(t *testing.T) {
 	place.Hurry(t, time.Second)
 	s := placetest.Serve(t)
@@ -186,7 +184,7 @@ func TestCutWhileChanging(t *testing.T) {
 	}
 }
 
-// TestServersWithoutRanges: a small file is read as a whole, and a large one refused.
+// TestServersWithoutRanges checks that a small file is read as a whole, and a large one refused.
 func TestServersWithoutRanges(t *testing.T) {
 	s := placetest.Serve(t)
 	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
@@ -201,8 +199,7 @@ func TestServersWithoutRanges(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: a server is asked again when it says, within a bound, and else at a time that
-// is drawn.
+// TestRetryAfter checks that a retry waits as long as the server says, within a limit, or else for a random time.
 func TestRetryAfter(t *testing.T) {
 	waits := place.Hurry(t, time.Second)
 	s := placetest.Serve(t)
@@ -228,7 +225,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestEncoded: what is compressed on the way has no parts.
+// TestEncoded checks that compressed transfers have no ranges.
 func TestEncoded(t *testing.T) {
 	s := placetest.Serve(t)
 	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Encoding: "gzip"} })

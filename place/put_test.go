@@ -12,8 +12,8 @@ import (
 	_ "github.com/larder-data/larder/place/s3"
 )
 
-// TestPutIsTriedForAWhile: what fails each time is tried several times, with time between, and
-// looked for once in the end; what nothing is taken of is given up.
+// TestPutIsTriedForAWhile checks that a failing upload is tried several times with pauses, and checked for
+// once at the end, and that it stores nothing.
 func TestPutIsTriedForAWhile(t *testing.T) {
 	waits := place.Hurry(t, 50*time.Millisecond)
 	s, o := placetest.S3(t)
@@ -31,7 +31,7 @@ func TestPutIsTriedForAWhile(t *testing.T) {
 	}
 }
 
-// TestPutIsFoundAgain: a file whose answers were all lost is there, and who looks knows it.
+// TestPutIsFoundAgain checks that a file whose answers were all lost is found by a check.
 func TestPutIsFoundAgain(t *testing.T) {
 	place.Hurry(t, time.Second)
 	s, _ := placetest.S3(t)
@@ -45,7 +45,7 @@ func TestPutIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestCheckPut: what cannot be written is said without asking anybody, and no secret with it.
+// TestCheckPut checks that an invalid upload is refused without a request, and that the error has no secret.
 func TestCheckPut(t *testing.T) {
 	s, _ := placetest.S3(t)
 	for url, want := range map[string]string{
@@ -75,7 +75,7 @@ func TestCheckPut(t *testing.T) {
 	}
 }
 
-// TestWrongDigest: a service that is told another digest than what comes has nothing there.
+// TestWrongDigest checks that a service stores nothing if the digest does not match.
 func TestWrongDigest(t *testing.T) {
 	_, o := placetest.S3(t)
 	c := placetest.Content([]byte("content"))
@@ -85,7 +85,7 @@ func TestWrongDigest(t *testing.T) {
 	}
 }
 
-// TestPutByName: an object is written at its own name.
+// TestPutByName checks that an object is written at its own name.
 func TestPutByName(t *testing.T) {
 	_, o := placetest.S3(t)
 	for _, url := range []string{"s3://bucket/n/a#b", "s3://bucket/n/a%23c", "s3://bucket/n/a+b c"} {

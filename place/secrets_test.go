@@ -12,8 +12,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestSecretsStayAtHome: what lets somebody in is sent to the host of the URL alone, and is in
-// no error, no name and no key.
+// TestSecretsStayAtHome checks that credentials are sent only to the host of the URL, and are in no error, name or key.
 func TestSecretsStayAtHome(t *testing.T) {
 	place.Hurry(t, time.Second)
 	there, here := placetest.Serve(t), placetest.Serve(t)
@@ -65,7 +64,7 @@ func TestSecretsStayAtHome(t *testing.T) {
 	}
 }
 
-// TestUnknownSchemes: who names a service that this program does not read learns what does.
+// TestUnknownSchemes checks that the error for an unsupported service names what to use instead.
 func TestUnknownSchemes(t *testing.T) {
 	for url, want := range map[string]string{
 		"gs://bucket/a": "larder-cloud", "az://container/a": "place/cloud/az", "htp://host/a": "http", "gopher://host/a": "what is read is",
@@ -76,7 +75,7 @@ func TestUnknownSchemes(t *testing.T) {
 	}
 }
 
-// TestRedirects: a server may send on, but not in circles.
+// TestRedirects checks that a server may redirect, but not in circles.
 func TestRedirects(t *testing.T) {
 	place.Hurry(t, time.Second)
 	s := placetest.Serve(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// freeAddress is one that nobody listens at.
+// freeAddress returns an address on which no server listens.
 func freeAddress(t *testing.T) (host, port string) {
 	t.Helper()
 	var config net.ListenConfig
@@ -33,7 +33,7 @@ func freeAddress(t *testing.T) (host, port string) {
 	return host, port
 }
 
-// serve starts a server until the test is over, and waits until it listens.
+// serve starts a server until the test ends, and waits until it listens.
 func serve(t *testing.T, address string, command ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -64,7 +64,7 @@ func serve(t *testing.T, address string, command ...string) {
 	}
 }
 
-// realServers start servers of a folder.
+// realServers start servers of a directory.
 var realServers = map[string]func(t *testing.T, program, folder string) (url string){
 	"nginx": func(t *testing.T, program, folder string) string {
 		host, port := freeAddress(t)
@@ -77,14 +77,14 @@ var realServers = map[string]func(t *testing.T, program, folder string) (url str
 		serve(t, net.JoinHostPort(host, port), program, "-c", config, "-e", "stderr")
 		return "http://" + net.JoinHostPort(host, port)
 	},
-	"python3": func(t *testing.T, program, folder string) string { // which knows no ranges
+	"python3": func(t *testing.T, program, folder string) string { // does not support ranges
 		host, port := freeAddress(t)
 		serve(t, net.JoinHostPort(host, port), program, "-m", "http.server", port, "--bind", host, "--directory", folder)
 		return "http://" + net.JoinHostPort(host, port)
 	},
 }
 
-// TestRealServers: what servers that others wrote hand out is what lies there.
+// TestRealServers checks that files are read correctly from other servers.
 func TestRealServers(t *testing.T) {
 	for name, start := range realServers {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestRealServers(t *testing.T) {
 	}
 }
 
-// TestCancelled: who gives up waits for nobody.
+// TestCancelled checks that a canceled read returns without waiting.
 func TestCancelled(t *testing.T) {
 	stop := errors.New("enough")
 	s := placetest.Serve(t)

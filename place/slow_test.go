@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// TestSlowDrip: what comes byte by byte is given up, after as many tries as what does not come.
+// TestSlowDrip checks that data that arrives byte by byte is given up, after as many tries as data that does not arrive.
 func TestSlowDrip(t *testing.T) {
 	place.Hurry(t, 10*time.Second)
 	place.Slow(t, time.Nanosecond)

@@ -10,8 +10,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestStream: going through a file takes few requests, and what is jumped over far enough is
-// not fetched.
+// TestStream checks that streaming a file takes few requests, and that large skipped parts are not fetched.
 func TestStream(t *testing.T) {
 	want := content(20 << 20)
 	s := placetest.Serve(t)

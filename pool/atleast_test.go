@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestAtLeast: of elements that take long a worker takes one at a time, but not where
-// it is told to take more; the slots are those of the pool.
+// TestAtLeast checks that workers take slow elements one at a time, unless a minimum is set, and use the slots of the
+// pool.
 func TestAtLeast(t *testing.T) {
 	for name, p := range map[string]*pool.Pool{"of its own": pool.New(2), "nobody's": nil} {
 		for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// counts are of those who are at something now, and the most at once.
+// counts holds the number of elements active now, and the maximum.
 type counts struct{ now, most atomic.Int64 }
 
 func (c *counts) begin() int64 {
@@ -36,8 +36,8 @@ func far(ctx context.Context, away *counts, wait time.Duration) {
 	time.Sleep(wait)
 }
 
-// TestAway: who waits for another machine keeps nobody from what there is to do here, and others
-// wait for theirs at the same time.
+// TestAway checks that an element that waits for another machine does not block local work, and that others wait
+// concurrently.
 func TestAway(t *testing.T) {
 	const n, workers, wait = 320, 2, 20 * time.Millisecond
 	passes := map[string]func(ctx context.Context, p *pool.Pool, do func(ctx context.Context, i int) error) error{
@@ -94,8 +94,8 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestAwayWithAll: whatever takes how long, here or elsewhere, each element is made once, in its
-// order, all ends, and there are as many slots as before.
+// TestAwayWithAll checks that each element is computed once, in order, and that the pool ends with as many slots as
+// before, whatever takes how long.
 func TestAwayWithAll(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n, workers := rapid.IntRange(0, 60).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "workers")
@@ -175,7 +175,8 @@ func TestAwayWithAll(t *testing.T) {
 	})
 }
 
-// TestBackFromAway: who comes back goes on at once, and others begin when there are slots again.
+// TestBackFromAway checks that an element that returns continues immediately, and others start when slots are free
+// again.
 func TestBackFromAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(2)
@@ -206,7 +207,8 @@ func TestBackFromAway(t *testing.T) {
 	})
 }
 
-// TestAwayIsBoundedInBytes: who waits for more than all may wait for together keeps the slot.
+// TestAwayIsBoundedInBytes checks that an element keeps its slot if it would wait for more bytes than all waiting
+// elements may.
 func TestAwayIsBoundedInBytes(t *testing.T) {
 	for bytes, want := range map[int64]int64{16 << 20: 4 + 2, 1 << 40: 1 + 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -224,8 +226,8 @@ func TestAwayIsBoundedInBytes(t *testing.T) {
 	}
 }
 
-// TestAwayWorksForNobodyElse: who takes the place of one that is away, for what others want, too,
-// is not taken for a part of that.
+// TestAwayWorksForNobodyElse checks that an element that takes over a slot, and needs the same result, is not treated as
+// part of the element that is away.
 func TestAwayWorksForNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g singleflight.Group[string, int]
@@ -262,8 +264,7 @@ func TestAwayWorksForNobodyElse(t *testing.T) {
 	})
 }
 
-// TestAnElementThatEndsItsGoroutine: a pass comes to its end where an element ended its goroutine, as
-// a test does that fails in one.
+// TestAnElementThatEndsItsGoroutine checks that a pass ends if an element ends its goroutine, as a failing test does.
 func TestAnElementThatEndsItsGoroutine(t *testing.T) {
 	p := pool.New(2)
 	var made atomic.Int64
@@ -287,8 +288,8 @@ func TestAnElementThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// TestAwayWithinAPass: a pass within a slot has that one, which others get only when all of it is
-// done.
+// TestAwayWithinAPass checks that a pass within a slot uses that slot, and that others get it only when the whole pass
+// is done.
 func TestAwayWithinAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(2)
@@ -309,7 +310,7 @@ func TestAwayWithinAPass(t *testing.T) {
 	})
 }
 
-// TestAwayOutlives: what goes on for others when who began it has ended has no slot to give away.
+// TestAwayOutlives checks that work that continues for others after its initiator ended has no slot to give away.
 func TestAwayOutlives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(1)

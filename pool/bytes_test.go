@@ -15,8 +15,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// ended is a context that has ended: who waits with it fails, and who need not wait
-// does not.
+// ended is a context that has ended: a call that must wait fails, and one that need not succeeds.
 func ended(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(errBad)
@@ -32,13 +31,13 @@ func mustTake(t *testing.T, ctx context.Context, bytes int64) (done func()) {
 	return done
 }
 
-// mustFit fails unless so many bytes can be taken without waiting.
+// mustFit fails unless n bytes can be taken without waiting.
 func mustFit(t *testing.T, ctx context.Context, bytes int64) (done func()) {
 	t.Helper()
 	return mustTake(t, ended(ctx), bytes)
 }
 
-// mustWait fails unless a byte cannot.
+// mustWait fails unless taking a byte must wait.
 func mustWait(t *testing.T, ctx context.Context) {
 	t.Helper()
 	if _, err := pool.Take(ended(ctx), 1); !errors.Is(err, errBad) {
@@ -46,8 +45,7 @@ func mustWait(t *testing.T, ctx context.Context) {
 	}
 }
 
-// TestBytesAreBounded: whoever takes bytes, in slots of which pool ever, all together
-// have no more than the bound.
+// TestBytesAreBounded checks that all computations together never exceed the limit, in slots of any pool.
 func TestBytesAreBounded(t *testing.T) {
 	const most = 1000
 	p := pool.NewBounded(8, most)
@@ -86,7 +84,7 @@ func TestBytesAreBounded(t *testing.T) {
 	mustFit(t, p.Context(t.Context()), most)()
 }
 
-// TestPoolsHaveBytesOfTheirOwn, unless one is made beside the other.
+// TestPoolsHaveBytesOfTheirOwn checks that each pool has its own limit unless one is created with Beside.
 func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	a, b := pool.NewBounded(1, 10), pool.NewBounded(1, 10)
 	defer mustTake(t, a.Context(t.Context()), 10)()
@@ -95,7 +93,7 @@ func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	mustFit(t, t.Context(), 10)()
 	mustFit(t, (*pool.Pool)(nil).Context(t.Context()), 10)()
 	defer mustTake(t, pool.New(1).Context(t.Context()), int64(512<<20))()
-	// What is done in a slot takes of the bytes of its pool, whichever other is asked.
+	// Work in a slot takes bytes from the pool of that slot, whichever pool is called.
 	err := a.Do(t.Context(), func(ctx context.Context) error {
 		return b.Do(b.Context(ctx), func(ctx context.Context) error {
 			mustWait(t, ctx)
@@ -107,7 +105,7 @@ func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestOneLargerThanTheBoundGoesAlone, and nobody who came later goes before it.
+// TestOneLargerThanTheBoundGoesAlone checks that such a request is not overtaken by later ones.
 func TestOneLargerThanTheBoundGoesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := pool.NewBounded(1, 10).Context(t.Context())
@@ -142,7 +140,7 @@ func TestOneLargerThanTheBoundGoesAlone(t *testing.T) {
 	})
 }
 
-// TestWaitingForBytesEndsWithTheContext, and those behind go on.
+// TestWaitingForBytesEndsWithTheContext checks that the requests behind a canceled one continue.
 func TestWaitingForBytesEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := pool.NewBounded(1, 10).Context(t.Context())
@@ -170,15 +168,15 @@ func TestWaitingForBytesEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// TestBytesOfOneComputationBelongTogether: who has bytes and asks for more does not
-// wait for itself, goes before newcomers, and keeps all until its end.
+// TestBytesOfOneComputationBelongTogether checks that a computation that requests more bytes does not wait for itself,
+// precedes newcomers, and keeps all bytes until it ends.
 func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := pool.NewBounded(1, 10).Context(t.Context())
 		one, end := pool.Hold(ctx)
 		mustFit(t, one, 6)()
 		inner, done := pool.Hold(one)
-		mustFit(t, inner, 6)() // beyond the bound, as nobody else has any
+		mustFit(t, inner, 6)() // beyond the limit, as no other computation has any
 		done()
 		mustWait(t, ctx)
 		end()
@@ -197,7 +195,7 @@ func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 		if newcomer {
 			t.Error("a newcomer went before one who has bytes")
 		}
-		mustFit(t, other, 1) // nobody else works
+		mustFit(t, other, 1) // no other computation runs
 		endOther()
 		synctest.Wait()
 		if !newcomer {
@@ -208,8 +206,8 @@ func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 	})
 }
 
-// TestBytesWaitForNobodyWhoWaits: two that each wait for what the other would do come to
-// an end, and so does one who waits for a slot.
+// TestBytesWaitForNobodyWhoWaits checks that two computations that wait for each other end, and that one that waits for
+// a slot does, too.
 func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.NewBounded(1, 10)
@@ -241,12 +239,12 @@ func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
 	})
 }
 
-// TestNestedBytesComeToAnEnd: however computations take bytes and have others made that
-// take some, in however few slots, all end. (A bubble in which all wait fails.)
+// TestNestedBytesComeToAnEnd checks that nested computations that take bytes always end, however few the slots. (A
+// bubble fails if all goroutines wait.)
 func TestNestedBytesComeToAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := pool.NewBounded(3, 100)
-		many := few.Beside(10_000) // whoever waits for slots within one must not need them
+		many := few.Beside(10_000) // a computation that waits for slots within one must not need them
 		var compute func(ctx context.Context, p *pool.Pool, random *rand.Rand, depth int) error
 		compute = func(ctx context.Context, p *pool.Pool, random *rand.Rand, depth int) error {
 			ctx, end := pool.Hold(ctx)
@@ -261,7 +259,7 @@ func TestNestedBytesComeToAnEnd(t *testing.T) {
 				return nil
 			}
 			seed := random.Uint64()
-			if random.IntN(2) == 0 { // in a computation of its own, which this one waits for
+			if random.IntN(2) == 0 { // in another computation, which this one waits for
 				defer pool.Wait(ctx)()
 				ctx, p = many.Context(t.Context()), many
 			}

@@ -15,13 +15,13 @@ import (
 
 var errBad = errors.New("bad")
 
-// crowd counts those who are at work.
+// crowd counts the elements that run.
 type crowd struct {
 	mu        sync.Mutex
 	now, most int
 }
 
-// work is a second of it.
+// work takes one second.
 func (c *crowd) work(context.Context, int) error {
 	c.mu.Lock()
 	c.now++
@@ -43,7 +43,7 @@ func TestEachIsBounded(t *testing.T) {
 	})
 }
 
-// A pass of a pool that nobody has, and one within a slot, which waits for no slots.
+// TestUnsharedPoolIsBounded covers a pass of an unshared pool, and one within a slot, which waits for no slots.
 func TestUnsharedPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crowd
@@ -58,7 +58,7 @@ func TestUnsharedPoolIsBounded(t *testing.T) {
 	})
 }
 
-// What has a slot takes no other one: it could wait for itself.
+// Work in a slot takes no other slot: it could wait for itself.
 func TestWhatHasASlotTakesNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, other := pool.New(1), pool.New(1)
@@ -80,7 +80,7 @@ func TestWhatHasASlotTakesNoOther(t *testing.T) {
 	})
 }
 
-// Who waits for a slot leaves when its context ends.
+// TestDoEndsWithItsContext checks that waiting for a slot ends with the context.
 func TestDoEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(1)
@@ -99,8 +99,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestPoolIsShared: in one pool, many passes work on no more at once than
-// one would.
+// TestPoolIsShared checks that many passes of one pool run no more elements concurrently than one pass.
 func TestPoolIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crowd
@@ -136,7 +135,7 @@ func TestEachVisitsEachOnce(t *testing.T) {
 	}
 }
 
-// TestRangesEndWithTheFirstFailure, and does nothing twice.
+// TestRangesEndWithTheFirstFailure checks that ranges end there and repeat nothing.
 func TestRangesEndWithTheFirstFailure(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		seen := make([]atomic.Int64, 10_000)

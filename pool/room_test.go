@@ -7,9 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRoomIsAsItsModel: whatever is asked, given back, waited for and given up, in any
-// order: what is used is what was granted and not given back; beyond the bound something
-// is granted only where nobody works; and nobody waits where nobody works.
+// TestRoomIsAsItsModel compares random requests, releases, waits and cancellations with a model. The bytes in use are
+// those granted and not released. The limit is exceeded only where no computation runs, and then no request waits.
 func TestRoomIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 10
@@ -34,7 +33,7 @@ func TestRoomIsAsItsModel(t *testing.T) {
 			}
 			return false
 		}
-		// settle takes in what was granted, in some order in which it could have been.
+		// settle applies the grants, in an order in which they could have happened.
 		var settle func() bool
 		settle = func() bool {
 			granted := 0

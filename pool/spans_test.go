@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// TestOneLongWaitChangesLittle: who took many elements and waited for a processor gives
-// back the rest, which is taken by as many as the others; where each element takes
-// long, they are taken one by one before long.
+// TestOneLongWaitChangesLittle checks that a worker that was delayed gives back the rest of its elements and halves the
+// number taken. If every element takes long, workers soon take one at a time.
 func TestOneLongWaitChangesLittle(t *testing.T) {
 	s := spans{n: 1 << 20, limit: stretchMost}
 	next := func() span {

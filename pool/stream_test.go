@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// elements are some that can be made one by one.
+// elements can be computed one by one.
 type elements struct {
 	n  int
 	at func(ctx context.Context, i int) (int, error)
@@ -37,8 +37,7 @@ func (e elements) stream(ctx context.Context, p *pool.Pool) iter.Seq2[int, error
 	})
 }
 
-// slow is n numbers that takes a while for each, longer for
-// earlier ones, and counts those under way and begun.
+// slow yields n numbers that each take a while, earlier ones longer, and counts those running and started.
 func slow(n int, begun, under, most *atomic.Int64) elements {
 	return each(n, func(ctx context.Context, i int) (int, error) {
 		begun.Add(1)
@@ -66,7 +65,7 @@ func TestStreamKeepsOrderAndHoldsBack(t *testing.T) {
 			}
 			got = append(got, v)
 			synctest.Wait()
-			time.Sleep(time.Second) // a slow consumer: let the workers go as far as they may
+			time.Sleep(time.Second) // a slow consumer: let the workers get as far as they may
 			synctest.Wait()
 			if ahead := int(begun.Load()) - len(got); ahead > 2*workers+1 {
 				t.Fatalf("%d elements are ahead of a slow consumer", ahead)
@@ -130,7 +129,7 @@ func TestStreamOfACancelledContext(t *testing.T) {
 	}
 }
 
-// A consumer that leaves while workers wait for it ends them.
+// TestStreamEndsWaitingWorkers checks that workers that wait for the consumer end when it leaves.
 func TestStreamEndsWaitingWorkers(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ds := each(1<<20, func(_ context.Context, i int) (int, error) { return i, nil })
@@ -146,7 +145,7 @@ func TestStreamEndsWaitingWorkers(t *testing.T) {
 	}
 }
 
-// Streams that share a pool do no more at once than it says, all together.
+// Streams that share a pool stay within its limit together.
 func TestStreamsShareAPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(2)
@@ -157,7 +156,7 @@ func TestStreamsShareAPool(t *testing.T) {
 			for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
 			}
 			time.Sleep(time.Second)
-			// What an element does in parallel belongs to it.
+			// Parallel work of an element belongs to that element.
 			return i, p.Each(ctx, 3, func(context.Context, int) error { return nil })
 		})
 		var wait sync.WaitGroup

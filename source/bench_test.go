@@ -7,8 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// large is a program of about 100 000 lines: packages whose functions call each
-// other, use tables, and have methods.
+// large is a program of about 100 000 lines: packages whose functions call each other, use tables, and have methods.
 func large() (registered []*Package, lines int) {
 	const packages, functions = 40, 250
 	for p := range packages {
@@ -36,8 +35,8 @@ func large() (registered []*Package, lines int) {
 	return registered, lines
 }
 
-// BenchmarkIdentify100kLines parses the program and identifies the function
-// that reaches all of it. It is what the first run of a new build costs.
+// BenchmarkIdentify100kLines parses the program and identifies the function that reaches all of it: the cost of the
+// first run of a new build.
 func BenchmarkIdentify100kLines(b *testing.B) {
 	registered, lines := large()
 	b.ReportAllocs()
@@ -58,8 +57,7 @@ func BenchmarkIdentify100kLines(b *testing.B) {
 	b.ReportMetric(float64(lines), "lines")
 }
 
-// BenchmarkIdentifyNext100kLines identifies other functions of a program of which one was
-// identified before: each reaches nearly all of it.
+// BenchmarkIdentifyNext100kLines identifies other functions of a program after the first. Each reaches nearly all of it.
 func BenchmarkIdentifyNext100kLines(b *testing.B) {
 	registered, lines := large()
 	p, err := load(registered, thisBuild(), "")

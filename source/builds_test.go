@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// buildCases is a program that is built in many ways: its functions are known
-// by the source, by a module's version, by the whole program, and by files.
+// buildCases is a program built in many ways: its functions are identified by source, by module version, by the whole
+// program, and by files.
 const buildCases = `
 === plain source by its source
 const by = «2¦3»
@@ -46,7 +46,7 @@ func f(x int) string { return text }
 said
 `
 
-// A buildStep builds the program once more on the same cache folder.
+// A buildStep builds the program once more with the same cache directory.
 type buildStep struct {
 	name    string
 	reaches string // functions that are computed again; "*" if all may be
@@ -57,9 +57,8 @@ type buildStep struct {
 	run     bool // by go run
 }
 
-// TestBuilds builds one program in ways that people do. No value may be stale,
-// and what changes no code makes nothing be computed again: another folder, a
-// commit, go run, instrumentation for coverage.
+// TestBuilds builds one program in common ways. No value may be stale. Changes that do not affect code compute nothing
+// again: another directory, a commit, go run, coverage instrumentation.
 func TestBuilds(t *testing.T) {
 	needsBuilds(t)
 	if !testrand.All() {
@@ -96,7 +95,7 @@ func TestBuilds(t *testing.T) {
 				if r.Err != "" || r.Kind != cases[r.Name].kind {
 					t.Errorf("%s is known by %q, want %q: %s", r.Name, r.Kind, cases[r.Name].kind, r.Err)
 				}
-				// Larder itself has no version here, so modules are known by the build.
+				// Larder itself has no version here, so modules are identified by the build.
 				if r.Computed && !may["*"] && !may[r.Name] && r.Name != "module" {
 					t.Errorf("%s is computed again", r.Name)
 				}
@@ -132,7 +131,7 @@ func goCommand(t *testing.T, dir string, env []string, args ...string) {
 	}
 }
 
-// commit makes a repository of the folder.
+// commit makes a repository of the directory.
 func commit(t *testing.T, dir string) {
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "All"}} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -143,7 +142,7 @@ func commit(t *testing.T, dir string) {
 	}
 }
 
-// overlaid has the compiler see another file than lies there.
+// overlaid has the compiler see another file than the one on disk.
 func overlaid(t *testing.T, dir string) {
 	file, other := filepath.Join(dir, "plain", "f.go"), filepath.Join(dir, "other.txt")
 	replace(t, file, other, "const by = 2", "const by = 9")
@@ -152,7 +151,7 @@ func overlaid(t *testing.T, dir string) {
 	}
 }
 
-// vendored copies the modules that the program is made from, and edits one.
+// vendored copies the modules that the program depends on, and edits one.
 func vendored(body string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		goCommand(t, dir, nil, "mod", "vendor")
@@ -163,7 +162,7 @@ func vendored(body string) func(*testing.T, string) {
 
 const valueOf = "func (e *SimpleEWMA) Value() float64 {"
 
-// workspace has the module in a folder of its own beside the program's.
+// workspace puts the module in a directory next to the program's.
 func workspace(body string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		vendored(body)(t, dir)

@@ -5,15 +5,14 @@ import (
 	"testing"
 )
 
-// What a maker's literal captures stays what it was when the literal was made, or the
-// maker is refused: each case is a package in which FUNC stands for the func of the
-// literal.
+// TestCapturedVariables checks that captured variables of a maker's literal keep their values, or the maker is refused.
+// Each case is a package in which FUNC represents the func of the literal.
 func TestCapturedVariables(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		refused    string // what the refusal says; "" for none
+		refused    string // words of the refusal; "" for none
 	}{
-		// They stay.
+		// Values that stay the same.
 		{"a number", `func Of(n int) func() int { n = 2 * n; k := n + 1; return FUNC() int { return n + k } }`, ""},
 		{"what is computed in steps", `func Of(n int) func() int { k := 0; for i := range n { k += i }; if k > 3 { k = 3 }; return FUNC() int { return k } }`, ""},
 		{"a table", `func Of(n int) func() int { m := map[int]int{}; for i := range n { m[i] = i }; return FUNC() int { return m[2] } }`, ""},
@@ -53,7 +52,7 @@ func TestCapturedVariables(t *testing.T) {
 		{"by atomic functions", `IMPORT "sync/atomic"; func Of() func() int64 { var n atomic.Int64; return FUNC() int64 { return n.Add(1) } }`, "the method Add"},
 		{"a map by sync", `IMPORT "sync"; func Of() func() int { var m sync.Map; return FUNC() int { m.Store(1, 2); n := 0; m.Range(func(k, v any) bool { n++; return true }); return n } }`, "the method Store"},
 
-		// Others write after that.
+		// Other code writes later.
 		{"assigned after", `func Of() func() int { n := 1; f := FUNC() int { return n }; f(); n = 2; return f }`, "which x/calc.Of writes"},
 		{"set by who gets a pointer", `type opt struct{ v int }; func Of() (*opt, func() int) { o := &opt{}; return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.v = 3 }`, "which x/calc.Use writes"},
 		{"set by who gets a setter", `func Of() (func(int), func() int) { n := 0; return func(k int) { n = k },
@@ -63,7 +62,7 @@ FUNC() int { return n } }`, "which x/calc.Of writes"},
 		{"set by who finds it in a variable", `type opt struct{ v int }; var last *opt; func Of() func() int { o := &opt{}; last = o; return FUNC() int { return o.v } }; func Use() { last.v = 3 }`, "which x/calc.Use writes"},
 		{"set by its memory, after that", `type opt struct{ v int }; func Of() func() int { o := &opt{}; f := FUNC() int { return o.v }; f(); o.v = 2; return f }`, "which x/calc.Of writes"},
 
-		// Which one it is.
+		// Which variable it is.
 		{"in a loop", `func Of() (l []func() int) { for i := range 3 { l = append(l, FUNC() int { return i }) }; return l }`, "is made in a loop"},
 		{"in a loop over words", `func Of() map[string]func() int { l := map[string]func() int{}; for i := 0; i < 3; i++ { l["a"] = FUNC() int { return i } }; return l }`, "is made in a loop"},
 		{"by an iterator", `IMPORT "iter"; func Of() iter.Seq[func() int] { return func(yield func(func() int) bool) { for i := range 3 { yield(
@@ -73,7 +72,7 @@ FUNC() int { return i }) } } }`, "is made in a loop"},
 		{"of an init function, in a literal", `var m func() int; func init() { n := 7; f := func() func() int {
 return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 
-		// Of which type.
+		// Which type it has.
 		{"of a generic function", `type num interface{ n() int }; func Of[X num]() func() int { var z X; n := z.n(); return FUNC() int { return n } }`, "variables of a generic function"},
 		{"of a method of a generic type", `type box[X any] struct{ x X; n int }; func (b box[X]) Of() func() int { return FUNC() int { return b.n } }`, "variables of a generic function"},
 		{"of one that calls a generic function", `type num interface{ n() int }; type A struct{}; func (A) n() int { return 1 }; func get[X num]() int { var z X; return z.n() }; func Of() func() int { n := get[A](); return FUNC() int { return n } }`, ""},
@@ -84,7 +83,7 @@ return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 		{"what one gives itself reads the environment", `IMPORT "os"; type text interface{ T() string }; type A struct{}; func (A) T() string { return os.Getenv("A") }; type B struct{}; func (B) T() string { return "b" }; func of(g text) func() string { if g == nil { g = A{} }; return FUNC() string { return g.T() } }; var b = of(B{})`, "os.Getenv"},
 		{"what has a method that it does not call", `IMPORT "os"; type text interface{ T() string }; type A struct{}; func (A) T() string { return "a" }; func (A) U() string { return os.Getenv("A") }; func of(g text) func() string { return FUNC() string { return g.T() } }; var b = of(A{})`, ""},
 
-		// When.
+		// When it is set.
 		{"made before init", `var n = 1; var f = Of(); func init() { n = 2 }; func Of() func() int { k := n; return FUNC() int { return k } }`, "x/calc.n, which x/calc.init writes while the program starts"},
 		{"made by init", `var n = 1; var f func() int; func init() { n = 2; f = Of() }; func Of() func() int { k := n; return FUNC() int { return k } }`, "x/calc.n, which x/calc.init writes while the program starts"},
 		{"made before init, by way of others", `var n = 1; var f = use(); func use() func() int { return Of() }; func init() { set() }; func set() { n = 2 }; type c struct{}; func (c) get() int { return n }; func Of() func() int { k := c{}.get(); return FUNC() int { return k } }`, "x/calc.n, which x/calc.init writes while the program starts"},
@@ -106,8 +105,8 @@ return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 	}
 }
 
-// TestLiteralsOfOneText: two literals of the same words in one function are two makers,
-// and what is declared as Pure may change.
+// TestLiteralsOfOneText checks that two literals with equal text in one function are two makers, and that Pure values
+// may change.
 func TestLiteralsOfOneText(t *testing.T) {
 	const text = `package calc
 
@@ -152,8 +151,7 @@ func Counter() func() int {
 	}
 }
 
-// TestGivenFunctions: what is identified beside a maker stands for no more functions
-// than it is.
+// TestGivenFunctions checks that given functions cover only the functions that they are.
 func TestGivenFunctions(t *testing.T) {
 	const makes = `IMPORT "github.com/larder-data/larder/dataset"; func Of(PARAMS) dataset.Maker { return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return BODY }, Given: []any{GIVEN}}) }`
 	made := func(params, body, given string) string {
@@ -178,7 +176,7 @@ func TestGivenFunctions(t *testing.T) {
 		{made("l ...func() int", "l[0]()", "l[0]"), 1, true},
 		{made("m map[string]func() int", "m[\"a\"]()", "m[\"a\"]"), 1, true},
 		{made("t struct{ f, g func() int }", "t.f() + t.g()", "t.f, t.g"), 2, true},
-		{made("x interface{ n() func() int }", "x.n()()", "x.n()"), 1, false}, // nothing of the program is behind it
+		{made("x interface{ n() func() int }", "x.n()()", "x.n()"), 1, false}, // no function of the program is behind it
 		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { f = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
 		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { p := &f; *p = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
 		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { m := dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}; m.Given[0] = Of; return dataset.NewMaker(m) }`, 1, true},
@@ -199,7 +197,7 @@ func TestGivenFunctions(t *testing.T) {
 		{`func one() int { return 1 }; func two() int { return 2 }; func of(f func() int) func() int { return FUNC() int { return f() } }; var A, B = of(one), of(two)`, 0, true},
 		{`func one() int { return 1 }; var f = one; func of(f func() int) func() int { return FUNC() int { return f() } }; var A = of(f)`, 0, true},
 		{`func one() int { return 1 }; func of(f func() int) func() int { return FUNC() int { return f() } }; var A, B = of(one), of`, 0, true},
-		// What is passed for an interface has functions in it, or has none.
+		// Arguments for an interface with or without functions in them.
 		{`type num interface{ n() int }; type A struct{}; func (A) n() int { return 1 }; type B struct{ f func() int }; func (B) n() int { return 2 }; func of(x num) func() int { return FUNC() int { return x.n() } }; var a, b = of(A{}), num(B{})`, 0, false},
 		{`type num interface{ n() int }; type A struct{}; func (A) n() int { return 1 }; type B struct{ f func() int }; func (B) n() int { return 2 }; func of(x num) func() int { return FUNC() int { return x.n() } }; var a, b = of(A{}), of(B{})`, 0, true},
 		{`IMPORT "log/slog"; func of(l *slog.Logger, n int) func() int { return FUNC() int { l.Info("a"); return n } }`, 0, false},
@@ -216,8 +214,7 @@ func TestGivenFunctions(t *testing.T) {
 	}
 }
 
-// withLiteral returns a program of one line, and the literal whose func is spelt FUNC
-// in it.
+// withLiteral returns a program of one line, and the literal whose func is spelled FUNC in it.
 func withLiteral(t *testing.T, line string) (*parsedProgram, Function) {
 	t.Helper()
 	text := "package calc\n\nimport \"embed\"\n"

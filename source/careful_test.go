@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// What pools and sync.Onces do depends on what was done before, unless they are used
-// with care: each case is a package with a function Area that uses one.
+// TestPoolsAndOnces checks that sync.Pool and sync.Once, whose behavior depends on history, are refused unless used with
+// care. Each case is a package with a function Area that uses one.
 func TestPoolsAndOnces(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		refused    string // what the refusal says; "" for none
+		refused    string // words of the refusal; "" for none
 	}{
 		{"if reset", `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; func Area(x int) string { b := v.Get().(*bytes.Buffer); defer v.Put(b); if x > 0 { b.Reset() }; b.WriteString("x"); return b.String() }`, "sync.Pool"},
 		{"reset in every case", `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; func Area(x int) string { b := v.Get().(*bytes.Buffer); defer v.Put(b); switch { case x > 0: b.Reset(); b.WriteString("y"); default: b.Reset() }; b.WriteString("x"); return b.String() }`, ""},
@@ -91,8 +91,7 @@ func TestPoolsAndOnces(t *testing.T) {
 	}
 }
 
-// TestDeclaredPools: a pool of what no source shows to be reset, which its package
-// answers for by its name, and another that it does not.
+// TestDeclaredPools checks a pool without visible reset that its package declares by name, and another that it does not.
 func TestDeclaredPools(t *testing.T) {
 	const text = `package calc
 

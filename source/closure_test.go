@@ -16,8 +16,8 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// identityOf returns the identity of x/calc.Area, as if it were a function of
-// f's type, in a program of packages of one file each.
+// identityOf returns the identity of x/calc.Area, as if it were a function of f's type, in a program of packages of one
+// file each.
 func identityOf(t *testing.T, f any, packages map[string]string) *Closure {
 	t.Helper()
 	whole := map[string]string{}
@@ -39,7 +39,7 @@ func identityOf(t *testing.T, f any, packages map[string]string) *Closure {
 	return c
 }
 
-// A change is an edit of x/calc, and whether Area's identity changes by it.
+// A change is an edit of x/calc, and whether Area's identity changes with it.
 type change struct {
 	name     string
 	from, to string
@@ -102,7 +102,8 @@ func Area(n int) string {
 	})
 }
 
-// Types that are never converted to an interface cannot be called by one.
+// TestMethodsOfWhatNoInterfaceHolds checks that types that are never converted to an interface cannot be called through
+// one.
 func TestMethodsOfWhatNoInterfaceHolds(t *testing.T) {
 	tryChanges(t, nil, `
 IMPORT "fmt"
@@ -157,7 +158,7 @@ func Area(s shape) int { return s.Edge() }
 	}
 }
 
-// Any type may come in as an any, and what is looked for in it counts.
+// TestWhatComesInAsAny checks that an any argument may hold any type, and that type assertions on it count.
 func TestWhatComesInAsAny(t *testing.T) {
 	tryChanges(t, func(any) string { return "" }, `
 IMPORT "fmt"
@@ -291,8 +292,7 @@ func config(io.Reader) (image.Config, error) { return image.Config{Width: 1}, ni
 	}
 }
 
-// The sources of Larder count where it is built from a folder, for what calls
-// it.
+// TestEngine checks that functions that call Larder depend on its sources if it is built from a directory.
 func TestEngine(t *testing.T) {
 	text := map[string]string{
 		"x/calc":        "package calc\n\nimport (\n\t\"context\"\n\t\"embed\"\n\n\t\"github.com/larder-data/larder/key\"\n)\n\n//go:embed *.go\nvar files embed.FS\n\nfunc Area(ctx context.Context) key.Digest { return key.DigestOf(nil) }\n",
@@ -316,8 +316,8 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// What is not understood makes a function known by the whole program, and says
-// so.
+// TestWholeProgram checks that code that cannot be analyzed makes the whole program identify the function, with the
+// reason.
 func TestWholeProgram(t *testing.T) {
 	text := map[string]string{
 		"x/calc":  "package calc\n\nimport (\n\t\"embed\"\n\t\"unsafe\"\n)\n\n//go:embed *.go\nvar files embed.FS\n\nfunc Area(n int) int { return *(*int)(unsafe.Pointer(&n)) }\n",
@@ -349,7 +349,7 @@ func TestWholeProgram(t *testing.T) {
 	}
 }
 
-// What the table of the standard library does not know may do anything.
+// TestUnknownToTheTable checks that functions missing in the table of the standard library may do anything.
 func TestUnknownToTheTable(t *testing.T) {
 	w := &walker{program: &parsedProgram{build: thisBuild()}, barred: map[string]string{}, from: map[*decl]*decl{}}
 	d := &decl{file: &file{pkg: &pkg{path: "x/calc"}, fset: token.NewFileSet()}, kind: "func", names: []string{"Area"}}
@@ -364,7 +364,7 @@ func TestUnknownToTheTable(t *testing.T) {
 	}
 }
 
-// An import that is renamed leaves the words of a function as they are.
+// TestNamesStandForDeclarations checks that renaming an import does not change a function's identity.
 func TestNamesStandForDeclarations(t *testing.T) {
 	calc := "IMPORT geometry \"x/flat\"\n\nfunc Area(n int) int { return geometry.Size(n) }\n"
 	packages := map[string]string{"x/calc": calc, "x/flat": "func Size(n int) int { return n }\n", "x/round": "func Size(n int) int { return n }\n"}
@@ -385,7 +385,7 @@ func TestNamesStandForDeclarations(t *testing.T) {
 	}
 }
 
-// What reflection and templates call gives values that they call methods of.
+// TestMethodsOfWhatReflectionGives checks methods called on values that reflection and templates return.
 func TestMethodsOfWhatReflectionGives(t *testing.T) {
 	tryChanges(t, nil, `
 IMPORT (
@@ -429,8 +429,7 @@ func Area(n int) string {
 	})
 }
 
-// A type may have all methods of an interface only by what it embeds, though
-// none of that has them all.
+// TestWhatComesInByEmbedding checks a type that has all methods of an interface only through several embedded types.
 func TestWhatComesInByEmbedding(t *testing.T) {
 	type shape interface {
 		Edge() int
@@ -474,8 +473,8 @@ func TestKnownReleases(t *testing.T) {
 	}
 }
 
-// A failure of Larder itself, in whatever it does at once, makes functions known
-// by the executable and nothing less.
+// TestFailuresAreContained checks that after a failure of Larder itself, in any of its goroutines, the executable
+// identifies functions.
 func TestFailuresAreContained(t *testing.T) {
 	p, err := load([]*Package{{path: "own/good", files: fstest.MapFS{"a.go": {Data: []byte("package good\n\nfunc F() int { return 1 }\n")}}}, {path: "own/bad", files: failing{}}}, thisBuild(), "")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 const embedAll = "\n\nimport \"embed\"\n\n//go:embed *.go\nvar files embed.FS\n\n"
 
-// folders registers packages of several files each, by path and by the names of
-// the files, in a test binary of one of them.
+// folders registers packages of several files each, by path and by the names of the files, in a test binary of one of
+// them.
 func folders(t *testing.T, tested string, files map[string]map[string]string) *parsedProgram {
 	t.Helper()
 	var registered []*Package
@@ -30,22 +30,22 @@ func folders(t *testing.T, tested string, files map[string]map[string]string) *p
 	return p
 }
 
-// The Go command says which package a test binary tests.
+// TestPackageUnderTest checks that the go command reports which package a test binary tests.
 func TestPackageUnderTest(t *testing.T) {
 	if got := thisBuild().tested; got != engine+"/source" {
 		t.Errorf("this binary tests %q", got)
 	}
 }
 
-// What tests of x/calc do counts in the binary that tests it, and in no other.
+// TestTestFiles checks that tests of x/calc count in the binary that tests it, and in no other.
 func TestTestFiles(t *testing.T) {
 	calc := "package calc" + embedAll + "var V = 1\n\nvar W = 2\n\nfunc Area() int { return V }\n"
 	const stray = "package hull\n"
 	for _, c := range []struct {
 		name, tested string
 		test         string // calc/a_test.go
-		refused      string // "" if the function is known by its source
-		writer       bool   // what the test file writes is part of what it is known by
+		refused      string // "" if the function is identified by its source
+		writer       bool   // the writes of the test file are part of the identity
 	}{
 		{name: "no tests", tested: "x/calc"},
 		{name: "an init of the package's own", tested: "x/calc", test: "package calc\n\nfunc init() { V = 5 }\n", writer: true},
@@ -86,8 +86,7 @@ func TestTestFiles(t *testing.T) {
 	}
 }
 
-// External tests that nobody registered are known, and their functions are not
-// identified by it.
+// TestExternalTestsAreNotRegistered checks that functions of external tests are identified only if the tests register.
 func TestExternalTestsAreNotRegistered(t *testing.T) {
 	files := map[string]string{"calc.go": "package calc" + embedAll, "a_test.go": "package calc_test\n\nfunc Area() int { return 1 }\n"}
 	p := folders(t, "x/calc", map[string]map[string]string{"x/calc": files})
@@ -101,7 +100,7 @@ func TestExternalTestsAreNotRegistered(t *testing.T) {
 	}
 }
 
-// Names of packages that look like those of tests say nothing.
+// TestPackagesNamedLikeTests checks that package names that look like those of tests mean nothing.
 func TestPackagesNamedLikeTests(t *testing.T) {
 	const area = "func Area() int { return 1 }\n"
 	for tested, files := range map[string]map[string]map[string]string{
@@ -117,7 +116,7 @@ func TestPackagesNamedLikeTests(t *testing.T) {
 	}
 }
 
-// A package that does not embed all its sources may do anything in the others.
+// TestPackagesInParts checks that a package that does not embed all its sources may do anything in the others.
 func TestPackagesInParts(t *testing.T) {
 	for pattern, refused := range map[string]bool{
 		"*.go": false, "hull.go": true, "hull.go\nvar some embed.FS\n\nvar _ = source.Register(some)\n\n//go:embed *": true,
@@ -134,7 +133,7 @@ func TestPackagesInParts(t *testing.T) {
 	}
 }
 
-// The name in the clause of a package is printed with its types, wherever it lies.
+// TestPackageClauses checks that the name in the package clause is printed with its types, whatever its directory.
 func TestPackageClauses(t *testing.T) {
 	id := func(clause, area string) string {
 		p := folders(t, "x/calc", map[string]map[string]string{
@@ -163,7 +162,7 @@ func TestPackageClauses(t *testing.T) {
 	}
 }
 
-// All Go files of a folder may be embedded by other patterns than *.go, too.
+// TestPatternsOfAllSources checks that patterns other than *.go may embed all Go files of a directory, too.
 func TestPatternsOfAllSources(t *testing.T) {
 	for pattern, all := range map[string]bool{
 		"*.go": true, "*": true, "all:*": true, "*.*": true, "*o": true, `"*.go"`: true, "text.txt *.go": true, "calc.go": false, "c*.go": false, "*.txt": false, "?*.go": false,
@@ -180,7 +179,7 @@ func TestPatternsOfAllSources(t *testing.T) {
 	}
 }
 
-// What is embedded by a pattern that leaves out hidden files is no more than that.
+// TestHiddenFilesAreEmbeddedByName checks that a registered pattern without all: does not cover hidden files.
 func TestHiddenFilesAreEmbeddedByName(t *testing.T) {
 	for sources, registers := range map[string]bool{"*": false, "all:*": true} {
 		k := &pkg{sources: []string{sources}}

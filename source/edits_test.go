@@ -14,35 +14,33 @@ import (
 type edit struct {
 	name   string
 	change changes
-	flags  []string // of the build, beside the usual ones
+	flags  []string // of the build, in addition to the usual ones
 	env    []string // of the run
-	// from, fromFlags and fromEnv make another program of the unedited one first.
+	// from, fromFlags and fromEnv first make another program of the unedited one.
 	from      changes
 	fromFlags []string
 	fromEnv   []string
 
-	reaches   string   // the functions whose closure has the edited text; * is all
+	reaches   string   // the functions that depend on the edited text; * is all
 	why       string   // what a function that is computed again must name: one of the words between bars
-	same      bool     // no value changes, and a kept value is right
+	same      bool     // no value changes, and a cached value is right
 	types     bool     // a function has other types, which every key covers
 	mayRefuse bool     // the functions that are reached may be refused instead
 	refuses   string   // the functions that must be refused
 	path      []string // words of each refusal
 
-	alone bool   // it concerns functions that it does not reach: another edit beside it would, too
-	parts []edit // that it is made of, if these are several
+	alone bool   // affects functions that it does not reach: an edit joined with it would, too
+	parts []edit // the edits it consists of, if several
 }
 
-// mayRefuse are functions that an identity by sources cannot follow. They are
-// refused or right.
+// mayRefuse are functions that an identity by sources cannot follow. They are refused or right.
 var mayRefuse = set("smooth total left right each")
 
-// coarse are functions that use code whose sources are not registered. Any
-// edit may compute them again.
+// coarse are functions that use code whose sources are not registered. Any edit may compute them again.
 var coarse = set("smooth each")
 
 var edits = []edit{
-	// What reaches nothing.
+	// Edits that reach nothing.
 	{name: "nothing at all"},
 	{name: "a comment in a body", change: in("calc/helpers.go", "\ttotal := origin\n", "\t// Begin.\n\ttotal := origin // here\n")},
 	{name: "a doc comment", change: in("calc/helpers.go", "// add weighs b.", "// add adds a\n// and a weighed b.")},
@@ -179,7 +177,7 @@ var edits = []edit{
 	{name: "an import without a name", from: both(in("calc/calc.go", "\t\"github.com", "\t. \"suite/flat\"\n\n\t\"github.com"), in("calc/calc.go", "\tn += 100\n", "\tn += uint8(Distance(60, 40))\n")), change: in("flat/flat.go", "return a + b }", "return a - b }"), reaches: "narrow distance", why: "Distance", mayRefuse: true},
 	{name: "a variable that is named like an import", from: in("text/text.go", "return units.Kilometres(miles), nil", "units := metric{units.Kilometres(1)}\n\treturn units.Kilometres(miles), nil\n}\n\ntype metric struct{ one string }\n\n// Kilometres are many.\nfunc (m metric) Kilometres(miles float64) string {\n\treturn m.one + \" each\""), change: in("text/text.go", `" each"`, `" apiece"`), reaches: "convert", why: "Kilometres"},
 
-	// Variables, and who writes them.
+	// Variables, and the code that writes them.
 	{name: "a table", change: in("tables/tables.go", `"apple": 3`, `"apple": 30`), reaches: "price report", why: "prices"},
 	{name: "init writes through a copy of a map", change: in("tables/setup.go", `p["pear"] = 5`, `p["pear"] = 6`), reaches: "price report", why: "init"},
 	{name: "what init calls", change: in("tables/setup.go", "return 1 }", "return 2 }"), reaches: "price report", why: "rate"},
@@ -238,7 +236,7 @@ var edits = []edit{
 	{name: "a variable of the standard library is written from a package that is not registered", from: withLegacy, change: both(in("legacy/legacy.go", "// Score is", "func init() { base64.StdEncoding = base64.URLEncoding }\n\n// Score is"), imports("legacy/legacy.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init|legacy", mayRefuse: true},
 	{name: "a variable can be written while the program runs", change: both(setTax, in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
 
-	// What names do not show.
+	// Effects that names do not show.
 	{name: "written through a part of a structure", from: held("var state = struct{ list []int }{[]int{1, 2, 3}}", "state.list[2]"), change: late("func init() {\n\tl := state.list\n\tl[2] = 9\n}"), reaches: "row", why: "init|state", mayRefuse: true},
 	{name: "written through a part of a structure that is an argument", from: held("var state = struct{ list []int }{[]int{3, 2, 1}}", "state.list[2]"), change: late("func init() { sort.Ints(state.list) }", "sort"), reaches: "row", why: "init|state", mayRefuse: true},
 	{name: "written through a row of a table", from: held("var grid = [][]int{{1}, {2}}", "grid[1][0]"), change: late("func init() {\n\tr := grid[1]\n\tr[0] = 9\n}"), reaches: "row", why: "init|grid", mayRefuse: true},
@@ -298,7 +296,7 @@ var edits = []edit{
 	{name: "a package that is not registered enters something", from: withLegacy, change: both(in("legacy/legacy.go", "// Score is", "func init() { registry.Default.Add(\"legacy\", nil) }\n\n// Score is"), imports("legacy/legacy.go", "suite/registry")), reaches: "run names", why: "legacy|init", mayRefuse: true},
 	{name: "another package appends", change: both(in("tables/setup.go", "func rate()", "func init() { registry.Hooks = append(registry.Hooks, func(s string) string { return \"[\" + s + \"]\" }) }\n\nfunc rate()"), imports("tables/setup.go", "suite/registry")), reaches: "all", why: "init|Hooks"},
 
-	// Files beside the sources, tags, flags and modules.
+	// Files besides the sources, tags, flags and modules.
 	{name: "an embedded file", change: in("text/words.txt", "beta", "delta"), reaches: "words", why: "words.txt"},
 	{name: "an embedded folder's file", change: in("text/phrases/b.txt", "night", "day"), reaches: "phrases", why: "b.txt|phrases"},
 	{name: "a file is added to an embedded folder", change: added("text/phrases/c.txt", "good bye\n"), reaches: "phrases", why: "c.txt|phrases"},
@@ -343,7 +341,7 @@ var edits = []edit{
 	{name: "a literal under a line directive that points at another file", from: in("report.go", "\tlazyTriple =", "//line main.go:27\n\tlazyTriple ="), change: in("report.go", `s + "-" + s + "-" + s`, `s + "+" + s + "+" + s`), reaches: "triple", why: "triple|literal|func", mayRefuse: true},
 	{name: "a helper under a line directive", from: in("calc/helpers.go", "// add weighs b.\n", "//line calc.go:40\n"), change: in("calc/helpers.go", "a + b*gain", "a + b*gain + 1"), reaches: "sum", why: "add|suite/calc|executable", mayRefuse: true},
 
-	// What is refused.
+	// Refused code.
 	{name: "the clock", change: sum("float64(time.Now().Year())", "time"), refuses: "sum", path: []string{"add", "time.Now"}},
 	{name: "the clock, three deep", change: both(in("calc/helpers.go", "return math.Round(x*100) / 100 }", "return deep(x) }\n\nfunc deep(x float64) float64 { return deeper(x) }\n\nfunc deeper(x float64) float64 { return x + float64(time.Now().Year()) }"), in("calc/helpers.go", `import "math"`, `import "time"`)), refuses: "sum", path: []string{"accumulate", "cents", "deep", "deeper", "time.Now"}},
 	{name: "the clock as a value", change: sum("float64(now().Year())", "time").and(in("calc/helpers.go", "// add weighs", "var now = time.Now\n\n// add weighs")), refuses: "sum", path: []string{"now", "time.Now"}},
@@ -393,8 +391,8 @@ var edits = []edit{
 	{name: "C", change: both(sum("float64(C.seven())"), in("calc/helpers.go", "import \"math\"\n", "import \"math\"\n\n// static int seven(void) { return 7; }\nimport \"C\"\n")), refuses: "sum", path: []string{"C"}},
 }
 
-// writer adds to package tables a file that changes the variable tax, or the
-// table prices, on which price and report depend.
+// writer adds to package tables a file that changes the variable tax, or the table prices, on which price and report
+// depend.
 func writer(name, text string, imports ...string) edit {
 	file := "package tables\n\n"
 	for _, path := range imports {
@@ -406,8 +404,7 @@ func writer(name, text string, imports ...string) edit {
 // cell is a type that can be written.
 const cell = "type cell struct{ n int }\n\nfunc (c *cell) set(n int) { c.n = n }\n\n"
 
-// held makes Row, which runs long after init, add an expression of what a new
-// file of package tables declares.
+// held makes Row, which runs long after init, add an expression over the declarations of a new file of package tables.
 func held(declarations, expression string, paths ...string) changes {
 	return both(added("tables/held.go", "package tables\n\n"+declarations+"\n"), imports("tables/held.go", paths...),
 		in("tables/tables.go", "(*alias)[i] + first[i], nil", "(*alias)[i] + first[i] + "+expression+", nil"))
@@ -424,16 +421,16 @@ var setTax = added("tables/more.go", "package tables\n\n// SetTax is for any tim
 // withLegacy makes the program use a package that does not register its sources.
 var withLegacy = both(in("report.go", "\t\"suite/tables\"\n", "\t\"suite/legacy\"\n\t\"suite/tables\"\n"), in("report.go", "fmt.Sprint(len(s) * len(s))", "fmt.Sprint(legacy.Score(len(s)))"))
 
-// somePartial leaves a file of a package out of what it registers.
+// somePartial omits a file of a package from its registered sources.
 var somePartial = in("partial/files.go", "//go:embed *\n", "//go:embed files.go partial.go\n")
 
-// pureLegacy says of that package that it is pure.
+// pureLegacy declares that package as pure.
 var pureLegacy = both(withLegacy, in("report.go", "source.Register(files)", "source.Register(files, source.Options{Pure: []string{\"suite/legacy\"}})"))
 
 // hasher makes package plugins provide a hash function to the standard library.
 var hasher = added("plugins/hash.go", "package plugins\n\nimport (\n\t\"crypto\"\n\t\"hash\"\n\t\"hash/crc32\"\n)\n\nfunc init() { crypto.RegisterHash(crypto.MD4, func() hash.Hash { return crc32.NewIEEE() }) }\n")
 
-// sum adds an expression to what the function add returns, which Sum calls.
+// sum adds an expression to the result of the function add, which Sum calls.
 func sum(expression string, paths ...string) changes {
 	return in("calc/helpers.go", "a + b*gain }", "a + b*gain + "+expression+" }").and(imports("calc/helpers.go", paths...))
 }
@@ -451,7 +448,7 @@ func both(all ...changes) changes {
 	return c
 }
 
-// in replaces the one place of a file where the text old is.
+// in replaces the only occurrence of old in a file.
 func in(file, old, text string) changes {
 	return changes{func(t *testing.T, p tree) {
 		if n := strings.Count(p[file], old); n != 1 {
@@ -501,7 +498,7 @@ func renamed(file, name string) changes {
 	}}
 }
 
-// module copies a module that this one requires into a folder.
+// module copies a module that this one requires into a directory.
 func module(path, dir string) changes {
 	return changes{func(t *testing.T, p tree) {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", path).Output()

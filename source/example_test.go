@@ -8,9 +8,8 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// A function is found by its value. Where its package has registered its sources
-// (//go:embed *.go and source.Register), Identify names it by all that it can
-// reach; this one has not.
+// A function is found by its value. If its package has registered its sources (//go:embed *.go and source.Register),
+// Identify identifies it by all code that it can reach. This package has not.
 func ExampleIdentify() {
 	f, err := source.FunctionOf(strings.ToUpper)
 	if err != nil {

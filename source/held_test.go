@@ -6,9 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// TestSourcesAreLetGo: what is parsed goes once the last use of it was a while ago, and
-// not before. What is parsed anew says the same, also of functions that depend on
-// which others were identified before.
+// TestSourcesAreLetGo checks that parsed sources are released some time after their last use, and not before. Parsing
+// them again gives the same identities, also of functions that depend on which others were identified before.
 func TestSourcesAreLetGo(t *testing.T) {
 	const text = `package calc
 

@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// A program of which some version of the language is not on record is known by
-// its executable: what sources say depends on it.
+// TestVersionsOfTheLanguage checks that a program with an unknown language version is identified by its executable,
+// because the meaning of sources depends on it.
 func TestVersionsOfTheLanguage(t *testing.T) {
 	const loop = "func Area() int { return Loop() }\n\nfunc Loop() (n int) {\n\tvar fs []func() int\n\tfor i := 0; i < 3; i++ {\n\t\tfs = append(fs, func() int { return i })\n\t}\n\treturn fs[0]()\n}\n"
 	const pointers = "import \"unsafe\"\n\nfunc Area(p *int) int { return *(*int)(unsafe.Pointer(p)) }\n"
@@ -18,7 +18,7 @@ func TestVersionsOfTheLanguage(t *testing.T) {
 		workspace bool
 		text      string
 		kind      Kind
-		binary    bool // it is known by the executable
+		binary    bool // identified by the executable
 	}{
 		{"a loop in the program's own module", module{path: "dep", version: sum}, false, loop, Precise, false},
 		{"a loop in a workspace", module{path: "dep", version: sum}, true, loop, Program, true},

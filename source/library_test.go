@@ -12,9 +12,8 @@ func of(t *testing.T, text string) (*Closure, error) {
 	return parsedText(t, map[string]string{"x/calc": whole}).identify(Function{Package: "x/calc", Symbol: "f"}, Declared{})
 }
 
-// What the program writes to variables of the standard library while it starts
-// is part of the code of the functions that depend on them, by whatever way it is
-// written; and what it writes while it runs has them refused.
+// TestLibraryVariables checks writes to variables of the standard library. Writes during initialization, in any way, are
+// part of the functions that depend on them; later writes have those refused.
 func TestLibraryVariables(t *testing.T) {
 	for name, c := range map[string]struct{ write, reads string }{
 		"directly":                  {`xml.HTMLEntity["amp"] = "@"`, `func f(int) string { return xml.HTMLEntity["amp"] }`},
@@ -46,8 +45,7 @@ func TestLibraryVariables(t *testing.T) {
 	}
 }
 
-// Variables of the standard library that are only used, as programs do, have
-// nothing refused.
+// TestLibraryVariablesThatAreUsed checks that using variables of the standard library as usual refuses nothing.
 func TestLibraryVariablesThatAreUsed(t *testing.T) {
 	for _, use := range []string{
 		`fmt.Fprintln(os.Stdout, io.Discard, os.Args)`, `io.Copy(io.Discard, strings.NewReader("a"))`, `log.SetOutput(os.Stderr)`,

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// TestLibraryMethodsByInterfaces: what a method of a library type reads counts where an
-// interface may call it, and nowhere else.
+// TestLibraryMethodsByInterfaces checks that the reads of a library type's method count where an interface may call it,
+// and nowhere else.
 func TestLibraryMethodsByInterfaces(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		refused    string // what the refusal says; "" for none
+		refused    string // words of the refusal; "" for none
 	}{
 		{"a command", `IMPORT "os/exec"; type opener interface{ Output() ([]byte, error) }; func Area() int { var o opener = &exec.Cmd{Path: "/bin/date"}; b, _ := o.Output(); return len(b) }`, "os/exec.Cmd.Output (another program), by an interface"},
 		{"a folder", `IMPORT "net/http"; func open(f http.FileSystem) error { _, err := f.Open("a"); return err }; func Area() error { return open(http.Dir("/")) }`, "net/http.Dir.Open (the file system), by an interface"},
@@ -29,8 +29,8 @@ func TestLibraryMethodsByInterfaces(t *testing.T) {
 	}
 }
 
-// TestBarredLibraryTypes: where values come in by interfaces, types of the library that
-// have a method which reads the outside are barred.
+// TestBarredLibraryTypes checks that library types with a method that reads external state are refused where values
+// arrive through interfaces.
 func TestBarredLibraryTypes(t *testing.T) {
 	c := Closure{Opens: true}
 	for _, v := range []any{http.Dir("/"), os.DirFS("/"), []any{http.Dir("/")}, struct{ F any }{&exec.Cmd{}}} {
@@ -51,8 +51,8 @@ func TestBarredLibraryTypes(t *testing.T) {
 	}
 }
 
-// TestHolder: a literal is of the package in whose folder its file is, whatever the
-// compiler calls it.
+// TestHolder checks that a literal belongs to the package in whose directory its file is, whatever the compiler calls
+// it.
 func TestHolder(t *testing.T) {
 	registry.Lock()
 	was := registry.packages

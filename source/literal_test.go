@@ -8,14 +8,13 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-// lineHere returns the line that it is called in.
+// lineHere returns the line of its call.
 func lineHere() int {
 	_, _, at, _ := runtime.Caller(1)
 	return at
 }
 
-// TestLiteralsAreFoundByTheirFunc and not by their first instruction, which is that
-// of another function where the compiler put that in its place.
+// TestLiteralsAreFoundByTheirFunc checks that literals are found by their func. With inlining, their first instruction may belong to another function.
 func TestLiteralsAreFoundByTheirFunc(t *testing.T) {
 	for _, c := range []struct {
 		what string

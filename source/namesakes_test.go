@@ -17,8 +17,7 @@ func (namesake) String() string { return "the package's" }
 
 type boxed[T any] struct{ V T }
 
-// TestNamesakes: of types that nothing tells apart no value has a key, and no function an
-// identity.
+// TestNamesakes checks that values of indistinguishable types have no key, and their functions no identity.
 func TestNamesakes(t *testing.T) {
 	registry.Lock()
 	before := registry.packages
@@ -81,8 +80,7 @@ func TestDeclaresNamesakes(t *testing.T) {
 
 func hasAny(p *Package, name string) bool { return new(namesakes).has(p, name) }
 
-// TestNumbersOfTypes: where the compiler's number of a type may show, the whole program
-// counts.
+// TestNumbersOfTypes checks that the whole program counts where the compiler's number of a type may be visible.
 func TestNumbersOfTypes(t *testing.T) {
 	for text, want := range map[string]Kind{
 		`type g[T any] struct{ v T }; func Area() string { type l int; return fmt.Sprintf("%T", g[l]{}) }`:                   Program,
@@ -101,7 +99,7 @@ func TestNumbersOfTypes(t *testing.T) {
 	}
 }
 
-// TestPragmas: what is said to the compiler counts.
+// TestPragmas checks that compiler directives count.
 func TestPragmas(t *testing.T) {
 	identity := func(text string) key.Digest { return identityOf(t, nil, map[string]string{"x/calc": text}).ID }
 	plain := identity("func room(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(room(`a`)) }\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// Functions as people write them are known by their source: each case of
+// TestOrdinaryFunctions checks that ordinary functions are identified by their source. Each case of
 // testdata/ordinary.txt is a package with a pure function f or F.
 func TestOrdinaryFunctions(t *testing.T) {
 	b, err := os.ReadFile("testdata/ordinary.txt")
@@ -46,8 +46,7 @@ func TestOrdinaryFunctions(t *testing.T) {
 
 var qualifier = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.[A-Z]`)
 
-// libraryPaths are packages whose last element says too little, or that are
-// meant where several have one name.
+// libraryPaths are the import paths that package names in the cases refer to, also where several packages have one name.
 var libraryPaths = strings.Fields(`bufio bytes cmp compress/flate compress/gzip container/heap container/list container/ring context crypto/aes crypto/cipher crypto/hmac
 crypto/md5 crypto/sha1 crypto/sha256 crypto/sha512 embed encoding/base64 encoding/binary encoding/csv encoding/gob encoding/hex encoding/json encoding/xml errors expvar fmt
 go/ast go/format go/parser go/token hash hash/adler32 hash/crc32 hash/fnv html image image/color image/color/palette image/draw image/gif image/jpeg image/png index/suffixarray io io/fs iter

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// TestOwnPackagesWriteNothing: what unregistered packages of Larder promise. They
-// write no variable of another package and register nothing with the standard
-// library, so that what is registered can be understood without them.
+// TestOwnPackagesWriteNothing checks that unregistered packages of Larder write no variable of another package and
+// register nothing with the standard library. Registered code can then be analyzed without them.
 func TestOwnPackagesWriteNothing(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
@@ -48,8 +47,8 @@ func init() { image.Black = nil; http.DefaultClient.Timeout++; image.RegisterFor
 	}
 }
 
-// writesElsewhere lists the places in a file where it assigns to a name of another
-// package, takes its address, or calls what registers.
+// writesElsewhere lists the places in a file where it assigns to a name of another package, takes its address, or calls
+// a registration function.
 func writesElsewhere(t *testing.T, file string, content []byte) (places []string) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -67,7 +66,7 @@ func writesElsewhere(t *testing.T, file string, content []byte) (places []string
 		}
 		imports[name], library[name] = true, !strings.Contains(at, ".")
 	}
-	of := func(e ast.Expr) string { // the package that what is written is of, or ""
+	of := func(e ast.Expr) string { // the package of the written variable, or ""
 		for {
 			switch x := e.(type) {
 			case *ast.ParenExpr:

@@ -20,22 +20,22 @@ import (
 )
 
 // TestPrograms runs programs of many small packages, each with one function f
-// (or F, of other types), most of which were written to get a stale value by
-// people who knew the documentation alone. A file of testdata/programs is one
-// program; a package begins with a line
+// (or F, of other types). Most were written to get a stale value by authors who
+// knew only the documentation. A file of testdata/programs is one program; a
+// package begins with a line
 //
-//	=== name kind what it is about
+//	=== name kind description
 //
-// where kind is how the function is known: source, program, or refused. More
-// files follow lines that begin with ---. «a¦b» is an edit of a to b, and Mutate
-// changes state between two calls.
+// where kind is how the function is identified: source, program, or refused.
+// More files follow lines that begin with ---. «a¦b» is an edit of a to b, and
+// Mutate changes state between two calls.
 //
-// The program is built and run twice on one cache folder; then with more
+// The program is built and run twice on one cache directory; then with more
 // comments and functions in each package, and then with all edits.
 //
-//   - No value is stale: differs from what the function returns by itself.
-//   - Each function is known as its line says.
-//   - What no edit reaches is not computed again, but for a few.
+//   - No value is stale: differs from what the function returns without a cache.
+//   - Each function is identified as its line says.
+//   - Functions that no edit reaches are not computed again, except for a few.
 func TestPrograms(t *testing.T) {
 	needsBuilds(t)
 	files, err := filepath.Glob("testdata/programs/*.txt")
@@ -70,10 +70,10 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// few functions that are known by their source are not worth another build.
+// few functions that are identified by their source are not worth another build.
 const few = 5
 
-// A tally counts what was tried.
+// A tally counts the cases tried.
 type tally struct {
 	functions, edits, mutations, stale, needless, untouched int
 	kinds                                                   map[string]int
@@ -94,7 +94,7 @@ func (a *tally) add(b tally) {
 	}
 }
 
-// A row is what one call of a function gave; see testdata/programs/try.
+// A row is the result of one call of a function; see testdata/programs/try.
 type row struct {
 	Name, Value, Err, Fresh, Kind string
 	Later, Computed               bool
@@ -115,7 +115,7 @@ func tryProgram(t *testing.T, cases map[string]*miniature) tally {
 		write(t, cases, v).write(t, dir)
 		buildProgram(t, dir, binary)
 		rows := map[string]row{}
-		for again := range 2 { // the second finds what the first kept
+		for again := range 2 { // the second run finds the results of the first
 			for _, r := range runProgram(t, binary, cache) {
 				if again == 1 && r.Computed {
 					unkept[r.Name] = true
@@ -232,7 +232,7 @@ func parseCases(t *testing.T, text string) map[string]*miniature {
 // A variant says how a program is written.
 type variant struct {
 	edited bool
-	more   bool // comments, and a function that nobody calls
+	more   bool // comments, and a function without callers
 }
 
 var editOf = regexp.MustCompile(`(?s)«([^»]*?)¦([^»]*?)»`)
@@ -274,7 +274,7 @@ func write(t *testing.T, cases map[string]*miniature, v variant) tree {
 
 // write adds the files of the case.
 func (c *miniature) write(program tree, v variant) {
-	packages := map[string][]string{} // texts, by folder
+	packages := map[string][]string{} // texts, by directory
 	for name, text := range c.files {
 		name, text = v.pick(name), v.pick(text)
 		at := c.name + "/" + name
@@ -310,7 +310,7 @@ func (c *miniature) write(program tree, v variant) {
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)
 
-// harness declares what main needs of the package and its own text lacks.
+// harness declares what main needs from the package and its own text lacks.
 func (c *miniature) harness(text string) string {
 	text = withoutTexts(text)
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
@@ -398,7 +398,7 @@ func withImports(text, pkg, name string) string {
 	return text[:at] + "\n" + needed.String() + text[at:]
 }
 
-// buildProgram builds the program in a folder.
+// buildProgram builds the program in a directory.
 func buildProgram(t *testing.T, dir, binary string, flags ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", binary}, baseFlags, flags, []string{"."})...)
@@ -409,7 +409,7 @@ func buildProgram(t *testing.T, dir, binary string, flags ...string) {
 	}
 }
 
-// runProgram runs a program on a cache folder.
+// runProgram runs a program on a cache directory.
 func runProgram(t *testing.T, binary, cache string, env ...string) []row {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, cache)
@@ -423,7 +423,7 @@ func runProgram(t *testing.T, binary, cache string, env ...string) []row {
 	return parseRows(bytes.NewReader(out))
 }
 
-// parseRows reads rows among what else a program prints.
+// parseRows reads the rows among the other output of a program.
 func parseRows(from io.Reader) []row {
 	var rows []row
 	in := bufio.NewScanner(from)

@@ -2,8 +2,8 @@ package source
 
 import "testing"
 
-// What a sync.Pool hands out has room behind its end, at which nothing may look: each
-// case is what Area does with a list, a pointer to one, or a buffer.
+// TestRoomOfPools checks that code does not depend on the capacity of slices from a sync.Pool. Each case is the use of a
+// list, a pointer to one, or a buffer by Area.
 func TestRoomOfPools(t *testing.T) {
 	const (
 		list   = `IMPORT "sync"; var v = sync.Pool{New: func() any { return make([]byte, 0, 8) }}; `
@@ -15,7 +15,7 @@ func TestRoomOfPools(t *testing.T) {
 	)
 	area := func(does string) string { return "func Area(x string) string { " + does + " }" }
 	for _, c := range []struct{ name, text, refused string }{
-		// Nothing looks.
+		// The capacity is not visible.
 		{"a list that grows", lists + area(got+`b := (*p)[:0]; for i := range 3 { b = append(b, x[i]) }; s := string(b); *p = b; return s`), ""},
 		{"a list that is put back later", lists + area(`p := v.Get().(*[]byte); b := (*p)[:0]; defer func() { *p = b; v.Put(p) }(); b = append(b, x...); return string(b)`), ""},
 		{"a list by its pointer", lists + area(`p := v.Get().(*[]byte); *p = (*p)[:0]; defer v.Put(p); *p = append(*p, x...); (*p)[0] = 1; return string(*p)`), ""},
@@ -29,7 +29,7 @@ func TestRoomOfPools(t *testing.T) {
 		{"a buffer, if there is one", buffer + area(`b, ok := v.Get().(*bytes.Buffer); b.Reset(); if !ok { return x }; b.WriteString(x); return b.String()`), ""},
 		{"what a function resets", `IMPORT "sync"; type row struct{ n int }; var v = sync.Pool{New: func() any { return new(row) }}; func reset(r *row) { *r = row{} }; func Area() int { r := v.Get().(*row); reset(r); r.n++; return r.n }`, ""},
 
-		// Something does.
+		// The capacity is visible.
 		{"two lists of one", lists + area(got+`a := append((*p)[:0], "aaaaaaaaaa"...); b := append((*p)[:0], "bb"...); return string(a) + string(b)`), seen},
 		{"two lists at once", lists + `func both(a, b []byte) string { return string(a) + string(b) }; ` + area(got+`b := (*p)[:0]; return both(append(b, 'a'), append(b, 'b'))`), seen},
 		{"a list that others see growing", lists + area(got+`b := (*p)[:0]; c := append(b, 'c'); b = append(b, 'b'); return string(b) + string(c)`), seen},

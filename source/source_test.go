@@ -103,8 +103,8 @@ func TestPartsAreNamed(t *testing.T) {
 	}
 }
 
-// Callers of a boundary keep their results when its body changes, and lose them
-// when its version or its signature does.
+// TestBoundary checks that callers of a boundary keep their results when its body changes, and lose them when its
+// version or signature changes.
 func TestBoundary(t *testing.T) {
 	text := "func Area(r float64) float64 { return solve(r) }\n\n// solve is stable.\n//\n//larder:version 1\nfunc solve(r float64) float64 { return r * deep() }\n\nfunc deep() float64 { return 2 }\n"
 	id := func(edit ...string) string {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is passed to a function that other packages can call is known only if all
-// of them register.
+// TestWhatIsPassedOutOfSight checks that the arguments of a function that other packages can call are known only if all
+// packages register.
 func TestWhatIsPassedOutOfSight(t *testing.T) {
 	const head = "package calc\n\nimport \"embed\"\n\n//go:embed *.go\nvar files embed.FS\n\ntype Row struct{ N int }\n\nvar v = &Row{1}\n\n"
 	for _, c := range []struct{ name, text, refused string }{

@@ -24,18 +24,18 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// The suite edits the program in testdata/suite in many ways (edits_test.go),
-// builds each, and runs it on a cache folder that the unedited program filled.
+// TestSuite edits the program in testdata/suite in many ways (edits_test.go),
+// builds each, and runs it on a cache directory that the unedited program filled.
 //
 //   - No value may be stale: differ from what the function returns without a cache.
-//   - A function that an edit does not reach is not computed again, but for a
-//     few of all pairs of an edit and such a function.
-//   - One that is computed again says what was edited.
-//   - One that reaches what it may not is refused, with the path to it.
+//   - A function that an edit does not reach is not computed again, except for
+//     a few of all pairs of an edit and such a function.
+//   - A function that is computed again names the edit.
+//   - A function that reaches forbidden code is refused, with the path to it.
 //   - When the edit is undone nothing is computed.
 //
-// The same edits are made to the program with two identities that are broken
-// on purpose, to show that the suite sees what is stale.
+// The same edits are made with two identities that are broken on purpose, to
+// show that the suite detects stale values.
 func TestSuite(t *testing.T) {
 	needsBuilds(t)
 	s := newSuite(t)
@@ -64,13 +64,11 @@ func needsBuilds(t *testing.T) {
 	}
 }
 
-// someEdits is which part of the edits is tried where nothing is said.
-// LARDER_SUITE=all tries all of them, which takes some minutes. Those that have
-// nothing to do with each other are tried in one build; LARDER_SUITE=each gives
-// each a build of its own.
+// someEdits is the part of the edits that is tried by default. LARDER_SUITE=all tries all of them, which takes some
+// minutes. Independent edits share a build; LARDER_SUITE=each builds each separately.
 const someEdits = 16
 
-// each reports whether each edit is to have a build of its own.
+// each reports whether each edit is built separately.
 func each() bool { return os.Getenv("LARDER_SUITE") == "each" }
 
 // chosen lists the edits to try.
@@ -86,8 +84,7 @@ func (s *suite) chosen(t *testing.T) []edit {
 	return s.joined(t, some)
 }
 
-// joined makes one edit of several where these change other packages and reach
-// other functions.
+// joined combines several edits into one if they change different packages and reach different functions.
 func (s *suite) joined(t *testing.T, all []edit) (list []edit) {
 	type group struct {
 		parts   []edit
@@ -120,15 +117,13 @@ func (s *suite) joined(t *testing.T, all []edit) (list []edit) {
 	return list
 }
 
-// simple reports whether an edit is a change of text alone, of which the table
-// says all that it does.
+// simple reports whether an edit only changes text and the table lists all its effects.
 func (e edit) simple() bool {
 	return e.change != nil && !e.alone && e.from == nil && e.flags == nil && e.fromFlags == nil && e.env == nil && e.fromEnv == nil &&
 		e.reaches != "*" && !e.types && !e.mayRefuse && e.refuses == ""
 }
 
-// touched lists the folders that an edit changes and the functions that it
-// reaches.
+// touched lists the directories that an edit changes and the functions that it reaches.
 func (s *suite) touched(t *testing.T, e edit) map[string]bool {
 	all := set(e.reaches)
 	after := apply(t, s.program, e.change)
@@ -160,7 +155,7 @@ func join(parts []edit) edit {
 	return e
 }
 
-// by returns which of the edits that it is made of reaches a function.
+// by returns the part of a joined edit that reaches a function.
 func (e edit) by(function string) edit {
 	for _, p := range e.parts {
 		if set(p.reaches)[function] {
@@ -170,32 +165,30 @@ func (e edit) by(function string) edit {
 	return e
 }
 
-// needlessPercent bounds the pairs of an edit and a function it does not reach
-// where that function is computed again. Joined edits have fewer such pairs. A
-// flag of the build may reach all functions, which weighs more among a few edits.
+// needlessPercent limits the pairs of an edit and a function it does not reach that is computed again. Joined edits have
+// fewer such pairs. A build flag may reach all functions, which counts more among few edits.
 const (
 	needlessPercent       = 3
 	needlessPercentOfSome = 15
 )
 
-// baseFlags are given to every build: the program is made in haste.
+// baseFlags are given to every build, to build quickly.
 var baseFlags = []string{"-ldflags=-s -w", "-gcflags=suite/...=-N -l -dwarf=false"}
 
-// The identities under which the program is run: its sources, and two that
-// miss edits.
+// The identities under which the program is run: its sources, and two that miss edits.
 const (
 	bySources  = "sources"
-	byConstant = "constant" // one version for ever
-	byOwnText  = "own text" // a version made of the function's own text
+	byConstant = "constant" // a version that never changes
+	byOwnText  = "own text" // a version computed from the function's own text
 )
 
 var identities = []string{bySources, byConstant, byOwnText}
 
-// A suite holds what all edits share.
+// A suite holds the state shared by all edits.
 type suite struct {
 	program tree
 	base    built
-	folders chan string // to build in; as many as builds may run at once
+	folders chan string // to build in; as many as builds may run concurrently
 
 	mu       sync.Mutex
 	count    map[string]int // of stale values, by identity
@@ -206,14 +199,14 @@ type suite struct {
 // A tree is a program: its files by name.
 type tree map[string]string
 
-// A built program has been run once on an empty cache folder, by each identity.
+// A built program has been run once on an empty cache directory, by each identity.
 type built struct {
 	binary string
 	caches map[string]string
 	lines  map[string]line
 }
 
-// A line is what the program says of one function.
+// A line is the program's output about one function.
 type line struct {
 	Name     string
 	Value    json.RawMessage
@@ -227,8 +220,7 @@ func (l line) stale() bool {
 	return l.Error == "" && !bytes.Equal(l.Value, l.Fresh)
 }
 
-// differs reports whether the function itself returns something else than it
-// did, as far as both are known.
+// differs reports whether the function itself now returns another value, as far as both are known.
 func (l line) differs(was line) bool {
 	const unknown = "null"
 	return string(l.Fresh) != unknown && string(was.Fresh) != unknown && !bytes.Equal(l.Fresh, was.Fresh)
@@ -257,7 +249,7 @@ func newSuite(t *testing.T) *suite {
 	return s
 }
 
-// fill builds a program and runs it on empty cache folders.
+// fill builds a program and runs it on empty cache directories.
 func (s *suite) fill(t *testing.T, program tree, e edit) built {
 	t.Helper()
 	b := built{binary: filepath.Join(t.TempDir(), "base"), caches: map[string]string{}}
@@ -272,7 +264,7 @@ func (s *suite) fill(t *testing.T, program tree, e edit) built {
 	return b
 }
 
-// try makes one edit and judges what comes of it.
+// try makes one edit and checks its results.
 func (s *suite) try(t *testing.T, e edit) {
 	before, base := s.program, s.base
 	if e.from != nil || e.fromFlags != nil || e.fromEnv != nil {
@@ -301,7 +293,7 @@ func (s *suite) try(t *testing.T, e edit) {
 	}
 }
 
-// judge holds the lines of the edited program against what the edit says.
+// judge compares the lines of the edited program with the edit's expectations.
 func (s *suite) judge(t *testing.T, e edit, before, after map[string]line) {
 	t.Helper()
 	reached, refused := set(e.reaches), set(e.refuses)
@@ -352,7 +344,7 @@ func (s *suite) judge(t *testing.T, e edit, before, after map[string]line) {
 	s.count[bySources] += stale
 }
 
-// judgeRefusal wants l refused, along the edit's path.
+// judgeRefusal checks that l is refused, with the edit's path.
 func (s *suite) judgeRefusal(t *testing.T, e edit, l line) {
 	t.Helper()
 	if l.Error == "" {
@@ -366,15 +358,14 @@ func (s *suite) judgeRefusal(t *testing.T, e edit, l line) {
 	}
 }
 
-// judgeBroken counts the stale values of an identity that is broken. One that
-// never changes must miss every change of a value.
+// judgeBroken counts the stale values of a broken identity. One that never changes must miss every change of a value.
 func (s *suite) judgeBroken(t *testing.T, e edit, identity string, before, after map[string]line) {
 	t.Helper()
 	refused := set(e.refuses)
 	stale := 0
 	for name, l := range after {
 		if refused[name] {
-			continue // differs by itself
+			continue // differs on its own
 		}
 		if l.stale() {
 			stale++
@@ -408,14 +399,14 @@ func (s *suite) report(t *testing.T) {
 		t.Errorf("more than %d %% of the functions that an edit does not reach are computed again", percent)
 	}
 	if s.pairs < len(edits)/2 {
-		return // only some of the edits were asked for
+		return // only some of the edits were requested
 	}
 	if s.count[byConstant] == 0 || s.count[byOwnText] == 0 {
 		t.Error("the suite finds nothing stale where the identity is broken")
 	}
 }
 
-// build builds a program in one of the folders, as many at once as there are.
+// build builds a program in one of the directories, as many concurrently as there are.
 func (s *suite) build(t *testing.T, program tree, e edit, binary string) {
 	t.Helper()
 	dir := <-s.folders
@@ -427,7 +418,7 @@ func (s *suite) build(t *testing.T, program tree, e edit, binary string) {
 	buildProgram(t, dir, binary, e.flags...)
 }
 
-// run runs the program on a cache folder and returns its lines by function.
+// run runs the program on a cache directory and returns its lines by function.
 func (s *suite) run(t *testing.T, binary, cache, versions string, env []string) map[string]line {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "-cache", cache, "-versions", versions)
@@ -449,8 +440,7 @@ func (s *suite) run(t *testing.T, binary, cache, versions string, env []string) 
 	return lines
 }
 
-// readTree reads the program. A go.mod is called go.mod.txt where it lies, or
-// its folder would not be a part of this module.
+// readTree reads the program. A go.mod is stored as go.mod.txt, or its directory would not be a part of this module.
 func readTree(t *testing.T, dir string) tree {
 	t.Helper()
 	program := tree{}
@@ -502,8 +492,8 @@ func copyFolder(t *testing.T, dir string) string {
 
 var declared = regexp.MustCompile(`lazy\.Func1\("(\w+)", (\w+)`)
 
-// versions writes the versions of an identity to a file and returns its name,
-// which is empty for the identity by sources.
+// versions writes the versions of an identity to a file and returns its name, which is empty for the identity by
+// sources.
 func versions(t *testing.T, program tree, identity string) string {
 	t.Helper()
 	if identity == bySources {
@@ -541,7 +531,7 @@ func (p tree) textOf(dir, function string) string {
 		files := token.NewFileSet()
 		f, err := parser.ParseFile(files, name, p[name], parser.SkipObjectResolution)
 		if err != nil {
-			continue // the compiler will say so, if it matters
+			continue // the compiler reports it, if it matters
 		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == function {

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// knownRefusals are the functions of the ten programs that are refused, with why.
-// None is known by the whole program.
+// knownRefusals are the functions of the ten programs that are refused, and why. None is identified by the whole
+// program.
 var knownRefusals = map[string]string{
 	"p02 eval":      "a table of functions, of which one hands out an error",
 	"p02 undefined": "the same",
@@ -48,9 +48,8 @@ var knownRefusals = map[string]string{
 	"p10 mandelbrot": "rightly: runtime.NumCPU",
 }
 
-// TestTenPrograms builds ten programs, as people write them, with copies of packages
-// of the standard library as packages of their own. Of their functions at least four
-// of five are known by their sources, and none is refused but those that are listed.
+// TestTenPrograms builds ten typical programs with copies of standard library packages as their own. At least four of
+// five functions are identified by their sources, and only the listed ones are refused.
 func TestTenPrograms(t *testing.T) {
 	if !testrand.All() {
 		t.Skip("ten programs are built: LARDER_SUITE=all does it")
@@ -94,8 +93,8 @@ func TestTenPrograms(t *testing.T) {
 	}
 }
 
-// copyPackages copies what copied.txt lists from the standard library: where to,
-// from where, files that are left out, and texts that are replaced.
+// copyPackages copies what copied.txt lists from the standard library: target, origin, excluded files, and text
+// replacements.
 func copyPackages(t *testing.T, dir string) {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join(dir, "copied.txt"))
@@ -147,7 +146,7 @@ func registerAll(t *testing.T, dir string) {
 	packages.write(t, dir)
 }
 
-// readGo reads the Go files below a folder that a build has.
+// readGo reads the Go files of a build below a directory.
 func readGo(t *testing.T, dir string) tree {
 	t.Helper()
 	files := tree{}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// What is handed to code that does not register may be written by it, and what comes
-// in from there may do anything: each case is a package with a function Area, in a
-// program with such a package, "x/u", or such a module, "dep.org/known".
+// TestCodeThatIsNotSeen checks that unregistered code may write its arguments, and that its results may do anything.
+// Each case is a package with a function Area, in a program with such a package, "x/u", or such a module,
+// "dep.org/known".
 func TestCodeThatIsNotSeen(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		refused    string // what the refusal says; "" for none
+		refused    string // words of the refusal; "" for none
 	}{
 		{"handed over", `IMPORT "x/u"; var v = new(int); func Tune() { u.W(v) }; func Area() int { return *v }`, "x/u.W"},
 		{"handed to a module", `IMPORT "dep.org/known"; var v = new(int); func Tune() { known.W(v) }; func Area() int { return *v }`, "dep.org/known.W"},
@@ -40,8 +40,8 @@ func TestCodeThatIsNotSeen(t *testing.T) {
 	}
 }
 
-// What is made of an input when the program starts, or once, is not known by the value
-// that the input has later.
+// TestMadeOfInputs checks that values computed from an input at startup, or once, are not identified by the later value
+// of the input.
 func TestMadeOfInputs(t *testing.T) {
 	const head = `package calc
 
@@ -90,7 +90,7 @@ var once sync.Once
 	}
 }
 
-// Larder copies what it is given and hands out, but for what has functions in it.
+// TestWhatIsLent checks that Larder copies arguments and results, except values that hold functions.
 func TestWhatIsLent(t *testing.T) {
 	const head = `package calc
 
@@ -134,8 +134,8 @@ func rows(int) *row { return r }
 	}
 }
 
-// TestCapturedCodeThatIsNotSeen: behind what a literal captures, or what makes it is
-// given, may be a type of a module whose sources nobody sees, as behind a parameter.
+// TestCapturedCodeThatIsNotSeen checks that captured values, or arguments of the enclosing function, may hold a type of
+// a module without visible sources, as parameters may.
 func TestCapturedCodeThatIsNotSeen(t *testing.T) {
 	const text = `package calc
 

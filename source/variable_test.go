@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// Whether a package variable is constant is proved or the function refused:
-// each case is a package with a function Area that reads a variable v.
+// TestVariables checks that a package variable is proved constant or the function refused. Each case is a package with a
+// function Area that reads a variable v.
 func TestVariables(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		refused    string // what the refusal says; "" for none
+		refused    string // words of the refusal; "" for none
 	}{
 		// Constant.
 		{"a number", `var v = 3; func Area() int { return v }`, ""},
@@ -459,8 +459,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// testVariable identifies Area in a package of one line, and wants it to be refused
-// with some words, or not.
+// testVariable identifies Area in a package of one line, and checks whether it is refused with some words.
 func testVariable(t *testing.T, line, refused string) {
 	text := "package calc\n\nimport \"embed\"\n"
 	parts := strings.Split(line, "; ")

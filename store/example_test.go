@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A store keeps records under keys, and lends keys to whoever computes them.
+// A store holds records under keys, and leases keys to the callers that compute them.
 func Example() {
 	ctx := context.Background()
 	var s store.Store = memory.New(memory.Options{})
@@ -21,7 +21,7 @@ func Example() {
 	}
 	_, err = s.Get(ctx, a.Key())
 	fmt.Println(errors.Is(err, store.ErrNotFound))
-	release, err := s.Lease(ctx, a.Key()) // nobody else computes it now
+	release, err := s.Lease(ctx, a.Key()) // no other process computes it now
 	if err != nil {
 		panic(err)
 	}

@@ -20,11 +20,10 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// most is by how many levels a colour may differ between decoders: see
-// docs/reference/file-formats.md.
+// most is the number of levels by which a colour may differ between decoders: see docs/reference/file-formats.md.
 const most = 3
 
-// library returns what reads a format, or skips the test. Codecs stay without it.
+// library returns the library of a format, or skips the test. Codecs stay without it.
 func library(t testing.TB, format string) codec.Library {
 	t.Helper()
 	for _, f := range formats {
@@ -93,8 +92,7 @@ func farthest(t testing.TB, a, b image.Image) int {
 	return d
 }
 
-// TestLibrariesSeeTheSame: what both decoders read has one type, size and number
-// of channels, and pixels that differ by little.
+// TestLibrariesSeeTheSame checks that both decoders give one type, size and number of channels, and similar pixels.
 func TestLibrariesSeeTheSame(t *testing.T) {
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {
@@ -133,9 +131,8 @@ func extensionOf(format string) string {
 	return format
 }
 
-// TestLibrariesWriteTheSame: what libraries write has the header that package codec
-// gives it, and pixels as near to what they were, but for a tenth; equal images become equal bytes, also of
-// a part of an image.
+// TestLibrariesWriteTheSame checks that libraries write the header that package codec writes, and pixels as close to the
+// original up to a tenth. Equal images, or parts of images, give equal bytes.
 func TestLibrariesWriteTheSame(t *testing.T) {
 	l := library(t, "jpeg")
 	c, _ := codec.ByExtension("jpeg")
@@ -183,8 +180,8 @@ func TestLibrariesWriteTheSame(t *testing.T) {
 	}
 }
 
-// TestLibrariesReduce: what a library reads at a part of the size has that size and is
-// near the means of the pixels; and damage it leaves to the codec.
+// TestLibrariesReduce checks that a library reduces to the right size, close to the means of the pixels, and leaves
+// damaged files to the codec.
 func TestLibrariesReduce(t *testing.T) {
 	l := library(t, "jpeg")
 	c, _ := codec.ByExtension("jpg")
@@ -238,8 +235,8 @@ func TestLibrariesReduce(t *testing.T) {
 	}
 }
 
-// TestLentIsTheSame: what is lent is what is decoded or reduced, and has no pixels any more
-// once it was given back.
+// TestLentIsTheSame checks that a borrowed image equals the decoded or reduced one, and has no pixels after it is
+// returned.
 func TestLentIsTheSame(t *testing.T) {
 	l := library(t, "jpeg")
 	read := 0
@@ -273,8 +270,7 @@ func TestLentIsTheSame(t *testing.T) {
 	}
 }
 
-// TestLentToMany: an image that is lent stays what it is until it is given back, whatever
-// others are lent meanwhile.
+// TestLentToMany checks that a borrowed image stays unchanged until it is returned, whatever others borrow.
 func TestLentToMany(t *testing.T) {
 	l := library(t, "jpeg")
 	type file struct {
@@ -319,7 +315,7 @@ func TestLentToMany(t *testing.T) {
 	wait.Wait()
 }
 
-// partOf is the lower right of an image.
+// partOf returns the lower right part of an image.
 func partOf(img image.Image) image.Image {
 	b := img.Bounds()
 	b.Min = image.Pt(b.Dx()/3, b.Dy()/4)
@@ -328,7 +324,7 @@ func partOf(img image.Image) image.Image {
 	}).SubImage(b)
 }
 
-// tables are those by which a JPEG is quantized.
+// tables returns the quantization tables of a JPEG.
 func tables(b []byte) (all []byte) {
 	for at := 2; at+4 < len(b) && b[at+1] != 0xda; {
 		n := 2 + int(b[at+2])<<8 + int(b[at+3])
@@ -357,7 +353,7 @@ func meanBetween(t testing.TB, a, b image.Image) float64 {
 	return float64(sum) / float64(len(x.Data))
 }
 
-// TestInksAreLeftToTheCodec: libraries have no such images.
+// TestInksAreLeftToTheCodec checks images that libraries do not support.
 func TestInksAreLeftToTheCodec(t *testing.T) {
 	l := library(t, "jpeg")
 	c, _ := codec.ByExtension("jpeg")
@@ -371,9 +367,8 @@ func TestInksAreLeftToTheCodec(t *testing.T) {
 	}
 }
 
-// TestDamageIsLeftToTheCodec cuts files off and changes bytes: what the library
-// reads then is of the size that the header says, and of what was cut off it reads
-// nothing.
+// TestDamageIsLeftToTheCodec truncates files and changes bytes: results of the library have the size of the header, and
+// truncated files are not read.
 func TestDamageIsLeftToTheCodec(t *testing.T) {
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {
@@ -383,7 +378,7 @@ func TestDamageIsLeftToTheCodec(t *testing.T) {
 					cut := bytes.Clone(b[:random.IntN(len(b)*9/10)])
 					if config, ok := configOf(t, cut); ok {
 						if _, err := own(t, f.name, cut); err == nil {
-							continue // what was cut off was no pixels
+							continue // no pixels were cut off
 						}
 						if _, ok := l.Decode(cut, config); ok {
 							t.Fatalf("%s is read from %d of %d bytes", name, len(cut), len(b))
@@ -402,7 +397,7 @@ func TestDamageIsLeftToTheCodec(t *testing.T) {
 	}
 }
 
-// checkSizes has a library decode anything.
+// checkSizes has a library decode arbitrary input.
 func checkSizes(t testing.TB, l codec.Library, b []byte) {
 	t.Helper()
 	config, ok := configOf(t, b)
@@ -419,7 +414,7 @@ func checkSizes(t testing.TB, l codec.Library, b []byte) {
 	}
 }
 
-// TestManyScans: a small file cannot keep a library busy for ever.
+// TestManyScans checks that a small file cannot keep a library busy forever.
 func TestManyScans(t *testing.T) {
 	l := library(t, "jpeg")
 	for name, b := range corpus(t, "jpg") {
@@ -440,7 +435,7 @@ func TestManyScans(t *testing.T) {
 	t.Error("the corpus has no progressive file")
 }
 
-// FuzzWebP decodes anything.
+// FuzzWebP decodes arbitrary input.
 func FuzzWebP(f *testing.F) {
 	l := library(f, "webp")
 	for _, b := range corpus(f, "webp") {
@@ -449,7 +444,7 @@ func FuzzWebP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { checkSizes(t, l, b) })
 }
 
-// FuzzJPEG decodes anything.
+// FuzzJPEG decodes arbitrary input.
 func FuzzJPEG(f *testing.F) {
 	l := library(f, "jpeg")
 	for _, b := range corpus(f, "jpg") {
@@ -463,8 +458,7 @@ func FuzzJPEG(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { checkSizes(t, l, b) })
 }
 
-// TestWithoutLibraries: a machine that lacks one reads its format all the same,
-// unless it was asked for.
+// TestWithoutLibraries checks that a format is read without its library, unless the library is required.
 func TestWithoutLibraries(t *testing.T) {
 	all := formats
 	defer func() { formats = all }()

@@ -9,14 +9,14 @@ import (
 	"github.com/larder-data/larder/lazy/lazytest"
 )
 
-// tb is the testing.TB of the test that Pin is called from; here it prints.
+// tb represents the testing.TB of the calling test; here it prints.
 type tb struct{ testing.TB }
 
 func (tb) Helper()                           {}
 func (tb) Context() context.Context          { return context.Background() }
 func (tb) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// A value that comes out as it was pinned passes; one that does not is named.
+// A value that matches its pin passes; one that does not is named.
 func ExamplePin() {
 	half := lazy.Func1("half", func(_ context.Context, x int) (int, error) {
 		return x / 2, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// answers opens a file of seven bytes at a server, and reads two bytes from its fourth on.
+// answers opens a file of seven bytes on a server, and reads two bytes from its fourth on.
 func answers(t *testing.T, answer http.HandlerFunc) (*place.File, string, error) {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -26,7 +26,7 @@ func answers(t *testing.T, answer http.HandlerFunc) (*place.File, string, error)
 	return f, string(b), err
 }
 
-// part sends what is asked for of "content", with a Content-Range as format says.
+// part sends the requested part of "content", with a Content-Range in the given format.
 func part(w http.ResponseWriter, r *http.Request, format string) {
 	var first, last int
 	if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); err != nil {
@@ -40,7 +40,7 @@ func part(w http.ResponseWriter, r *http.Request, format string) {
 	_, _ = io.WriteString(w, "content"[first:last+1])
 }
 
-// TestAnswers: ranges are written in several ways, and what is missing is said.
+// TestAnswers checks that several spellings of ranges are accepted, and that missing parts are reported.
 func TestAnswers(t *testing.T) {
 	for _, format := range []string{"bytes %d-%d/7", "Bytes  %d-%d/7", " bytes %d-%d / 7"} {
 		if f, b, err := answers(t, func(w http.ResponseWriter, r *http.Request) { part(w, r, format) }); err != nil || b != "te" || f.Size != 7 {
@@ -65,13 +65,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestWithoutLength: a small file that comes as a whole, and without its size, is counted.
+// TestWithoutLength checks that the size of a small file sent whole without its size is counted.
 func TestWithoutLength(t *testing.T) {
 	of := func(size int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Etag", `"1"`)
 			_, _ = io.WriteString(w, "cont")
-			w.(http.Flusher).Flush() // so that it comes in chunks
+			w.(http.Flusher).Flush() // sends it in chunks
 			_, _ = io.WriteString(w, "ent"+strings.Repeat(" ", size-7))
 		}
 	}
@@ -83,7 +83,8 @@ func TestWithoutLength(t *testing.T) {
 	}
 }
 
-// TestClocks: without the time of the server, a file is left alone for long by that of this machine.
+// TestClocks checks that, without the server's time, this machine's clock decides whether a file is
+// old enough to be trusted.
 func TestClocks(t *testing.T) {
 	for ago, want := range map[time.Duration]bool{time.Hour: false, 24 * time.Hour: true, -24 * time.Hour: false} {
 		f, _, err := answers(t, func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +98,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestLocation: a server that sends on to what is no URL is not quoted.
+// TestLocation checks that an invalid redirect URL is not quoted.
 func TestLocation(t *testing.T) {
 	for _, to := range []string{"http://cdn.example/%zz?X-Amz-Signature=hunter2", "/%zz?hunter2", "http://u:hunter2@h:x/"} {
 		_, _, err := answers(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -9,7 +9,7 @@ import (
 // ParseRange reads a Content-Range.
 var ParseRange = parseRange
 
-// Trusting returns a driver that trusts whom a client of a test trusts.
+// Trusting returns a driver with the trusted certificates of a test's client.
 func Trusting(c *http.Client) place.Driver {
 	own := newClient()
 	own.Transport = c.Transport

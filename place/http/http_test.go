@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestConform: the driver is what package place expects.
+// TestConform checks that the driver does what package place expects.
 func TestConform(t *testing.T) {
 	s := placetest.Serve(t)
 	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Store: func(_ *testing.T, name string, content []byte) string {
@@ -21,7 +21,7 @@ func TestConform(t *testing.T) {
 	}})
 }
 
-// TestOutOfHTTPS: who asked in secret is not sent on to where others read along.
+// TestOutOfHTTPS checks that a redirect from HTTPS to HTTP is refused.
 func TestOutOfHTTPS(t *testing.T) {
 	s := placetest.Serve(t)
 	safe := httptest.NewTLSServer(http.RedirectHandler(s.Put("a", []byte("content")), http.StatusFound))
@@ -38,7 +38,7 @@ func TestOutOfHTTPS(t *testing.T) {
 	}
 }
 
-// FuzzContentRange: what is read of any text is what would be written of it.
+// FuzzContentRange checks that what is read from any string matches what would be written.
 func FuzzContentRange(f *testing.F) {
 	for _, text := range []string{"bytes 0-99/1000", "bytes */0", "bytes 0-0/*", "bytes 9223372036854775807-1/9223372036854775808", "bytes -1-2/3", ""} {
 		f.Add(text)
@@ -52,7 +52,7 @@ func FuzzContentRange(f *testing.F) {
 			t.Errorf("%q: %d, %d, %d", text, first, last, size)
 		}
 		all := fmt.Sprint(size)
-		if size < 0 { // which is not known
+		if size < 0 { // which is unknown
 			all = "*"
 		}
 		again, lastAgain, sizeAgain, ok := driver.ParseRange(fmt.Sprintf("bytes %d-%d/%s", first, last, all))

@@ -31,14 +31,14 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// gateway starts a server of S3 over a folder, and returns a client of it.
+// gateway starts an S3 server over a directory, and returns a client of it.
 func gateway(t *testing.T) *minio.Client {
 	t.Helper()
 	c, _ := gatewayAt(t)
 	return c
 }
 
-// gatewayAt is gateway, and returns the address, too.
+// gatewayAt is like gateway, and returns the address, too.
 func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 	t.Helper()
 	program, err := exec.LookPath(cmp.Or(os.Getenv("LARDER_VERSITYGW"), "versitygw"))
@@ -79,7 +79,7 @@ func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 	return c, address
 }
 
-// TestConformPutAtAServer: so it is with a real server, which looks at signatures.
+// TestConformPutAtAServer does the same with a real server, which verifies signatures.
 func TestConformPutAtAServer(t *testing.T) {
 	c, address := gatewayAt(t)
 	ctx := context.WithoutCancel(t.Context())
@@ -111,8 +111,7 @@ func TestConformPutAtAServer(t *testing.T) {
 	})
 }
 
-// TestPutKeepsOldVersions: in a bucket that keeps them, what is replaced or removed stays as an
-// old one.
+// TestPutKeepsOldVersions checks that a versioned bucket keeps replaced and removed objects as old versions.
 func TestPutKeepsOldVersions(t *testing.T) {
 	c := gateway(t)
 	ctx := context.WithoutCancel(t.Context())
@@ -146,7 +145,7 @@ func TestPutKeepsOldVersions(t *testing.T) {
 	}
 }
 
-// answers waits until somebody listens at an address.
+// answers waits until a server listens on an address.
 func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Buffer) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -175,7 +174,7 @@ func put(t *testing.T, c *minio.Client, key string, content []byte) {
 	}
 }
 
-// TestServer: what is read from a real server is what lies there, in the version that was opened.
+// TestServer checks that reads from a real server return the version that was opened.
 func TestServer(t *testing.T) {
 	c := gateway(t)
 	ctx := context.WithoutCancel(t.Context())
@@ -222,7 +221,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestOldVersions: in a bucket that keeps them, a file goes on to be read as it was.
+// TestOldVersions checks that an open file in a versioned bucket is still read as it was.
 func TestOldVersions(t *testing.T) {
 	c := gateway(t)
 	ctx := context.WithoutCancel(t.Context())
@@ -248,8 +247,7 @@ func TestOldVersions(t *testing.T) {
 	}
 }
 
-// TestArchivesInAFolder: archives of a folder are one dataset, of which samples are read where
-// they lie.
+// TestArchivesInAFolder checks that the archives of a directory are one dataset, whose samples are read in place.
 func TestArchivesInAFolder(t *testing.T) {
 	c := gateway(t)
 	if err := c.MakeBucket(context.WithoutCancel(t.Context()), "bucket", minio.MakeBucketOptions{}); err != nil {

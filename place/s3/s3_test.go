@@ -32,7 +32,7 @@ func read(t *testing.T, f *place.File, at, n int64) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// service has s3:// lead to a server that looks at no signatures.
+// service redirects s3:// to a server that ignores signatures.
 func service(t *testing.T) *placetest.Server {
 	s := placetest.Serve(t)
 	t.Setenv("AWS_ENDPOINT_URL_S3", s.URL)
@@ -41,7 +41,7 @@ func service(t *testing.T) *placetest.Server {
 	return s
 }
 
-// TestFaults: what goes wrong once is tried again, and what is read is of one version.
+// TestFaults checks that a single failure is tried again, and that all data is of one version.
 func TestFaults(t *testing.T) {
 	s := service(t)
 	want := content(200_000)
@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestConform: the driver is what package place expects.
+// TestConform checks that the driver does what package place expects.
 func TestConform(t *testing.T) {
 	s := service(t)
 	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Store: func(_ *testing.T, name string, content []byte) string {
@@ -93,7 +93,7 @@ func TestConform(t *testing.T) {
 	}})
 }
 
-// TestConformPut: so it is where it writes.
+// TestConformPut does the same for writes.
 func TestConformPut(t *testing.T) {
 	s, o := placetest.S3(t)
 	placetest.ConformPut(t, placetest.Service{
@@ -105,7 +105,7 @@ func TestConformPut(t *testing.T) {
 	})
 }
 
-// TestRefused: what cannot be read is said so, and no secret with it.
+// TestRefused checks that unreadable objects are reported, without secrets.
 func TestRefused(t *testing.T) {
 	s := service(t)
 	s.Put("bucket/a", []byte("content"))
@@ -134,7 +134,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNamesOfObjects: an object is read by its own name, and never another one in its place.
+// TestNamesOfObjects checks that an object is read by its exact name, and never another in its place.
 func TestNamesOfObjects(t *testing.T) {
 	s := service(t)
 	s.Put("bucket/n/a", []byte("another one"))

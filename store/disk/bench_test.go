@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// What mapping is measured against: the same bytes read into memory.
+// BenchmarkReadFile1MiB reads the same bytes into memory, for comparison with mapping.
 func BenchmarkReadFile1MiB(b *testing.B) {
 	s := open(b, Options{Dir: b.TempDir()})
 	payload := storetest.Payload(1, 1<<20)
@@ -82,8 +82,7 @@ func BenchmarkPutBlob1MiB(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall is what small results cost, by themselves and in groups, each:
-// an operation is one record.
+// BenchmarkSmall measures small results, one record per operation, written separately and in groups.
 func BenchmarkSmall(b *testing.B) {
 	const many = 256
 	puts := map[string]func(*Store, []store.Record) error{
@@ -162,9 +161,8 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// BenchmarkPutAtCap puts blocks as those of files at URLs, by many at once, into a store that is
-// at its cap, where a part of what is read is found and used again. What is reported besides is how
-// often it waits for the medium, the longest Put, and by how much the folder was above its cap at most.
+// BenchmarkPutAtCap puts blocks concurrently into a full store, as for files at URLs. A part of the reads are hits. It
+// also reports the waits for the medium, the longest Put, and the largest excess over the limit.
 func BenchmarkPutAtCap(b *testing.B) {
 	for _, limit := range []int64{8 << 20, 128 << 20, -1} {
 		b.Run(fmt.Sprintf("limit=%dMiB", limit>>20), func(b *testing.B) { benchmarkPutAtCap(b, limit) })
@@ -217,7 +215,7 @@ func benchmarkPutAtCap(b *testing.B, limit int64) {
 	}
 }
 
-// most makes of a number the greater one of it and n.
+// most raises a number to n if it is lower.
 func most(of *atomic.Int64, n int64) {
 	for old := of.Load(); old < n && !of.CompareAndSwap(old, n); old = of.Load() {
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// TestEqualPayloadsAreOneFile puts payloads of one piece and of several, each
-// twice: the second is there already, however much of it was written before that
-// was known.
+// TestEqualPayloadsAreOneFile puts payloads of one piece and of several twice. The second is stored already, however
+// much of it was written before that is known.
 func TestEqualPayloadsAreOneFile(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir, BlobBytes: 1 << 10})

@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// TestFingerprintIsNoKey: two keys of one fingerprint are told apart.
+// TestFingerprintIsNoKey checks that two keys with one fingerprint are distinguished.
 func TestFingerprintIsNoKey(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	if err := s.Put(t.Context(), record(1)); err != nil {
@@ -42,7 +42,7 @@ func TestFingerprintIsNoKey(t *testing.T) {
 	}
 }
 
-// Nor is that of a record in a group.
+// TestFingerprintIsNoKeyInGroups does the same for a record in a group.
 func TestFingerprintIsNoKeyInGroups(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	putMany(t, s, similarFrom(0, 10))
@@ -63,8 +63,7 @@ func TestFingerprintIsNoKeyInGroups(t *testing.T) {
 	}
 }
 
-// TestHeaderIsWholeOrNothing changes each byte of a header: the record is as
-// it was, in all that is said of it, or it is not there.
+// TestHeaderIsWholeOrNothing changes each byte of a header: the record must be unchanged or missing.
 func TestHeaderIsWholeOrNothing(t *testing.T) {
 	for _, want := range []store.Record{
 		{Key: storetest.Key(1), Type: 7, Cost: time.Hour, Created: time.Unix(1e9, 0), Payload: []byte("value")},
@@ -108,8 +107,7 @@ func TestHeaderIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// TestProvenanceIsChecked: what a result was made from is told right or not at
-// all.
+// TestProvenanceIsChecked checks that provenance is returned correctly or not at all.
 func TestProvenanceIsChecked(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: []byte("value"), Provenance: []byte("provenance")}); err != nil {
@@ -129,8 +127,7 @@ func TestProvenanceIsChecked(t *testing.T) {
 	}
 }
 
-// TestDamagedIndexCostsNothing: what a damaged index says is not believed, and
-// the pack is read instead.
+// TestDamagedIndexCostsNothing checks that a damaged index is rejected, and the pack is read instead.
 func TestDamagedIndexCostsNothing(t *testing.T) {
 	dir := sample(t)
 	if err := os.Remove(filepath.Join(dir, mergedFile)); err != nil { // or no other would be read
@@ -140,7 +137,7 @@ func TestDamagedIndexCostsNothing(t *testing.T) {
 	if err != nil || len(indexes) == 0 {
 		t.Fatal(indexes, err)
 	}
-	for at := range 2 * format.EntrySize { // the header is as long
+	for at := range 2 * format.EntrySize { // the header has the same length
 		for _, path := range indexes {
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -163,8 +160,8 @@ func TestDamagedIndexCostsNothing(t *testing.T) {
 	}
 }
 
-// TestMovedRecordsAreChecked: a record that is moved to another pack gets a new
-// checksum there, so a damaged one must not be moved.
+// TestMovedRecordsAreChecked checks that a damaged record is not moved to another pack, where it would get a new
+// checksum.
 func TestMovedRecordsAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
@@ -205,8 +202,7 @@ func TestMovedRecordsAreChecked(t *testing.T) {
 	}
 }
 
-// TestCloseMakesRoom: a run that ends with the write that was one too many
-// leaves no more than the cap.
+// TestCloseMakesRoom checks that a run that exceeds the limit with its last write leaves no more than the limit.
 func TestCloseMakesRoom(t *testing.T) {
 	for range 5 {
 		o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
@@ -226,7 +222,7 @@ func TestCloseMakesRoom(t *testing.T) {
 	}
 }
 
-// hooked is a context that does something when it is asked whether it has ended.
+// hooked is a context that calls a function when its Err is called.
 type hooked struct {
 	context.Context
 	do func()
@@ -237,8 +233,7 @@ func (h hooked) Err() error {
 	return h.Context.Err()
 }
 
-// fill puts records from the given one on, of 10 KB each, until there is more
-// than the cap.
+// fill puts records of 10 KB each, from the given one on, until the limit is exceeded.
 func fill(t *testing.T, s *Store, from int) {
 	t.Helper()
 	for i := from; s.room.held.Load() <= s.limit; i++ {
@@ -246,7 +241,7 @@ func fill(t *testing.T, s *Store, from int) {
 	}
 }
 
-// wantWithin looks at what a closed store left.
+// wantWithin checks the size left by a closed store.
 func wantWithin(t *testing.T, o Options) {
 	t.Helper()
 	u, err := open(t, o).Usage(t.Context())
@@ -255,7 +250,7 @@ func wantWithin(t *testing.T, o Options) {
 	}
 }
 
-// What is put while records are evicted is not among what had to be left.
+// TestCloseEvictsWhatCameDuringAnEviction checks that Close evicts records that were put during an eviction.
 func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s := open(t, o)
@@ -290,7 +285,7 @@ func evicted(s *Store) {
 	}
 }
 
-// An eviction that was left to another process is not taken for done.
+// TestCloseEvictsWhatAnotherProcessDidNot checks that Close does not rely on an eviction left to another process.
 func TestCloseEvictsWhatAnotherProcessDidNot(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s, other := open(t, o), open(t, o)
@@ -307,7 +302,7 @@ func TestCloseEvictsWhatAnotherProcessDidNot(t *testing.T) {
 	wantWithin(t, o)
 }
 
-// Where nearly all is pinned, Close evicts the rest.
+// TestCloseEvictsWhatIsNotPinned checks that Close evicts the rest where nearly everything is pinned.
 func TestCloseEvictsWhatIsNotPinned(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s := open(t, o)
@@ -327,7 +322,7 @@ func TestCloseEvictsWhatIsNotPinned(t *testing.T) {
 	wantWithin(t, o)
 }
 
-// What is no record counts, too.
+// TestCloseCountsAllFiles checks that files that hold no records count, too.
 func TestCloseCountsAllFiles(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s := open(t, o)

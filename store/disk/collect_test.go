@@ -20,8 +20,8 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// Records used within the last hours outlive those that were not, whatever
-// the order in which they were written.
+// TestEvictionOrder checks that records used within the last hours outlive others, whatever the order in which they were
+// written.
 func TestEvictionOrder(t *testing.T) {
 	for _, blobBytes := range []int64{1 << 20, 1000} {
 		t.Run(fmt.Sprint("blobs from ", blobBytes), func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestCapIsKeptUnderContinuousWriting(t *testing.T) {
 	}
 }
 
-// Where everything is pinned, Puts go on and do not collect each time.
+// TestPinnedBeyondTheCap checks that Puts continue if everything is pinned, without an eviction each time.
 func TestPinnedBeyondTheCap(t *testing.T) {
 	o := small(t.TempDir())
 	o.MaxBytes = 100_000
@@ -172,7 +172,7 @@ func TestPinnedBeyondTheCap(t *testing.T) {
 	}
 }
 
-// An eviction must not bring an older record of the key back.
+// TestEvictionDoesNotResurrect checks that an eviction never exposes an older record of the key.
 func TestEvictionDoesNotResurrect(t *testing.T) {
 	dir := t.TempDir()
 	var stores []*Store
@@ -201,7 +201,7 @@ func TestEvictionDoesNotResurrect(t *testing.T) {
 	}
 }
 
-// A blob that Collect finds unreferenced may get a record at that moment.
+// TestSweepBesidePutOfTheSameBlob checks that a blob that Collect finds unreferenced may get a record at that moment.
 func TestSweepBesidePutOfTheSameBlob(t *testing.T) {
 	dir := t.TempDir()
 	o := small(dir)
@@ -258,7 +258,7 @@ func TestEqualPayloadsShareABlob(t *testing.T) {
 	}
 }
 
-// Readers that know the old packs go on while another process rewrites them.
+// TestReadersDuringCollect checks that readers of the old packs continue while another process rewrites them.
 func TestReadersDuringCollect(t *testing.T) {
 	dir := t.TempDir()
 	o := small(dir)
@@ -299,9 +299,8 @@ func TestReadersDuringCollect(t *testing.T) {
 	}
 }
 
-// TestManyWritersKeepTheCap: however many put at once, and however much each, there is little more
-// than the cap: what comes between two evictions, a pack whose records are being moved, and what is
-// no record.
+// TestManyWritersKeepTheCap checks that concurrent writers hardly exceed the limit. The excess is what is put between
+// two evictions, a pack whose records are being moved, and files without records.
 func TestManyWritersKeepTheCap(t *testing.T) {
 	for _, of := range []struct{ writers, records, bytes int }{{32, 1, 100_000}, {16, 20, 20_000}, {32, 1, 10_000}} {
 		t.Run(fmt.Sprintf("%+v", of), func(t *testing.T) {
@@ -341,7 +340,7 @@ func TestManyWritersKeepTheCap(t *testing.T) {
 	}
 }
 
-// filesIn is how many bytes files in a folder have, which come and go.
+// filesIn returns the bytes of the files in a directory, which may change during the walk.
 func filesIn(t *testing.T, folder string) (bytes int64) {
 	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && e.IsDir() {
@@ -364,8 +363,7 @@ func filesIn(t *testing.T, folder string) (bytes int64) {
 	return bytes
 }
 
-// TestShortRunsKeepTheCap: runs that end as soon as they have put something do
-// not leave more behind each time.
+// TestShortRunsKeepTheCap checks that runs that end right after a put do not leave more behind each time.
 func TestShortRunsKeepTheCap(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	for run := range 30 {

@@ -22,8 +22,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// appendForever puts records from a number on, so many at once, and prints each number
-// after its Put returned.
+// appendForever puts records from a number on, in batches, and prints each number after its Put returned.
 func appendForever(s *Store, args []string) error {
 	var from, each int
 	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &each); err != nil {
@@ -53,9 +52,9 @@ type crash struct {
 	hit    map[int]bool // records that damage may have lost
 }
 
-// TestCrashesLoseNothingElse kills writers at any moment, and cuts, lengthens and empties
-// their packs in any place: what was acknowledged and not hit is there, what was hit is
-// right or missing, and who opens the store reads what there is.
+// TestCrashesLoseNothingElse kills writers at any moment, and truncates, extends and empties their packs. Acknowledged
+// records outside the damage must exist, and damaged ones be right or missing. Opening the store reads only existing
+// data.
 func TestCrashesLoseNothingElse(t *testing.T) {
 	chance := testrand.Chance(t)
 	for range testrand.Rounds(3, 200) {
@@ -99,7 +98,7 @@ func (c *crash) write() {
 	c.say("%d records, %d at once", c.acked, each)
 }
 
-// damage does some to a pack, and notes which records it hits.
+// damage damages a pack, and records which records it hits.
 func (c *crash) damage() {
 	packs, err := filepath.Glob(filepath.Join(c.dir, medium.Packs, "*"+packSuffix))
 	if err != nil || len(packs) == 0 {
@@ -154,7 +153,7 @@ func (c *crash) damage() {
 	}
 }
 
-// check reads all that was acknowledged, and puts what was lost again.
+// check reads all acknowledged records, and puts the lost ones again.
 func (c *crash) check() {
 	real := int64(0)
 	for _, path := range files(c.t, c.dir) {

@@ -33,7 +33,7 @@ const sampleRecords = 40
 
 var sampleManifest = store.Manifest{Name: "m", Pinned: true, Time: time.Unix(1e9, 0), Note: []byte("note"), Keys: []key.Key{storetest.Key(1), storetest.Key(2)}}
 
-// sample fills a folder with everything a store can hold.
+// sample fills a directory with everything a store can hold.
 func sample(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -44,7 +44,7 @@ func sample(t *testing.T) (dir string) {
 	for i := range sampleRecords / 2 {
 		mustPut(t, s, record(i))
 	}
-	for i := sampleRecords / 2; i < sampleRecords; i += 10 { // those that are small in groups
+	for i := sampleRecords / 2; i < sampleRecords; i += 10 { // the small ones in groups
 		putMany(t, s, recordsFrom(i, 10))
 	}
 	if groups, _ := groupsIn(t, s); groups < 3 {
@@ -78,7 +78,7 @@ func files(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// copyFolder copies a folder, and which packs are sealed.
+// copyFolder copies a directory, and which packs are sealed.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -96,8 +96,8 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// TestDamageIsAMiss does every harm there is to a folder, one at a time and some
-// with another one: a read gives the right record or none, and the store goes on.
+// TestDamageIsAMiss damages a directory in every way, singly and in some pairs: a read returns the right record or none,
+// and the store continues.
 func TestDamageIsAMiss(t *testing.T) {
 	dir := sample(t)
 	chance, sound, all := testrand.Chance(t), corrupt.Remember(t, dir), corrupt.Each(t, dir)
@@ -118,8 +118,7 @@ func TestDamageIsAMiss(t *testing.T) {
 	}
 }
 
-// checkDamaged reads everything in a damaged folder and writes anew what was
-// lost. It returns the number of records lost.
+// checkDamaged reads everything in a damaged directory and rewrites the lost records. It returns their number.
 func checkDamaged(t *testing.T, dir, what string) (lost int) {
 	t.Helper()
 	s, err := Open(small(dir))
@@ -180,7 +179,8 @@ func checkDamaged(t *testing.T, dir, what string) (lost int) {
 	return lost
 }
 
-// One bad header costs the records it hit, and the pack goes on after it.
+// TestBadHeaderCostsOneRecord checks that a bad header loses only the records it hit, and that the pack continues after
+// it.
 func TestBadHeaderCostsOneRecord(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
@@ -245,7 +245,7 @@ func TestDamageIsReportedOnce(t *testing.T) {
 	}
 }
 
-// A pack kept as a payload holds bytes that look like records.
+// TestPayloadIsNeverTakenForRecords stores a pack as a payload, whose bytes look like records.
 func TestPayloadIsNeverTakenForRecords(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: []byte("stale")}); err != nil {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// quiet is for tests that cause damage.
+// quiet is the logger of tests that cause damage.
 var quiet = slog.New(slog.DiscardHandler)
 
 // open opens a store that is closed with the test.
@@ -56,7 +56,7 @@ func folders(o Options) storetest.Medium {
 
 func TestConformance(t *testing.T) { storetest.Run(t, folders(Options{})) }
 
-// Small packs and blobs are finished, adopted, moved and swept all the time.
+// TestConformanceSmall uses small packs and blobs, which are finished, adopted, moved and swept all the time.
 func TestConformanceSmall(t *testing.T) {
 	storetest.Run(t, folders(Options{PackBytes: 4096, BlobBytes: 2000, MaxBytes: -1}))
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// perPack is how many records of ten kilobytes lie in a pack of scattered.
+// perPack is the number of ten-kilobyte records per pack of scattered.
 const perPack = 12
 
-// scattered opens a store that holds what it may, in packs, where records for which cheap says so cost
-// least to make. Nothing is evicted by itself.
+// scattered opens a full store of packs in which the records chosen by cheap have the lowest cost. Nothing is evicted
+// automatically.
 func scattered(t *testing.T, fail medium.Fail, cheap func(pack, i int) bool) (s *Store, packs []string) {
 	t.Helper()
 	s, err := openOn(Options{Dir: t.TempDir(), MaxBytes: 2_000_000, PackBytes: 125_000}, fail)
@@ -48,7 +48,7 @@ func scattered(t *testing.T, fail medium.Fail, cheap func(pack, i int) bool) (s 
 	return s, packs
 }
 
-// holding measures how many bytes there are.
+// holding returns the number of bytes in the store.
 func holding(t *testing.T, s *Store) int64 {
 	t.Helper()
 	n, err := s.measure()
@@ -58,8 +58,8 @@ func holding(t *testing.T, s *Store) int64 {
 	return n
 }
 
-// TestEvictionLeavesWhatIsMostlyAlive: what is dead between records that stay is not won back by
-// moving these, as long as half of what is wanted comes free. Who collects gets all.
+// TestEvictionLeavesWhatIsMostlyAlive checks that an eviction does not move records only to reclaim dead bytes between
+// them, if it frees half of the wanted bytes without. Collect frees all.
 func TestEvictionLeavesWhatIsMostlyAlive(t *testing.T) {
 	s, packs := scattered(t, nil, func(pack, i int) bool { return pack == 0 && i > 1 || i == 0 })
 	if held := holding(t, s); held < s.limit-s.limit/20 {
@@ -83,10 +83,10 @@ func TestEvictionLeavesWhatIsMostlyAlive(t *testing.T) {
 	}
 }
 
-// best is how many records of each pack are worth most.
+// best returns the number of records with the highest value in each pack.
 const best = 3
 
-// holdsBest reports whether such a record is known to be in a pack.
+// holdsBest reports whether a pack is known to hold such a record.
 func holdsBest(s *Store, path string) bool {
 	for i := range 16 * perPack {
 		_, p, ok := s.index.find(format.Fingerprint(storetest.Key(i)))
@@ -97,10 +97,10 @@ func holdsBest(s *Store, path string) bool {
 	return false
 }
 
-// TestEvictionIsSafeInFewWaits: no pack goes before what moved out of it is safe, and the medium is
-// not waited for with each pack that goes.
+// TestEvictionIsSafeInFewWaits checks that no pack is removed before its moved records are durable, with fewer syncs
+// than removed packs.
 func TestEvictionIsSafeInFewWaits(t *testing.T) {
-	var unsafe map[string]bool // what was written to since it was made safe
+	var unsafe map[string]bool // files written since their last sync
 	removed, syncs := 0, 0
 	var s *Store
 	var packs []string
@@ -130,8 +130,8 @@ func TestEvictionIsSafeInFewWaits(t *testing.T) {
 	wantBest(t, s)
 }
 
-// TestEvictionThatFailsLosesNothing: wherever the medium fails while records move, they are found
-// afterwards, by this process and the next one.
+// TestEvictionThatFailsLosesNothing checks that records are found afterwards, by this and the next process, wherever the
+// medium fails during a move.
 func TestEvictionThatFailsLosesNothing(t *testing.T) {
 	failed := true
 	for after := 0; failed; after++ {
@@ -163,7 +163,7 @@ func TestEvictionThatFailsLosesNothing(t *testing.T) {
 	}
 }
 
-// wantBest checks that all records are there that are worth most.
+// wantBest checks that all records with the highest value exist.
 func wantBest(t *testing.T, s *Store) {
 	t.Helper()
 	for i := range 16 * perPack {

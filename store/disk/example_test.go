@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// What one user of a folder puts, others get: here one after the other, in
-// general any number of processes at once.
+// Records that one user of a directory puts are found by others: here in sequence, in general by any number of
+// concurrent processes.
 func Example() {
 	dir, err := os.MkdirTemp("", "larder")
 	if err != nil {

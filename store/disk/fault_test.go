@@ -18,12 +18,12 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// A fault is a way in which a medium fails, at one operation or from it on.
+// A fault is a way in which a medium fails, once or from one operation on.
 type fault struct {
 	name string
 	err  error
 	once bool
-	of   func(medium.Op) bool // which operations fail
+	of   func(medium.Op) bool // the operations that fail
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 	}}
 )
 
-// at returns what has operation n fail, if it is above 0, and where it counts all.
+// at returns a function that fails operation n, if it is above 0, and the count of all operations.
 func (f fault) at(t *testing.T, n int64) (fail medium.Fail, count *atomic.Int64) {
 	count = new(atomic.Int64)
 	return func(op medium.Op, path string) error {
@@ -55,12 +55,11 @@ func (f fault) at(t *testing.T, n int64) (fail medium.Fail, count *atomic.Int64)
 	}, count
 }
 
-// A session is what is done to a store whose medium fails, and what must be there
-// afterwards.
+// A session holds the operations on a store with a failing medium, and the records that must exist afterwards.
 type session struct {
 	t    *testing.T
 	s    *Store
-	want map[key.Key][]store.Record // what a key may have; one that is empty is none
+	want map[key.Key][]store.Record // records that a key may have; an empty one means none
 }
 
 func (c *session) put(records ...store.Record) {
@@ -89,8 +88,8 @@ func (c *session) settle(k key.Key, r store.Record, err error) {
 	}
 }
 
-// check compares what s has with what must be there. Where the medium fails, a
-// record may be missing, but not be another one.
+// check compares s with the expected records. If the medium fails, a record may be missing, but not replaced by another
+// one.
 func (c *session) check(s *Store, fails bool) error {
 	for k, may := range c.want {
 		got, err := s.Get(c.t.Context(), k)
@@ -111,7 +110,7 @@ func (c *session) check(s *Store, fails bool) error {
 	return nil
 }
 
-// run does all that is done to a store.
+// run performs all operations on a store.
 func (c *session) run(o Options, fail medium.Fail) (err error) {
 	c.s, err = openOn(o, fail)
 	if err != nil {
@@ -137,9 +136,8 @@ func (c *session) run(o Options, fail medium.Fail) (err error) {
 	return err
 }
 
-// TestWhereverTheMediumFails has each operation on files fail in turn, in each way:
-// what was settled is there when the medium is sound again, what is served is right,
-// and the store goes on.
+// TestWhereverTheMediumFails makes each file operation fail in turn, in each way. Settled records must exist when the
+// medium works again, returned records are right, and the store continues.
 func TestWhereverTheMediumFails(t *testing.T) {
 	from := sample(t)
 	for _, f := range []fault{flicker, full, readOnly} {
@@ -229,7 +227,7 @@ func readOfPack(op medium.Op, path string) bool {
 	return op == medium.OpRead && filepath.Ext(path) == packSuffix
 }
 
-// What the medium does not give back is missing for so long, and no longer.
+// TestUnreadRecordIsThereLater checks that a record is missing only as long as the medium fails to read it.
 func TestUnreadRecordIsThereLater(t *testing.T) {
 	o := small(t.TempDir())
 	s, f := openFlaky(t, o)
@@ -256,8 +254,8 @@ func TestUnreadRecordIsThereLater(t *testing.T) {
 	}
 }
 
-// TestCollectLosesNothingUnread has each read of a pack fail in turn while it is
-// rewritten: what is kept stays, and what was deleted or replaced does not come back.
+// TestCollectLosesNothingUnread makes each read of a pack fail in turn during its rewrite. Stored records stay, and
+// deleted or replaced ones do not come back.
 func TestCollectLosesNothingUnread(t *testing.T) {
 	failed := true
 	for n := 1; failed; n++ {
@@ -291,7 +289,7 @@ func TestCollectLosesNothingUnread(t *testing.T) {
 	}
 }
 
-// A folder of the store that is not seen for once is not taken for an obstacle.
+// TestUnseenFolderStays checks that a directory of the store that is missing for a moment is not treated as an obstacle.
 func TestUnseenFolderStays(t *testing.T) {
 	for _, name := range []string{medium.Packs, medium.Blobs, medium.Manifests} {
 		dir := sample(t)
@@ -319,7 +317,7 @@ func TestUnseenFolderStays(t *testing.T) {
 	}
 }
 
-// A store that cannot be opened holds no file open and no lock.
+// TestFailedOpenLeavesNothing checks that a store that cannot be opened leaves no open file and no lock.
 func TestFailedOpenLeavesNothing(t *testing.T) {
 	o := small(t.TempDir())
 	_, err := openOn(o, func(op medium.Op, path string) error {

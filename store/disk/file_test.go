@@ -11,8 +11,8 @@ import (
 
 var _ store.Filed = (*Store)(nil)
 
-// A large payload is all of a file, which others can read; parts of it, small ones and
-// those of others are not.
+// TestFilesOfPayloads checks that a large payload is a whole file that others can read. Parts of it, small payloads and
+// other memory are not.
 func TestFilesOfPayloads(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	large, small := storetest.Payload(1, 3<<20), storetest.Payload(2, 100)

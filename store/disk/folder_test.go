@@ -68,7 +68,7 @@ func TestShortSessionsLeaveFewPacks(t *testing.T) {
 	}
 }
 
-// Many that write at once make many packs: Collect joins them.
+// TestCollectJoinsSmallPacks checks that Collect joins the many packs of concurrent writers.
 func TestCollectJoinsSmallPacks(t *testing.T) {
 	dir := t.TempDir()
 	var stores []*Store
@@ -145,7 +145,7 @@ func TestFolderDeletedWhileInUse(t *testing.T) {
 	}
 }
 
-// What another process replaces or deletes is seen soon even by hits.
+// TestDeleteByAnotherIsSeen checks that replacements and deletions by another process are soon seen even by hits.
 func TestDeleteByAnotherIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, Options{Dir: dir}), open(t, Options{Dir: dir})
@@ -170,7 +170,7 @@ func TestDeleteByAnotherIsSeen(t *testing.T) {
 	}
 }
 
-// The later Put wins even if the clock went back in between.
+// TestLaterPutWinsAgainstTheClock checks that the later Put wins even if the clock was set back in between.
 func TestLaterPutWinsAgainstTheClock(t *testing.T) {
 	dir := t.TempDir()
 	a := open(t, Options{Dir: dir})
@@ -243,8 +243,7 @@ func TestReadOnlyOption(t *testing.T) {
 	}
 }
 
-// mountTemp mounts a small file system in memory, and reports whether this
-// user may.
+// mountTemp mounts a small tmpfs, and reports whether this user may.
 func mountTemp(t *testing.T, options string) (dir string, ok bool) {
 	t.Helper()
 	dir = t.TempDir()
@@ -260,8 +259,7 @@ func mountTemp(t *testing.T, options string) (dir string, ok bool) {
 	return dir, true
 }
 
-// A medium that cannot be written: a mount where that is allowed, else one that
-// fails like it.
+// TestReadOnlyMedium uses a read-only mount where that is allowed, or else a medium that fails like it.
 func TestReadOnlyMedium(t *testing.T) {
 	from := sample(t)
 	dir, mounted := mountTemp(t, "size=10m")
@@ -309,8 +307,8 @@ func TestFullDisk(t *testing.T) {
 			if !errors.Is(err, store.ErrFull) || kept < 50 {
 				t.Fatalf("after %d records: %v, want ErrFull", kept, err)
 			}
-			// The store goes on: reads, a small record in the last gap, and
-			// others that have nothing to say about a record cut short.
+			// The store continues to serve reads and stores small records. Others report nothing about a record cut
+			// short.
 			other := open(t, Options{Dir: dir, BlobBytes: blobBytes})
 			for i := range kept {
 				got, err := s.Get(t.Context(), storetest.Key(i))
@@ -328,7 +326,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("PutManifest: %v, want ErrFull", err)
 			}
 			if blobBytes < 10_000 {
-				return // nothing can be evicted without room for saying so
+				return // nothing can be evicted without space to record that
 			}
 			if left := tempsIn(t, dir); len(left) != 0 {
 				t.Errorf("left behind: %v", left)
@@ -337,7 +335,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// testFileSizeLimit has another process run into a limit of file sizes.
+// testFileSizeLimit has another process exceed a limit of file sizes.
 func testFileSizeLimit(t *testing.T) {
 	cmd, _ := child(t, t.TempDir(), "fill")
 	if err := cmd.Wait(); err != nil {
@@ -370,7 +368,7 @@ func TestObstaclesAreMovedAway(t *testing.T) {
 		}
 		checkUsable(t, name, dir)
 	}
-	// A pipe must not block whoever opens it.
+	// Opening a pipe must not block.
 	dir := t.TempDir()
 	open(t, small(dir))
 	for _, path := range []string{medium.Packs + "/0123456789abcdef.pack", medium.Touches + "/0123456789abcdef.touch"} {
@@ -381,7 +379,7 @@ func TestObstaclesAreMovedAway(t *testing.T) {
 	checkUsable(t, "pipes", dir)
 }
 
-// made makes a store with nothing in it.
+// made makes an empty store.
 func made(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -398,7 +396,7 @@ func made(t *testing.T) (dir string) {
 func checkUsable(t *testing.T, what, dir string) {
 	t.Helper()
 	s := open(t, small(dir))
-	for i := range 300 { // blobs in many folders
+	for i := range 300 { // blobs in many directories
 		if err := s.Put(t.Context(), record(i)); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// storeFolders are the names of folders in a store.
+// storeFolders are the names of directories in a store.
 var storeFolders = []string{"packs", "blobs", "blobs/ab", "manifests", "trash", "tmp", "quarantine", "touch"}
 
-// sow puts files of a user, old ones, into a folder.
+// sow puts old files of a user into a directory.
 func sow(t *testing.T, dir string, names ...string) map[string]string {
 	t.Helper()
 	sown := make(map[string]string)
@@ -59,7 +59,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A folder with names like those of a store is none, and stays as it is.
+// TestForeignFoldersAreRefused checks that a directory with names like those of a store is refused and stays unchanged.
 func TestForeignFoldersAreRefused(t *testing.T) {
 	cases := map[string][]string{"a mark of something else": {"FORMAT", "CACHEDIR.TAG", "README"}, "leases": {"leases"}}
 	for _, name := range storeFolders {
@@ -84,7 +84,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	}
 }
 
-// Names that a store does not give stay in it, whatever is swept.
+// TestForeignFilesInAStoreStay checks that files with names that a store does not use are never swept.
 func TestForeignFilesInAStoreStay(t *testing.T) {
 	dir := t.TempDir()
 	use := func() {
@@ -106,7 +106,7 @@ func TestForeignFilesInAStoreStay(t *testing.T) {
 		if _, err := s.Collect(t.Context(), 0); err != nil {
 			t.Error(err)
 		}
-		// What is damaged is set aside, and the quarantine trimmed.
+		// Damaged files are quarantined, and the quarantine trimmed.
 		if err := os.WriteFile(filepath.Join(dir, "touch", "0123456789abcdef.touch"), make([]byte, 100_000), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func TestForeignFilesInAStoreStay(t *testing.T) {
 	checkSown(t, sown)
 }
 
-// A folder that was deleted while in use is a store again for whoever opens it
-// next.
+// TestDeletedFolderIsMarkedAgain checks that a directory that was deleted while in use becomes a store again when it is
+// next opened.
 func TestDeletedFolderIsMarkedAgain(t *testing.T) {
 	for _, size := range []int{10, 1 << 20} {
 		dir := filepath.Join(t.TempDir(), "store")

@@ -26,7 +26,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// putMany keeps records by one call.
+// putMany puts records in one call.
 func putMany(t *testing.T, s *Store, records []store.Record) {
 	t.Helper()
 	if err := s.Put(t.Context(), records...); err != nil {
@@ -34,7 +34,7 @@ func putMany(t *testing.T, s *Store, records []store.Record) {
 	}
 }
 
-// same compares a record with what was put, but for the time that Put gave it.
+// same compares a record with the one put, except for the time that Put set.
 func same(s *Store, want store.Record) error {
 	got, err := s.Get(context.Background(), want.Key)
 	if err != nil {
@@ -56,8 +56,7 @@ func differs(got store.Record, provenance []byte, want store.Record) error {
 	return nil
 }
 
-// groupsIn returns how many groups there are in the packs of s, and how many
-// records that are in none.
+// groupsIn returns the number of groups in the packs of s, and of records outside groups.
 func groupsIn(t *testing.T, s *Store) (groups, others int) {
 	t.Helper()
 	for _, p := range s.folder.all() {
@@ -77,8 +76,8 @@ func groupsIn(t *testing.T, s *Store) (groups, others int) {
 	return groups, others
 }
 
-// TestSmallRecordsShareARoom: what is alike in records that are put together is
-// kept once, and all of them are written by one call.
+// TestSmallRecordsShareARoom checks that data common to records put together is stored once, and that they are written
+// in one call.
 func TestSmallRecordsShareARoom(t *testing.T) {
 	const n, differ = 1000, 40
 	s := open(t, Options{Dir: t.TempDir()})
@@ -111,7 +110,8 @@ func TestSmallRecordsShareARoom(t *testing.T) {
 	}
 }
 
-// What is large, or cannot be in a group, divides the records around it.
+// TestOnlySmallNeighboursAreGrouped checks that a record that is large, or cannot be in a group, separates the records
+// around it.
 func TestOnlySmallNeighboursAreGrouped(t *testing.T) {
 	o := Options{Dir: t.TempDir(), BlobBytes: 100 << 10}
 	s := open(t, o)
@@ -135,7 +135,7 @@ func TestOnlySmallNeighboursAreGrouped(t *testing.T) {
 	}
 }
 
-// TestPayloadOfAMemberIsItsOwn: who holds one result of many holds no other.
+// TestPayloadOfAMemberIsItsOwn checks that holding one result of a group holds no others in memory.
 func TestPayloadOfAMemberIsItsOwn(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	records := similarFrom(0, 100)
@@ -156,8 +156,8 @@ func TestPayloadOfAMemberIsItsOwn(t *testing.T) {
 	}
 }
 
-// A pack that ends anywhere in what one Put wrote has the groups before, and its
-// next writer goes on behind them.
+// TestWriteOfGroupsMayEndAnywhere checks that a pack cut anywhere within a Put has the groups before, and that its next
+// writer continues after them.
 func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
@@ -201,7 +201,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 	}
 }
 
-// onlyPack returns where the one pack is.
+// onlyPack returns the path of the only pack.
 func onlyPack(t *testing.T, dir string) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+packSuffix))
@@ -211,9 +211,8 @@ func onlyPack(t *testing.T, dir string) string {
 	return paths[0]
 }
 
-// TestDamagedGroupCostsItsMembers: whichever byte of a group is changed, its
-// members are missing and no others, and that is said once, whether the index of
-// the pack is there or not.
+// TestDamagedGroupCostsItsMembers checks that any changed byte of a group loses its members and no others. That is
+// reported once, with or without an index.
 func TestDamagedGroupCostsItsMembers(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
 		dir := t.TempDir()
@@ -238,7 +237,7 @@ func TestDamagedGroupCostsItsMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		padding := int64(0)
-		for sound[next-1-padding] == 0 { // of the last payload, none ends with 0
+		for sound[next-1-padding] == 0 { // of the last payload; none ends with 0
 			padding++
 		}
 		for i := at; i < next-padding; i += 7 {
@@ -276,8 +275,7 @@ func TestDamagedGroupCostsItsMembers(t *testing.T) {
 	}
 }
 
-// TestMembersAreWorthWhatTheyCost: of a group the cheap members go, and the others
-// move together.
+// TestMembersAreWorthWhatTheyCost checks that the cheap members of a group are evicted, and the others move together.
 func TestMembersAreWorthWhatTheyCost(t *testing.T) {
 	const n = 4 * format.MaxMembers
 	s := open(t, Options{Dir: t.TempDir(), MaxBytes: -1})
@@ -316,8 +314,8 @@ func TestMembersAreWorthWhatTheyCost(t *testing.T) {
 	}
 }
 
-// TestLimitHoldsWhereGroupsSwell: members that were alike only by way of others
-// take more room when these go.
+// TestLimitHoldsWhereGroupsSwell checks members that share data only through others, and take more space when these are
+// evicted.
 func TestLimitHoldsWhereGroupsSwell(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir(), MaxBytes: -1})
 	begin, end, middle := storetest.Payload(1, 500), storetest.Payload(2, 500), storetest.Payload(3, 2000)
@@ -345,8 +343,8 @@ func TestLimitHoldsWhereGroupsSwell(t *testing.T) {
 	}
 }
 
-// A folder of the version before groups is read, and refused by the programs of
-// that version once it may have one.
+// TestOlderFormatIsRaised checks that a directory of the version before groups is read. Programs of that version refuse
+// it once it may have a group.
 func TestOlderFormatIsRaised(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
@@ -373,9 +371,8 @@ func TestOlderFormatIsRaised(t *testing.T) {
 	}
 }
 
-// TestGroupsAgreeWithAModel: whatever is put in whatever batches, deleted,
-// evicted, merged and opened again with and without indexes, what is found is what
-// was put last, and no more is held than was asked for.
+// TestGroupsAgreeWithAModel runs random batches, deletions, evictions, merges and reopenings, with and without indexes.
+// Reads return the latest record, and hold no more memory than requested.
 func TestGroupsAgreeWithAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &groupModel{o: Options{Dir: t.TempDir(), PackBytes: 40 << 10, BlobBytes: 64 << 10, MaxBytes: -1, Logger: quiet}}
@@ -449,7 +446,7 @@ func (m *groupModel) collect(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	u, err := m.s.Usage(rt.Context())
-	// What says that records are deleted hides older ones in other packs.
+	// Tombstones hide older records in other packs.
 	deleted := int64(len(m.s.index.all(format.Place.IsTombstone)))
 	if held := u.Bytes - deleted*(format.HeaderSize+format.EntrySize+format.MergedCost); err != nil || held > limit+1000 {
 		rt.Fatalf("%d bytes of %d are left, %v", held, limit, err)

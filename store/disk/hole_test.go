@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// lengthen gives a file a length of which it holds nothing, or says why it cannot.
+// lengthen extends a file with a hole, or reports why it cannot.
 func lengthen(t *testing.T, path string, size int64) {
 	t.Helper()
 	mode := fs.FileMode(0o644)
@@ -61,7 +61,7 @@ func counted(t *testing.T, o Options, fail medium.Fail) (*Store, *atomic.Int64) 
 	return s, n
 }
 
-// tellsNoHoles is a system that does not say where a file has holes.
+// tellsNoHoles is a system that does not report holes in files.
 func tellsNoHoles(op medium.Op, _ string) error {
 	if op == medium.OpSeek {
 		return errors.ErrUnsupported
@@ -85,11 +85,10 @@ func wantAll(t *testing.T, s *Store, put bool) {
 	}
 }
 
-// few is more than the files of sample hold, read a few times.
+// few exceeds the bytes of the files of sample, read a few times.
 const few = 8 << 20
 
-// A file of the store may be as long as the file system has it, with nothing in it: who
-// opens the store reads what there is.
+// TestHolesAreNotRead extends files with holes to huge sizes: opening the store reads only the data.
 func TestHolesAreNotRead(t *testing.T) {
 	dir := sample(t)
 	kinds := map[string][]string{"pack": {}, "finished pack": {}, "index": {}, "merged index": {}, "manifest": {}, "touch": {}, "mark": {medium.FormatFile, medium.ReadmeFile}, "leases": {medium.LeasesFile, medium.CollectFile}}
@@ -130,7 +129,7 @@ func TestHolesAreNotRead(t *testing.T) {
 	}
 }
 
-// touchFile makes a file, if there is none.
+// touchFile creates a file unless it exists.
 func touchFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o666)
 	if err != nil {
@@ -170,7 +169,8 @@ func testHoles(t *testing.T, dir string, inPacks bool) {
 	}
 }
 
-// Where the system does not tell of holes, they are read once, up to what a pack may have.
+// TestHolesAreReadOnce checks that, if the system does not report holes, they are read once, up to the size limit of a
+// pack.
 func TestHolesAreReadOnce(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("finished %t", sealed), func(t *testing.T) {
@@ -205,8 +205,8 @@ func TestHolesAreReadOnce(t *testing.T) {
 	}
 }
 
-// A crash may leave zeros anywhere in a pack, and records behind them: those that it did
-// not hit are found, and stay when others are put behind them.
+// TestRecordsAroundHolesAreFound checks packs in which a crash left zeros with records after them. Records outside are
+// found, and stay when others are put after them.
 func TestRecordsAroundHolesAreFound(t *testing.T) {
 	chance := testrand.Chance(t)
 	for range testrand.Rounds(20, 400) {
@@ -288,7 +288,7 @@ func TestRecordsAroundHolesAreFound(t *testing.T) {
 	}
 }
 
-// punch makes parts of a file holes, where whole blocks are in them, and zeros.
+// punch zeros parts of a file, as holes where they cover whole blocks.
 func punch(path string, holes []format.Extent) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -313,8 +313,8 @@ func punch(path string, holes []format.Extent) error {
 	return errors.Join(file.Truncate(int64(len(b))), file.Close())
 }
 
-// What is not the store's neither counts nor is looked at, and damaged files without a byte
-// are as bounded as others.
+// TestStraysDoNotCount checks that foreign files are neither counted nor read, and that damaged files without a byte are
+// limited as others are.
 func TestStraysDoNotCount(t *testing.T) {
 	dir := sample(t)
 	s := open(t, small(dir))

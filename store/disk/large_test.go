@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// TestRecordsLargerThanTheRoom: a record for which there is no room beside others, or none at all,
-// has its turn, also where nothing can be evicted for it and where many come at once.
+// TestRecordsLargerThanTheRoom checks concurrent records that fit only alone, or not at all. Each is handled in turn,
+// also if nothing can be evicted for it.
 func TestRecordsLargerThanTheRoom(t *testing.T) {
 	for _, blobBytes := range []int64{1 << 20, 1000} {
 		o := Options{Dir: t.TempDir(), MaxBytes: 200_000, BlobBytes: blobBytes}

@@ -24,8 +24,8 @@ func try(t *testing.T, s *Store, keys ...key.Key) (lent []bool, release func()) 
 	return lent, release
 }
 
-// TestManyLeasesEndWithoutOthers: those that one caller took at once end together,
-// and those of others in the same process stay, as another process sees it.
+// TestManyLeasesEndWithoutOthers checks that leases acquired together end together. Other leases of the same process
+// stay, as seen by another process.
 func TestManyLeasesEndWithoutOthers(t *testing.T) { eachLender(t, testManyLeases) }
 
 func testManyLeases(t *testing.T, fail medium.Fail) {
@@ -63,14 +63,14 @@ func testManyLeases(t *testing.T, fail medium.Fail) {
 	free([]bool{true, true, true, true, true})
 	want := 2 // whatever is taken
 	if s.leases.table == nil {
-		want = 3 // one for single keys, and one for each of two at a time
+		want = 3 // one for single keys, and one for each of two concurrent sets
 	}
 	if n := s.leases.files(); n != want {
 		t.Errorf("%d files are open for leases, want %d", n, want)
 	}
 }
 
-// table returns the table of a store that has lent something.
+// table returns the table of a store with a lease.
 func table(t *testing.T, s *Store) *byTable {
 	t.Helper()
 	_, release := try(t, s, storetest.Key(0))
@@ -81,8 +81,8 @@ func table(t *testing.T, s *Store) *byTable {
 	return s.leases.table
 }
 
-// TestKeysOfOneWord are lent each by itself, and leave the word as it was, whichever of
-// them ends first.
+// TestKeysOfOneWord checks that keys of one word are leased separately, and leave the word unchanged, whichever ends
+// first.
 func TestKeysOfOneWord(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
@@ -121,7 +121,7 @@ func TestKeysOfOneWord(t *testing.T) {
 	}
 }
 
-// TestSlotsRunOut: who has no slot lends all the same.
+// TestSlotsRunOut checks that a store without a slot still leases keys.
 func TestSlotsRunOut(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
@@ -145,7 +145,7 @@ func TestSlotsRunOut(t *testing.T) {
 	}
 }
 
-// TestDamagedTable: whatever the file holds, keys are lent, each to one.
+// TestDamagedTable checks that each key is leased only once, whatever the file holds.
 func TestDamagedTable(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
@@ -153,7 +153,7 @@ func TestDamagedTable(t *testing.T) {
 	table(t, b)
 	for i := range words {
 		fp := format.Fingerprint(storetest.Key(i))
-		words[fp>>tagBits].Store(uint64(i)<<tagBits | fp&tagMask) // most of slots that nobody has
+		words[fp>>tagBits].Store(uint64(i)<<tagBits | fp&tagMask) // most with unused slots
 	}
 	var keys []key.Key
 	for i := range 1000 {
@@ -177,8 +177,8 @@ func TestDamagedTable(t *testing.T) {
 	}
 }
 
-// TestOneWayOfLending: who cannot have the table goes by bytes, and so does who comes
-// while he is there. Who comes while others have the table says that he lends nothing.
+// TestOneWayOfLending checks that a store that cannot use the table leases by bytes, as do stores opened while it is
+// open. If others use the table, it logs that it leases nothing to other processes.
 func TestOneWayOfLending(t *testing.T) {
 	dir := t.TempDir()
 	k := storetest.Key(1)
@@ -207,8 +207,8 @@ func TestOneWayOfLending(t *testing.T) {
 	}
 }
 
-// TestLeasesEndWithTheStore: what was lent is free once its store is closed, and ending
-// it later ends nobody else's.
+// TestLeasesEndWithTheStore checks that closing a store frees its leases, and that releasing one later does not release
+// those of others.
 func TestLeasesEndWithTheStore(t *testing.T) {
 	eachLender(t, func(t *testing.T, fail medium.Fail) {
 		dir, k := t.TempDir(), ofOneWord()

@@ -23,11 +23,11 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// lendEnv tells a child by what it lends keys.
+// lendEnv tells a child process how it leases keys.
 const lendEnv = "LARDER_DISK_TEST_LEND"
 
-// lendingBy are the media on which keys are lent in each way: by the table, as far as
-// the file system can have one, and by bytes.
+// lendingBy are the media on which keys are leased in each way: by the table, if the file system supports it, and by
+// bytes.
 var lendingBy = map[string]medium.Fail{
 	"the table": nil,
 	"bytes": func(op medium.Op, _ string) error {
@@ -73,11 +73,11 @@ var ofOneWord = sync.OnceValue(func() (keys []key.Key) {
 	return keys
 })
 
-// contended are keys for which processes contend: some are of one word.
+// contended are keys for which processes compete: some are of one word.
 func contended() []key.Key { return append(ofOneWord(), storetest.Key(1), storetest.Key(2)) }
 
-// contend leases keys at random, one or many at a time, and writes under each lease who
-// has it: if another process does so meanwhile, both had it.
+// contend leases random keys, one or many in a call, and writes its owner under each lease. If another process writes
+// during that time, both had the lease.
 func contend(s *Store, args []string) error {
 	rounds, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -119,7 +119,7 @@ func leaseSome(s *Store, keys []key.Key, many bool) (lent []bool, release func()
 	return lent, release, err
 }
 
-// alone writes who has a lease, and looks whether that stays so for a while.
+// alone writes the owner of a lease, and checks that it stays for a while.
 func alone(path string) error {
 	me := strconv.Itoa(os.Getpid())
 	if err := os.WriteFile(path, []byte(me), 0o666); err != nil {
@@ -134,7 +134,7 @@ func alone(path string) error {
 	return nil
 }
 
-// hold takes the lease of a key, says so and keeps it.
+// hold takes the lease of a key, prints a line and holds it.
 func hold(s *Store, args []string) error {
 	i, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -150,8 +150,8 @@ func hold(s *Store, args []string) error {
 	return err
 }
 
-// TestLeasesAmongTheKilled: processes that contend for few keys never have one at the
-// same time, while others of them are killed at any moment, and end.
+// TestLeasesAmongTheKilled checks that processes that compete for few keys never share a lease, and all end, although
+// others are killed at any moment.
 func TestLeasesAmongTheKilled(t *testing.T) { eachLender(t, testAmongTheKilled) }
 
 func testAmongTheKilled(t *testing.T, fail medium.Fail) {
@@ -195,8 +195,7 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 	release()
 }
 
-// TestStoppedProcessHasWhatItHas: a process that was stopped keeps its keys, and nobody
-// waits for others.
+// TestStoppedProcessHasWhatItHas checks that a stopped process keeps its leases, and no process waits for other keys.
 func TestStoppedProcessHasWhatItHas(t *testing.T) {
 	eachLender(t, func(t *testing.T, fail medium.Fail) {
 		dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// What lies behind a link in the store's folder is not the store's to sweep.
+// TestNothingIsSweptBehindLinks checks that files behind a link in the store's directory are not swept.
 func TestNothingIsSweptBehindLinks(t *testing.T) {
 	for _, name := range []string{"packs", "blobs", "manifests", "trash", "tmp", "quarantine", "touch"} {
 		t.Run(name, func(t *testing.T) {

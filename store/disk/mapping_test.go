@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// collectGarbage returns when what was unreachable has been finalized.
+// collectGarbage returns when all unreachable objects have been finalized.
 func collectGarbage() {
 	for range 3 { // an object with a finalizer takes two
 		done := make(chan struct{})
@@ -30,8 +30,8 @@ func collectGarbage() {
 	}
 }
 
-// mappedOf returns what the kernel says is mapped of files below a folder, how
-// many mappings there are in all, and how many files below the folder are open.
+// mappedOf returns the mapped bytes of files below a directory and the number of all mappings, as the kernel reports
+// them. The last result is the number of open files below the directory.
 func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -67,9 +67,8 @@ func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) 
 	return mapped, removed, mappings, open
 }
 
-// A process puts and reads many times its cap, and keeps some payloads for a
-// while: what it has mapped, removed or not, and what it has open are bounded,
-// and at last there is nothing.
+// TestMappedBytesAreBounded puts and reads many times the limit, and holds some payloads for a while. Mapped bytes,
+// removed or not, and open files are bounded, and both are zero at the end.
 func TestMappedBytesAreBounded(t *testing.T) {
 	const limit, size, kept = 64 << 20, 1 << 20, 8
 	o := Options{Dir: t.TempDir(), MaxBytes: limit}
@@ -99,7 +98,7 @@ func TestMappedBytesAreBounded(t *testing.T) {
 		}
 		mostMapped, mostRemoved, mostMappings = max(mostMapped, mapped), max(mostRemoved, removed), max(mostMappings, mappings-before)
 		mostOpen, mostHeld = max(mostOpen, files), max(mostHeld, u.Bytes)
-		for j := max(0, i-kept+1); j <= i; j++ { // what is held stays what it was, removed or not
+		for j := max(0, i-kept+1); j <= i; j++ { // held payloads stay unchanged, removed or not
 			if !bytes.Equal(held[j%kept], storetest.Payload(uint64(j), size)[100:200]) {
 				t.Fatalf("payload %d changed while it was held", j)
 			}
@@ -131,8 +130,8 @@ func TestMappedBytesAreBounded(t *testing.T) {
 	}
 }
 
-// A payload outlives its record, its file and its store, by whatever part of it
-// is held; and then it is let go.
+// TestPayloadLivesAsLongAsItIsHeld checks that a payload outlives its record, file and store while any part of it is
+// held, and is released afterwards.
 func TestPayloadLivesAsLongAsItIsHeld(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: -1}
 	s := open(t, o)
@@ -159,7 +158,7 @@ func TestPayloadLivesAsLongAsItIsHeld(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 { // new memory takes the place of what was let go
+	for range 5 { // new memory replaces the released memory
 		collectGarbage()
 		for range 20 {
 			clear(make([]byte, 3<<20))
@@ -179,7 +178,7 @@ func TestPayloadLivesAsLongAsItIsHeld(t *testing.T) {
 	}
 }
 
-// Beyond the bound, payloads are read, and no mapping is taken from anybody.
+// TestBeyondTheBoundPayloadsAreRead checks that payloads beyond the limit are read, and that existing mappings stay.
 func TestBeyondTheBoundPayloadsAreRead(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 16 << 20}
 	s := open(t, o)
@@ -206,8 +205,8 @@ func TestBeyondTheBoundPayloadsAreRead(t *testing.T) {
 	}
 }
 
-// Memory that was mapped is plain memory afterwards, whatever the collector
-// does with it.
+// TestMappedMemoryIsUsedAgain checks that memory that was mapped is plain memory afterwards, whatever the garbage
+// collector does with it.
 func TestMappedMemoryIsUsedAgain(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: -1}
 	s := open(t, o)
@@ -244,7 +243,7 @@ func TestMappedMemoryIsUsedAgain(t *testing.T) {
 	}
 }
 
-// BenchmarkGetBlob reads a blob that is not mapped yet, mapped and not.
+// BenchmarkGetBlob reads a blob that is not mapped yet, with and without mapping.
 func BenchmarkGetBlob(b *testing.B) {
 	for _, size := range []int{256 << 10, 1 << 20, 16 << 20} {
 		for _, how := range []string{"map", "read"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// mergeNow merges all that s knows.
+// mergeNow merges everything that s knows.
 func mergeNow(s *Store) {
 	s.index.mu.Lock()
 	s.index.least = 0
@@ -27,7 +27,7 @@ func mergeNow(s *Store) {
 	s.mergeIndexes(s.life)
 }
 
-// apart returns how many records of s are not found by its merged index.
+// apart returns the number of records of s that are missing in its merged index.
 func apart(s *Store) int {
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
@@ -43,7 +43,7 @@ func mustPut(t *testing.T, s *Store, records ...store.Record) {
 	}
 }
 
-// A store with a merged index is opened without a look at its records.
+// TestMergedIndexIsEnoughToOpen checks that a store with a merged index is opened without reading its records.
 func TestMergedIndexIsEnoughToOpen(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, small(dir))
@@ -82,7 +82,7 @@ func TestMergedIndexIsEnoughToOpen(t *testing.T) {
 	}
 }
 
-// What is written after a merge counts more than what was merged.
+// TestLaterRecordsReplaceMergedOnes checks that records written after a merge replace merged ones.
 func TestLaterRecordsReplaceMergedOnes(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, small(dir))
@@ -107,8 +107,8 @@ func TestLaterRecordsReplaceMergedOnes(t *testing.T) {
 	}
 }
 
-// Of processes that know the same records, one merges and the others go on with
-// what it wrote.
+// TestMergedIndexOfAnotherProcessIsUsed checks that one of the processes with the same records merges, and the others
+// use its file.
 func TestMergedIndexOfAnotherProcessIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, small(dir)), open(t, small(dir))
@@ -138,8 +138,8 @@ func TestMergedIndexOfAnotherProcessIsUsed(t *testing.T) {
 	}
 }
 
-// TestDamagedMergedIndexCostsNothing: a record that a damaged merged index does
-// not give is found by the indexes of the packs, and the file is set aside.
+// TestDamagedMergedIndexCostsNothing checks that records missing in a damaged merged index are found by the indexes of
+// the packs, and the file is quarantined.
 func TestDamagedMergedIndexCostsNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, small(dir))
@@ -176,7 +176,7 @@ func TestDamagedMergedIndexCostsNothing(t *testing.T) {
 	}
 }
 
-// TestMergedIndexIsDoneWithout: what is no merged index is set aside.
+// TestMergedIndexIsDoneWithout checks that a file that is not a merged index is quarantined.
 func TestMergedIndexIsDoneWithout(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"empty":    func(path string) error { return os.WriteFile(path, nil, 0o666) },
@@ -203,8 +203,7 @@ func TestMergedIndexIsDoneWithout(t *testing.T) {
 	}
 }
 
-// A pack that is removed takes its records with it, and no earlier ones come
-// back.
+// TestMergedRecordsGoWithTheirPack checks that the records of a removed pack are gone, and no earlier ones come back.
 func TestMergedRecordsGoWithTheirPack(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, small(dir))
@@ -225,8 +224,8 @@ func TestMergedRecordsGoWithTheirPack(t *testing.T) {
 	}
 }
 
-// TestCollectCountsTheMergedIndex: the folder is within the limit with it, and
-// no more is evicted than need be.
+// TestCollectCountsTheMergedIndex checks that the directory with the merged index stays within the limit, without
+// needless evictions.
 func TestCollectCountsTheMergedIndex(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir, PackBytes: 16 << 10, MaxBytes: -1})
@@ -247,8 +246,8 @@ func TestCollectCountsTheMergedIndex(t *testing.T) {
 	}
 }
 
-// TestMergesAgreeWithAModel: whatever is done in whatever order, two handles on
-// a folder find what was put last, and nothing that was deleted.
+// TestMergesAgreeWithAModel checks that two handles on a directory find the latest records and nothing deleted, after
+// random operations in any order.
 func TestMergesAgreeWithAModel(t *testing.T) {
 	for _, seed := range testrand.Some(t, 15, 3) {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))

@@ -28,8 +28,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// The test binary plays other processes when it is started with childEnv set
-// to a role, a folder and arguments of the role.
+// childEnv is set to a role, a directory and arguments when the test binary runs as another process.
 const childEnv = "LARDER_DISK_TEST_CHILD"
 
 var roles = map[string]func(s *Store, args []string) error{
@@ -44,7 +43,7 @@ var roles = map[string]func(s *Store, args []string) error{
 	"hold":      hold,
 }
 
-// childRole returns what this process is to do as a child, nil if it is none.
+// childRole returns the function of this process as a child, or nil if it is not a child.
 func childRole() func() {
 	words := strings.Fields(os.Getenv(childEnv))
 	if len(words) == 0 {
@@ -86,8 +85,8 @@ func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reade
 	return cmd, bufio.NewReader(out)
 }
 
-// record i has a payload of a size of its own: a few are blobs, and of each eight
-// three neighbours are small.
+// record returns record i, whose payload has its own size: a few are blobs, and three neighbours of each eight are
+// small.
 func record(i int) store.Record {
 	size := i * 997 % 9000
 	if i%8 > 4 {
@@ -115,9 +114,8 @@ func holds(s *Store, i int) error {
 	return nil
 }
 
-// writeForever puts records from a number on, so many at once, and prints each
-// number after its Put returned. Of each two it deletes the first, and it collects
-// now and then: it may be killed while doing so.
+// writeForever puts records from a number on, in batches, and prints each number after its Put returned. It deletes the
+// first of each two, and collects occasionally, so that it may be killed during either.
 func writeForever(s *Store, args []string) error {
 	var from, each int
 	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &each); err != nil {
@@ -155,7 +153,7 @@ func writeForever(s *Store, args []string) error {
 	}
 }
 
-// checkAcknowledged compares a folder with what writeForever acknowledged.
+// checkAcknowledged compares a directory with the acknowledgements of writeForever.
 func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
 	t.Helper()
 	s, err := Open(Options{Dir: dir})
@@ -208,7 +206,7 @@ func testKilledWriter(t *testing.T, each int) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		// What it wrote to the pipe before it died counts too.
+		// Acknowledgements written to the pipe before it died count, too.
 		rest, err := io.ReadAll(out)
 		if err != nil {
 			t.Fatal(err)
@@ -222,8 +220,8 @@ func testKilledWriter(t *testing.T, each int) {
 	}
 }
 
-// writeSome puts a range of records, some at once, reading those of the others meanwhile,
-// and then waits until it has seen all of them.
+// writeSome puts a range of records in batches while it reads those of other processes, and then waits until it has seen
+// all of them.
 func writeSome(s *Store, args []string) error {
 	var from, to, total int
 	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &to, &total); err != nil {
@@ -244,7 +242,7 @@ func writeSome(s *Store, args []string) error {
 	for i := range total {
 		err := medium.Retry(ctx, func() error {
 			if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
-				return medium.ErrLocked // another process has not got there yet
+				return medium.ErrLocked // another process is not finished yet
 			} else if err != nil {
 				return err
 			}
@@ -260,7 +258,7 @@ func writeSome(s *Store, args []string) error {
 func TestProcessesSeeEachOthersRecords(t *testing.T) {
 	const processes, each = 5, 150
 	dir := t.TempDir()
-	// One more collects all the time, which must not lose anything.
+	// One more process collects all the time, which must not lose anything.
 	s := open(t, Options{Dir: dir, PackBytes: 64 << 10, BlobBytes: 8 << 10})
 	ctx, cancel := context.WithCancel(t.Context())
 	var collector sync.WaitGroup
@@ -321,8 +319,8 @@ func churn(s *Store, args []string) error {
 	return nil
 }
 
-// Processes that write, evict and delete at once see right records or none,
-// keep the cap, and find nothing damaged.
+// TestProcessesShareACap checks processes that write, evict and delete concurrently. They see right records or none,
+// stay within the limit, and find nothing damaged.
 func TestProcessesShareACap(t *testing.T) {
 	dir := t.TempDir()
 	var children []*exec.Cmd
@@ -359,8 +357,7 @@ func TestProcessesShareACap(t *testing.T) {
 	}
 }
 
-// countUnderLease adds one to a number in a file, many times, each under the
-// lease: without exclusion, some are lost.
+// countUnderLease increments a number in a file many times, each under the lease: without exclusion, some are lost.
 func countUnderLease(s *Store, args []string) error {
 	times, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -457,7 +454,7 @@ func countPacks(t *testing.T, dir string) int {
 	return n
 }
 
-// fillToLimit runs into a limit of file sizes, which a full disk resembles.
+// fillToLimit exceeds a limit of file sizes, which resembles a full disk.
 func fillToLimit(s *Store, _ []string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: 40_000, Max: 40_000}
@@ -489,8 +486,7 @@ func fillToLimit(s *Store, _ []string) error {
 	return s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: []byte("fits")})
 }
 
-// fillByMany is fillToLimit with groups that do not fit all: those that were
-// written are there, and the others not at all.
+// fillByMany is like fillToLimit, with groups that do not all fit: each is stored entirely or not at all.
 func fillByMany(s *Store, from int) error {
 	var records []store.Record
 	for i := range 300 {

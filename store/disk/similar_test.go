@@ -7,8 +7,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// similar returns the n-th of many small results made by one function: of 500
-// bytes of provenance 40 differ.
+// similar returns the n-th of many small results of one function: their provenance differs in 40 of 500 bytes.
 func similar(n int) store.Record {
 	provenance := storetest.Payload(3, 500)
 	copy(provenance[300:], storetest.Payload(uint64(n)<<8, 40))

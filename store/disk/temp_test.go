@@ -29,8 +29,7 @@ func tempsIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Whoever looks at a folder that is just becoming a store does not take it for
-// something else.
+// TestNewFolderIsKnownForAStore checks that a directory that is just becoming a store is recognized.
 func TestNewFolderIsKnownForAStore(t *testing.T) {
 	for range 100 {
 		dir := filepath.Join(t.TempDir(), "new")
@@ -52,7 +51,7 @@ func TestNewFolderIsKnownForAStore(t *testing.T) {
 
 const leftBytes = 1 << 20
 
-// leaveTemp writes a temporary file, says so, and waits to be killed.
+// leaveTemp writes a temporary file, prints a line, and waits to be killed.
 func leaveTemp(s *Store, _ []string) error {
 	_, err := s.files.WriteTemp(0o666, func(w io.Writer) error {
 		_, err := w.Write(make([]byte, leftBytes))
@@ -68,8 +67,8 @@ func leaveTemp(s *Store, _ []string) error {
 	return errors.Join(err, errors.New("was not killed"))
 }
 
-// What a process was writing counts from when it is written, is left alone while
-// the process lives, and goes when another one opens the store after its death.
+// TestTempsOfTheDeadGo checks that temporary files count as soon as they are written, and stay while their process
+// lives. They are removed when another process opens the store after its death.
 func TestTempsOfTheDeadGo(t *testing.T) {
 	o := Options{Dir: t.TempDir()}
 	before := open(t, o)

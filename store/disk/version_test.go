@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// unpack makes a folder of an archive.
+// unpack extracts an archive into a directory.
 func unpack(t *testing.T, archive string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -54,9 +54,8 @@ func unpack(t *testing.T, archive string) (dir string) {
 	}
 }
 
-// TestFoldersOfVersion2AreRead opens a folder that an earlier program wrote, with
-// all that can be in one, and finds what was put there: by the merged index, by
-// the indexes of packs, and by the packs alone.
+// TestFoldersOfVersion2AreRead opens a directory of an earlier version, with all kinds of files. It finds its records by
+// the merged index, by the indexes of packs, and by the packs alone.
 func TestFoldersOfVersion2AreRead(t *testing.T) {
 	for _, without := range []string{"nothing", mergedFile, medium.Packs + "/*" + indexSuffix} {
 		dir := unpack(t, "testdata/version2.tar.gz")

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// writes returns how often this process has called the kernel to write.
+// writes returns the number of write calls of this process.
 func writes(t *testing.T) (n int64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")
@@ -23,13 +23,13 @@ func writes(t *testing.T) (n int64) {
 	return n
 }
 
-// What one Put or Delete writes of small records goes out in one call. What else runs in the
-// process, such as Go's own scheduler, can only add calls, so the fewest of some tries count.
+// TestManyRecordsAreOneWrite checks that one Put or Delete of small records is one call. Other activity of the process,
+// such as Go's scheduler, can only add calls, so the minimum of several tries counts.
 func TestManyRecordsAreOneWrite(t *testing.T) {
 	put, deleted := int64(math.MaxInt64), int64(math.MaxInt64)
 	for range 5 {
 		s := open(t, Options{Dir: t.TempDir()})
-		mustPut(t, s, similar(0)) // a pack is there
+		mustPut(t, s, similar(0)) // the pack exists
 		records := similarFrom(1, 1000)
 		before := writes(t)
 		putMany(t, s, records)

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A larder that keeps nothing beyond its process, as tests want it.
+// Use a cache that lives only as long as its process, such as in tests.
 func Example() {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{MaxBytes: 1 << 20})})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/store/tier"
 )
 
-// BenchmarkRedis compares a store with the same bytes kept by the client alone, at
-// one server, and with a hit of a machine that has it near (on disk) or has not.
+// BenchmarkRedis compares a store with a client that stores the same bytes in the same server, and with hits on a
+// machine with and without a local copy on disk.
 func BenchmarkRedis(b *testing.B) {
 	server := startServer(b)
 	const many = 200

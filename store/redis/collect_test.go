@@ -8,14 +8,14 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// settled waits until no room is made.
+// settled waits until no eviction runs.
 func settled(s *Store) {
 	for s.collects.Load() {
 		<-time.After(time.Millisecond)
 	}
 }
 
-// The cap holds while two put, also once it was found out that the server has lost the count.
+// TestCap checks that the limit holds while two stores write, also after the server lost the count.
 func TestCap(t *testing.T) {
 	const limit = 400_000
 	server := startServer(t)
@@ -26,7 +26,7 @@ func TestCap(t *testing.T) {
 		s := []*Store{a, b}[i%2]
 		if s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1000)}) != nil {
 			refused++
-			settled(s) // where somebody else does it, it takes another one
+			settled(s) // evictions by the other store are not waited for
 			s.rest.Store(0)
 		}
 		if i == 1002 { // both have put, and one has seen that the count is new
@@ -59,7 +59,7 @@ func TestCap(t *testing.T) {
 	}
 }
 
-// What Usage says is about what the server says.
+// TestUsageIsTrue checks that Usage is about what the server reports.
 func TestUsageIsTrue(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url()})
@@ -78,7 +78,7 @@ func TestUsageIsTrue(t *testing.T) {
 	}
 }
 
-// A record that is used stays longer than one that is not.
+// TestUseIsNoted checks that a record that is used stays longer than one that is not.
 func TestUseIsNoted(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url()})
@@ -102,7 +102,7 @@ func TestUseIsNoted(t *testing.T) {
 	}
 }
 
-// Names of others are neither seen nor touched.
+// TestForeignNames checks that names of other programs are neither seen nor changed.
 func TestForeignNames(t *testing.T) {
 	server := startServer(t)
 	s, other := open(t, Options{URL: server.url(), Prefix: "a*"}), open(t, Options{URL: server.url(), Prefix: "ab"})

@@ -12,8 +12,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// Whatever becomes of the bytes of a record, what is handed out is what was put, or
-// nothing, which is reported.
+// TestDamageIsAMiss checks that a damaged record is returned as it was put, or is missing and reported.
 func TestDamageIsAMiss(t *testing.T) {
 	server, log := startServer(t), &logged{}
 	s := open(t, Options{URL: server.url(), Logger: log.logger()})
@@ -82,7 +81,7 @@ func TestDamageIsAMiss(t *testing.T) {
 	}
 }
 
-// Large records are damaged as small ones are, and a part of them is not taken for one.
+// TestLargeRecords checks large records with and without damage, and that a partial record is not accepted.
 func TestLargeRecords(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url(), MaxRecord: 200_000})
@@ -103,7 +102,7 @@ func TestLargeRecords(t *testing.T) {
 			t.Errorf("%d bytes with a wrong one: %d, %v", size, len(got.Payload), err)
 		}
 	}
-	// What is too large is refused, and what was there before is gone.
+	// A record that is too large is refused, and the previous one is removed.
 	small, large := store.Record{Key: k, Payload: []byte("before")}, store.Record{Key: k, Payload: make([]byte, 200_000)}
 	if err := s.Put(ctx, small); err != nil {
 		t.Fatal(err)
@@ -115,7 +114,7 @@ func TestLargeRecords(t *testing.T) {
 	if err != nil || !records[0].Key.IsZero() || records[1].Key.IsZero() || records[2].Key.IsZero() {
 		t.Errorf("after a record over the bound: %v, %v", records, err)
 	}
-	// What somebody with another bound puts is not read.
+	// A record over the reader's limit is not read.
 	if err := wide.Put(ctx, large); err != nil {
 		t.Fatal(err)
 	}

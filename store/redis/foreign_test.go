@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// A lease that does not end by itself is nobody's, and is taken.
+// TestLeasesThatAreNobodys checks that a lease without an early expiry has no owner and can be acquired.
 func TestLeasesThatAreNobodys(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url()})
@@ -52,10 +52,10 @@ func TestLeasesThatAreNobodys(t *testing.T) {
 	wantLent(t, s, []bool{false}, k)
 }
 
-// A count that is none turns nothing off: it is removed, and all is counted anew.
+// TestDamagedCount checks that an invalid count disables nothing: it is removed, and the bytes are counted again.
 func TestDamagedCount(t *testing.T) {
 	server, log := startServer(t), &logged{}
-	s := open(t, Options{URL: server.url(), MaxBytes: -1, Logger: log.logger()}) // nobody counts beside it
+	s := open(t, Options{URL: server.url(), MaxBytes: -1, Logger: log.logger()}) // no other store counts
 	ctx := t.Context()
 	for i, count := range []string{"garbage", strconv.FormatInt(1<<63-1, 10), "1e9", "-5000"} {
 		if err := server.client.Set(ctx, s.countName(), count, 0).Err(); err != nil {
@@ -84,8 +84,7 @@ func TestDamagedCount(t *testing.T) {
 	}
 }
 
-// What a server says is repeated without the password, without what was sent, and not for
-// long.
+// TestWhatIsSaidOfErrors checks that errors quote a server without the password, without the data sent, and shortened.
 func TestWhatIsSaidOfErrors(t *testing.T) {
 	for _, said := range []string{
 		"-ERR user 'user' with 'hunter2 %' or 'hunter2+%25' may not\r\n",
@@ -108,7 +107,7 @@ func TestWhatIsSaidOfErrors(t *testing.T) {
 	}
 }
 
-// A server that is lost again and again is left alone for longer each time.
+// TestLostAgainAndAgain checks that a server that fails repeatedly is avoided for longer each time.
 func TestLostAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := Open(Options{URL: "redis://host", Logger: (&logged{}).logger()})
@@ -127,7 +126,7 @@ func TestLostAgainAndAgain(t *testing.T) {
 		if last := time.Duration(s.pause.Load()); last != lastPause || pauses < 10*time.Minute {
 			t.Errorf("%d losses: pauses of %v, the last %v", losses, pauses, last)
 		}
-		s.back.Store(time.Now().Add(-20 * lastPause).UnixNano()) // it did well for long
+		s.back.Store(time.Now().Add(-20 * lastPause).UnixNano()) // it worked for long
 		s.lose(errNonsense)
 		if first := time.Duration(s.pause.Load()); first != firstRetry {
 			t.Errorf("after a long time it is tried after %v", first)
@@ -135,7 +134,7 @@ func TestLostAgainAndAgain(t *testing.T) {
 	})
 }
 
-// That answers take long is said once.
+// TestSlowServer checks that slow answers are reported once.
 func TestSlowServer(t *testing.T) {
 	log := &logged{}
 	s := open(t, Options{URL: "redis://host", Logger: log.logger()})

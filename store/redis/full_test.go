@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// A server without memory keeps nothing more, and gives what it has.
+// TestOutOfMemory checks that a server without memory stores nothing more, and returns the records it has.
 func TestOutOfMemory(t *testing.T) {
 	server, log := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction"), &logged{}
 	s := open(t, Options{URL: server.url(), Logger: log.logger()})
@@ -29,7 +29,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatalf("record %d: %v", i, err)
 		}
 	}
-	// What cannot replace what was there does not leave it there.
+	// A failed replacement removes the old record.
 	if err := s.Put(ctx, store.Record{Key: storetest.Key(0), Payload: []byte("new")}); !errors.Is(err, store.ErrFull) {
 		t.Errorf("Put: %v, want ErrFull", err)
 	}
@@ -42,13 +42,13 @@ func TestOutOfMemory(t *testing.T) {
 	if err := s.Delete(ctx, storetest.Key(1), storetest.Key(2)); err != nil {
 		t.Errorf("Delete: %v", err)
 	}
-	s.unfit.Load().until = time.Now() // as if time had gone by
+	s.unfit.Load().until = time.Now() // as if time had passed
 	if err := s.Put(ctx, store.Record{Key: storetest.Key(3), Payload: []byte("small")}); err != nil {
 		t.Errorf("Put where there is room again: %v", err)
 	}
 }
 
-// A server with a policy of eviction takes everything, and forgets.
+// TestEvictingServer checks a server with an eviction policy: it accepts everything and drops records.
 func TestEvictingServer(t *testing.T) {
 	server := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru")
 	s := open(t, Options{URL: server.url()})

@@ -13,8 +13,7 @@ import (
 
 type keyOf = key.Key
 
-// What is read is what is written: bytes that are a record are the ones that this
-// record is written as.
+// FuzzRecord checks that any bytes that decode as a record are the encoding of that record.
 func FuzzRecord(f *testing.F) {
 	for _, r := range []store.Record{
 		{Key: storetest.Key(1)},
@@ -53,7 +52,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// An address is taken or refused, and what is wrong with it is told without it.
+// FuzzAddress checks that an address is accepted, or refused with an error that does not contain it.
 func FuzzAddress(f *testing.F) {
 	for _, text := range []string{"redis://u:hunter2@h:1/2", "rediss://h", "unix:///tmp/s?db=1", "http://h", "redis://u:hunter2@:::1", "redis://h?pool_size=0"} {
 		f.Add(text)

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// passes checks that work goes on with a store whose server cannot be used.
+// passes checks that work continues with a store whose server is unusable.
 func passes(t *testing.T, s *Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -47,7 +47,7 @@ func passes(t *testing.T, s *Store) {
 	}
 }
 
-// saysOnce checks what the log says of a server.
+// saysOnce checks what the log says about a server.
 func saysOnce(t *testing.T, log *logged, what string) {
 	t.Helper()
 	text := log.String()
@@ -68,8 +68,8 @@ func TestNoServer(t *testing.T) {
 	saysOnce(t, log, "no such file")
 }
 
-// A server that takes connections and says nothing costs one wait, and not one for
-// each call.
+// TestServerThatSaysNothing checks that a server that accepts connections but never answers costs one wait in total, not
+// one per call.
 func TestServerThatSaysNothing(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +101,7 @@ func TestServerThatSaysNothing(t *testing.T) {
 	saysOnce(t, log, "timeout")
 }
 
-// What ends a server in the middle ends nothing else, and what it is again is used.
+// TestRestart checks that work continues when the server stops, and that it is used again after a restart.
 func TestRestart(t *testing.T) {
 	server, log := startServer(t), &logged{}
 	s := open(t, Options{URL: server.url(), Logger: log.logger()})
@@ -126,7 +126,7 @@ func TestRestart(t *testing.T) {
 		t.Error(err)
 	}
 	saysOnce(t, log, "can be used again")
-	// What is kept between two outages goes on without a pause, whoever came first.
+	// A lease from before the outage can be acquired again without a pause.
 	if again, err := s.Lease(ctx, storetest.Key(5)); err != nil {
 		t.Error(err)
 	} else {
@@ -150,7 +150,7 @@ func TestClusterIsRefused(t *testing.T) {
 	saysOnce(t, log, "part of a cluster")
 }
 
-// Who may not write reads.
+// TestReadOnly checks that a user without write permission can read.
 func TestReadOnly(t *testing.T) {
 	reader := "user reader on >hunter2 ~* -@all +@read +ping"
 	for name, c := range map[string]struct{ setting, user string }{

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// wantLent tries to take leases and gives them back.
+// wantLent tries to acquire leases and releases them.
 func wantLent(t *testing.T, s *Store, want []bool, keys ...key.Key) {
 	t.Helper()
 	lent, release, err := s.TryLease(t.Context(), keys)
@@ -24,7 +24,7 @@ func wantLent(t *testing.T, s *Store, want []bool, keys ...key.Key) {
 	release()
 }
 
-// Leases count for all who use the server, and are renewed as long as they are held.
+// TestLeasesOfTwoStores checks that leases apply to all clients of the server, and are renewed while they are held.
 func TestLeasesOfTwoStores(t *testing.T) {
 	server := startServer(t)
 	o := Options{URL: server.url(), LeaseTime: 100 * time.Millisecond}
@@ -61,7 +61,7 @@ func TestLeasesOfTwoStores(t *testing.T) {
 	}
 }
 
-// A lease that was lost is somebody else's, and is not ended by who lost it.
+// TestLostLease checks that a lost lease belongs to another process, and is not released by its previous owner.
 func TestLostLease(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url(), LeaseTime: time.Second})
@@ -78,7 +78,7 @@ func TestLostLease(t *testing.T) {
 	if v := server.client.Get(t.Context(), s.leaseName(k)).Val(); v != "another" {
 		t.Errorf("the lease is %q's", v)
 	}
-	// One that only ended is taken back while it is held.
+	// A lease that only expired is renewed while it is held.
 	if err := server.client.Del(t.Context(), s.leaseName(k)).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +98,14 @@ func TestLostLease(t *testing.T) {
 	if err := server.client.Get(t.Context(), s.leaseName(k)).Err(); !errors.Is(err, goredis.Nil) {
 		t.Errorf("after its end: %v", err)
 	}
-	// An answer that was lost is no lease that nobody has.
+	// A lease whose acknowledgement was lost can be acquired again.
 	if err := server.client.Set(t.Context(), s.leaseName(k), s.token, time.Minute).Err(); err != nil {
 		t.Fatal(err)
 	}
 	wantLent(t, s, []bool{true}, k)
 }
 
-// Leases of a process that was killed end by themselves.
+// TestKilledOwner checks that leases of a killed process expire.
 func TestKilledOwner(t *testing.T) {
 	server := startServer(t)
 	o := Options{URL: server.url(), LeaseTime: 500 * time.Millisecond}

@@ -19,8 +19,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// The test binary plays other processes when it is started with childEnv set to a
-// role, the address of a server and a folder.
+// childEnv is set to a role, the address of a server and a directory when the test binary runs as another process.
 const childEnv = "LARDER_REDIS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -60,7 +59,7 @@ func child(t *testing.T, role, url, dir string) (*exec.Cmd, io.Reader) {
 	return cmd, out
 }
 
-// hold takes two leases, each in its way, says so and waits to be killed.
+// hold takes two leases, each with another method, prints a line and waits to be killed.
 func hold(s *Store, _ string) error {
 	_, err := s.Lease(context.Background(), storetest.Key(1))
 	lent, _, terr := s.TryLease(context.Background(), []key.Key{storetest.Key(2)})
@@ -74,8 +73,8 @@ func hold(s *Store, _ string) error {
 
 const results = 200
 
-// compute asks for results, each made once by whoever comes first, and prints which
-// it made. It leaves at once, without giving anything back, if it is told to.
+// compute requests results, each computed once by the first process, and prints those it computed. If an argument says
+// so, it exits immediately without releasing anything.
 func compute(s *Store, dir string) error {
 	l, err := larder.Open(larder.Options{Dir: dir, Shared: s, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -97,13 +96,13 @@ func compute(s *Store, dir string) error {
 	return l.Close()
 }
 
-// machines are the cache folders of two machines.
+// machines are the cache directories of two machines.
 func machines(t *testing.T) []string {
 	dir := t.TempDir()
 	return []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
 }
 
-// Eight processes on two machines make each result once.
+// TestComputedOnce checks that eight processes on two machines compute each result once.
 func TestComputedOnce(t *testing.T) {
 	server, dirs := startServer(t), machines(t)
 	made := map[string]int{}
@@ -131,7 +130,7 @@ func TestComputedOnce(t *testing.T) {
 	}
 }
 
-// Processes that are killed, and a server that is, cost no result and make none wrong.
+// TestKilledProcesses checks that killing processes or the server loses no result and makes none wrong.
 func TestKilledProcesses(t *testing.T) {
 	server, dirs := startServer(t), machines(t)
 	for round := range 6 {
@@ -152,7 +151,7 @@ func TestKilledProcesses(t *testing.T) {
 	if lines := bufio.NewScanner(out); !lines.Scan() {
 		t.Fatal("all was made before")
 	}
-	server.stop() // while it goes on
+	server.stop() // while the child runs
 	if _, err := io.Copy(io.Discard, out); err != nil {
 		t.Fatal(err)
 	}

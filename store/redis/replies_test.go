@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// answer serves every connection by what it is told to say to whatever comes.
+// answer starts a server that calls say for everything it receives.
 func answer(t *testing.T, say func(c net.Conn)) (url string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -42,12 +42,12 @@ func answer(t *testing.T, say func(c net.Conn)) (url string) {
 	return "redis://" + listener.Addr().String()
 }
 
-// always says the same to everything, as often as a client may want it.
+// always sends the same answer to everything, as often as a client may expect it.
 func always(text string) func(c net.Conn) {
 	return func(c net.Conn) { _, _ = c.Write(bytes.Repeat([]byte(text), 8)) }
 }
 
-// What a server says of lengths costs no memory, and it is not used.
+// TestAnswersThatClaimTooMuch checks that lengths claimed by a server allocate no memory and are rejected.
 func TestAnswersThatClaimTooMuch(t *testing.T) {
 	endless := func(head, text string) func(c net.Conn) {
 		return func(c net.Conn) {
@@ -94,7 +94,7 @@ func TestAnswersThatClaimTooMuch(t *testing.T) {
 	}
 }
 
-// Who says nothing of use to everything is not waited for.
+// TestAnswersThatSayNothing checks that a lease does not wait for a server with meaningless answers.
 func TestAnswersThatSayNothing(t *testing.T) {
 	for _, text := range []string{"$-1\r\n", "+OK\r\n", "*0\r\n", ":0\r\n"} {
 		say := func(c net.Conn) { _, _ = c.Write([]byte(text)) }
@@ -107,8 +107,8 @@ func TestAnswersThatSayNothing(t *testing.T) {
 	}
 }
 
-// FuzzReplies: how answers are cut into reads changes nothing, and what is let through has
-// no length over the bound.
+// FuzzReplies checks that the split of answers into reads changes nothing, and that no accepted length exceeds the
+// limit.
 func FuzzReplies(f *testing.F) {
 	for _, text := range []string{"+OK\r\n:1\r\n", "$3\r\nabc\r\n$-1\r\n", "*2\r\n$1\r\n0\r\n*1\r\n$0\r\n\r\n", "*100000000\r\n", "$x\r\n", "-ERR no\r\n"} {
 		f.Add([]byte(text))

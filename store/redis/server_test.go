@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// A server is one of Redis that a test has for itself.
+// A server is a Redis server of one test.
 type server struct {
 	socket string
 	args   []string
@@ -36,7 +36,7 @@ var program = sync.OnceValue(func() string {
 	return ""
 })
 
-// startServer starts a server that listens at a socket of its own.
+// startServer starts a server that listens on its own socket.
 func startServer(tb testing.TB, args ...string) *server {
 	tb.Helper()
 	if program() == "" {
@@ -84,7 +84,7 @@ func (s *server) stop() {
 
 func (s *server) url() string { return "unix://" + s.socket }
 
-// A record of what is logged.
+// A logged records log lines.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -106,7 +106,7 @@ func (l *logged) lines() int { return bytes.Count([]byte(l.String()), []byte("\n
 
 func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// open opens a store, and sees to its end.
+// open opens a store, and closes it when the test ends.
 func open(tb testing.TB, o Options) *Store {
 	tb.Helper()
 	if o.Logger == nil {
@@ -126,7 +126,7 @@ func open(tb testing.TB, o Options) *Store {
 
 var mediums atomic.Int64
 
-// medium gives each store names of its own in one server.
+// medium gives each store its own names in one server.
 func medium(server *server) storetest.Medium {
 	return func(tb testing.TB) func() store.Store {
 		prefix := fmt.Sprintf("medium[%d]*:", mediums.Add(1))

@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// certificate writes one of 127.0.0.1 that nobody vouches for, with its key.
+// certificate writes a self-signed certificate for 127.0.0.1, with its key.
 func certificate(t *testing.T) (cert, private string) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -51,7 +51,7 @@ func certificate(t *testing.T) (cert, private string) {
 	return cert, private
 }
 
-// freePort returns a port that nobody has, for now.
+// freePort returns a port that is unused at this moment.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -62,7 +62,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// A server is talked to over TLS if its certificate is trusted, and not otherwise.
+// TestTLS checks that a server is used over TLS if and only if its certificate is trusted.
 func TestTLS(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only on Linux does SSL_CERT_FILE say which certificates are trusted")
@@ -91,7 +91,7 @@ func trust(s *Store, _ string) error {
 	return err
 }
 
-// What goes on in the background ends with the store.
+// TestNothingIsLeft checks that background work ends with the store.
 func TestNothingIsLeft(t *testing.T) {
 	server := startServer(t)
 	before := goleak.IgnoreCurrent()

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// Whoever writes a store tests it with a function that makes an empty medium,
-// and returns what opens a store on it.
+// An author of a store tests it with a function that creates an empty medium, and returns a function that opens a store
+// on it.
 func ExampleRun() {
 	testStore := func(t *testing.T) {
 		storetest.Run(t, func(testing.TB) func() store.Store {

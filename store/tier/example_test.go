@@ -10,9 +10,9 @@ import (
 	"github.com/larder-data/larder/store/tier"
 )
 
-// What one keeps far, another finds, and has near from then on.
+// A record that one machine stores remotely is found by another, which then has a local copy.
 func Example() {
-	far := memory.New(memory.Options{}) // stands for one that machines share
+	far := memory.New(memory.Options{}) // represents a store that machines share
 	a, err := key.NewAction("answer", key.Version("1"))
 	if err != nil {
 		panic(err)

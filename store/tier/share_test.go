@@ -25,7 +25,7 @@ func (broken) Has(context.Context, key.Key) (bool, error)                 { retu
 func (broken) Put(context.Context, ...store.Record) error                 { return errBroken }
 func (broken) Delete(context.Context, ...key.Key) error                   { return nil }
 
-// Whatever becomes of what others share, the near store is a store.
+// TestShareConformance checks that the local store works whatever happens to the shared one.
 func TestShareConformance(t *testing.T) {
 	storetest.Records(t, func(tb testing.TB) store.Records {
 		return tier.Share(openDisk(tb, disk.Options{Dir: tb.TempDir()}), memory.New(memory.Options{MaxBytes: 5000}))
@@ -46,8 +46,8 @@ func TestShareConformance(t *testing.T) {
 	}
 }
 
-// What others have computed is found, once, and is near from then on with all that is
-// known of it; what is listed, counted and evicted is near.
+// TestShare checks that a shared result is found remotely once, and is then local with all its metadata. Listing,
+// counting and eviction apply to the local store.
 func TestShare(t *testing.T) {
 	near, far := memory.New(memory.Options{}), memory.New(memory.Options{})
 	s := tier.Share(near, far)
@@ -86,7 +86,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Notes of this machine's files stay here, and of notes that change the later counts.
+// TestSharedNotes checks that records about this machine's files stay local, and that the later version of a changing
+// record counts.
 func TestSharedNotes(t *testing.T) {
 	near, far := memory.New(memory.Options{}), memory.New(memory.Options{})
 	s := tier.Share(near, far)
@@ -131,7 +132,7 @@ func TestSharedNotes(t *testing.T) {
 	}
 }
 
-// counting counts the looks for keys.
+// counting counts the lookups of keys.
 type counting struct {
 	store.Store
 	looks int
@@ -142,8 +143,8 @@ func (c *counting) GetMany(ctx context.Context, keys []key.Key) ([]store.Record,
 	return c.Store.GetMany(ctx, keys)
 }
 
-// What was missing a moment ago is looked for far again by those who must know, and not by
-// GetSeen, which sees what was put here.
+// TestLooksFar checks that Get looks again for a key that was recently missing remotely. GetSeen does not, and finds
+// what was put here.
 func TestLooksFar(t *testing.T) {
 	near, far := memory.New(memory.Options{MaxBytes: 1}), &counting{Store: memory.New(memory.Options{})}
 	s := tier.Share(near, far)
@@ -165,7 +166,7 @@ func TestLooksFar(t *testing.T) {
 	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err == nil {
 		t.Error("it is there before it is put")
 	}
-	_ = s.Put(t.Context(), store.Record{Key: storetest.Key(2), Payload: []byte("x")}) // near is full
+	_ = s.Put(t.Context(), store.Record{Key: storetest.Key(2), Payload: []byte("x")}) // the local store is full
 	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err != nil {
 		t.Errorf("what was put here: %v", err)
 	}

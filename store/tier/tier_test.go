@@ -22,7 +22,7 @@ func openDisk(tb testing.TB, o disk.Options) *disk.Store {
 	return s
 }
 
-// Whatever is near, and however little of it stays, a tier is a store.
+// TestConformance checks that a tier works with any local store, however few records stay in it.
 func TestConformance(t *testing.T) {
 	for name, near := range map[string]func(testing.TB) store.Store{
 		"memory":        func(testing.TB) store.Store { return memory.New(memory.Options{}) },
@@ -62,7 +62,7 @@ func put(t *testing.T, s store.Records, i int) {
 	}
 }
 
-// What is found far is copied near, with all that is known of it.
+// TestReadThrough checks that a remote record is copied to the local store with all its metadata.
 func TestReadThrough(t *testing.T) {
 	near, far := memory.New(memory.Options{}), memory.New(memory.Options{})
 	s := tier.New(near, far)
@@ -88,7 +88,7 @@ func TestReadThrough(t *testing.T) {
 	get(t, s, 2)
 }
 
-// What is put goes to both, so it is there without the near store.
+// TestWriteThrough checks that a record is put into both stores, and so exists without the local one.
 func TestWriteThrough(t *testing.T) {
 	near, far := memory.New(memory.Options{MaxBytes: 400}), memory.New(memory.Options{})
 	s := tier.New(near, far)
@@ -102,7 +102,7 @@ func TestWriteThrough(t *testing.T) {
 	get(t, s, 2)
 }
 
-// A far store that is read-only gives what it has; what is new is near.
+// TestFarIsReadOnly checks that a read-only remote store is read, and new records stay local.
 func TestFarIsReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	whole := openDisk(t, disk.Options{Dir: dir})

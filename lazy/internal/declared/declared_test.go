@@ -21,7 +21,7 @@ func open(t *testing.T, dir string) *larder.Larder {
 	return l
 }
 
-// want asks for a value and checks how many computations that takes.
+// want requests a value and checks how many computations that takes.
 func want[T comparable](t *testing.T, l *larder.Larder, v lazy.Value[T], value T, computed int64) {
 	t.Helper()
 	before := l.Metrics().Computed
@@ -34,8 +34,8 @@ func want[T comparable](t *testing.T, l *larder.Larder, v lazy.Value[T], value T
 	}
 }
 
-// The value of a variable that is an input counts at each call, also of a node
-// that was made and asked for before, and of what is made from it.
+// TestInputs checks that the value of an input variable counts at each call. That includes nodes requested before and
+// values computed from them.
 func TestInputs(t *testing.T) {
 	defer func(was int) { declared.Rate = was }(declared.Rate)
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestInputs(t *testing.T) {
 	want(t, other, declared.Plain(declared.Scaled(lazy.Of(10))), 41, 2)
 }
 
-// What a variable refers to counts.
+// TestInputsByContent checks that the value a variable refers to counts.
 func TestInputsByContent(t *testing.T) {
 	l := open(t, t.TempDir())
 	want(t, l, declared.Looked(lazy.Of("a")), 1, -1)
@@ -70,8 +70,7 @@ func TestInputsByContent(t *testing.T) {
 	}
 }
 
-// A variable that changes while the function runs: the result is of neither
-// value, and not kept.
+// TestInputChangesMeanwhile checks that a result is not stored if an input variable changes while the function runs.
 func TestInputChangesMeanwhile(t *testing.T) {
 	defer func(was int) { declared.Rate = was }(declared.Rate)
 	l := open(t, t.TempDir())
@@ -84,8 +83,7 @@ func TestInputChangesMeanwhile(t *testing.T) {
 	want(t, l, declared.Slow(lazy.Of(1)), declared.Rate, 1)
 }
 
-// A type that no code identity covers is barred, and others are not refused
-// because of it.
+// TestBarred checks that a type that no code identity covers is refused, without other types being refused for it.
 func TestBarred(t *testing.T) {
 	l := open(t, t.TempDir())
 	want(t, l, declared.Area(lazy.Of[declared.Shape](declared.Square{Side: 3})), 9, -1)
@@ -105,7 +103,7 @@ func TestBarred(t *testing.T) {
 	}
 }
 
-// inInit is what came of asking for a value while the program started.
+// inInit is the result of requesting a value during program initialization.
 var inInit = func() error {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -115,15 +113,15 @@ var inInit = func() error {
 	return err
 }()
 
-// While init functions run, package variables may not have their values yet.
+// TestNothingIsComputedByInit checks that init functions cannot compute, as package variables may not have their values
+// yet.
 func TestNothingIsComputedByInit(t *testing.T) {
 	if inInit == nil || !strings.Contains(inInit.Error(), "init functions of the program still run") {
 		t.Errorf("got %v", inInit)
 	}
 }
 
-// GODEBUG changes what the standard library does at any time: where it is not what
-// it was, nothing that was made before is handed out, and nothing is kept.
+// TestSettingsThatChange checks that, after a change of GODEBUG, earlier results are not returned and nothing is stored.
 func TestSettingsThatChange(t *testing.T) {
 	l := open(t, t.TempDir())
 	want(t, l, declared.Plain(lazy.Of(10)), 11, -1)

@@ -63,7 +63,7 @@ func azurite(t *testing.T) string {
 	return address
 }
 
-// answers waits until somebody listens at an address.
+// answers waits until a server listens on an address.
 func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Buffer) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -82,7 +82,7 @@ func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Bu
 	}
 }
 
-// service has az:// lead to Azure's server for tests, behind one that fails.
+// service redirects az:// to Azure's server for tests, behind one that fails.
 func service(t *testing.T) (*placetest.Server, *azblob.Client) {
 	t.Helper()
 	behind, err := url.Parse("http://" + azurite(t))
@@ -105,7 +105,7 @@ func service(t *testing.T) (*placetest.Server, *azblob.Client) {
 	return s, c
 }
 
-// put has the service have a blob, and returns its URL.
+// put stores a blob in the service and returns its URL.
 func put(t *testing.T, c *azblob.Client, key string, content []byte, encoding *string) string {
 	t.Helper()
 	if _, err := c.UploadBuffer(t.Context(), "container", key, content, &azblob.UploadBufferOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentEncoding: encoding}}); err != nil {
@@ -114,15 +114,15 @@ func put(t *testing.T, c *azblob.Client, key string, content []byte, encoding *s
 	return "az://container" + (&url.URL{Path: "/" + key}).EscapedPath()
 }
 
-// TestAzurite: the driver is what package place expects, with Azure's own server for tests; and
-// what is stored compressed is read as it is stored.
+// TestAzurite checks that the driver does what package place expects, with Azure's own server for tests. Blobs stored
+// compressed are read as stored.
 func TestAzurite(t *testing.T) {
 	s, c := service(t)
 	placetest.Conform(t, placetest.Service{Server: s, Secret: secret, Lists: true, Store: func(t *testing.T, name string, content []byte) string {
 		return put(t, c, "folder/"+name, content, nil)
 	}})
 	placetest.ConformPut(t, placetest.Service{
-		Server: s, Secret: secret, Unfinished: func(*testing.T) int { return 0 }, // which nobody is told
+		Server: s, Secret: secret, Unfinished: func(*testing.T) int { return 0 }, // which Azure does not report
 		Store: func(t *testing.T, name string, content []byte) string { return put(t, c, "folder/"+name, content, nil) },
 	})
 	want := bytes.Repeat([]byte("\x1f\x8b\x08 no end of it "), 1000)
@@ -148,7 +148,7 @@ func TestAzurite(t *testing.T) {
 	}
 }
 
-// TestRefused: what is wrong with a URL or the environment is said, and no secret with it.
+// TestRefused checks that an error in a URL or the environment is reported, without secrets.
 func TestRefused(t *testing.T) {
 	for _, name := range []string{"CONNECTION_STRING", "ACCOUNT", "KEY", "SAS_TOKEN", "SERVICE_ENDPOINT", "ANON"} {
 		t.Setenv("AZURE_STORAGE_"+name, "")
@@ -168,7 +168,7 @@ func TestRefused(t *testing.T) {
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "name")
 	t.Setenv("AZURE_STORAGE_KEY", "%hunter2")
 	refused("az://container/a", "AZURE_STORAGE_KEY")
-	s := placetest.Serve(t) // which lets nobody in
+	s := placetest.Serve(t) // which refuses all requests
 	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: http.StatusForbidden} })
 	t.Setenv("AZURE_STORAGE_SERVICE_ENDPOINT", s.URL)
 	t.Setenv("AZURE_STORAGE_KEY", "")

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// service has gs:// lead to a server that speaks as Google's does, behind one that fails.
+// service redirects gs:// to a server that behaves like Google's, behind one that fails.
 func service(t *testing.T) (*placetest.Server, *fakestorage.Server) {
 	t.Helper()
 	var behind http.Handler
@@ -30,13 +30,13 @@ func service(t *testing.T) (*placetest.Server, *fakestorage.Server) {
 	return s, fake
 }
 
-// put has the service have an object, and returns its URL.
+// put stores an object in the service and returns its URL.
 func put(fake *fakestorage.Server, key string, content []byte, encoding string) string {
 	fake.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: key, ContentEncoding: encoding}, Content: content})
 	return "gs://bucket" + (&url.URL{Path: "/" + key}).EscapedPath()
 }
 
-// TestConform: the driver is what package place expects.
+// TestConform checks that the driver does what package place expects.
 func TestConform(t *testing.T) {
 	s, fake := service(t)
 	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Lists: true, Client: true,
@@ -45,7 +45,7 @@ func TestConform(t *testing.T) {
 		}})
 }
 
-// TestConformPut: so it is where it writes.
+// TestConformPut does the same for writes.
 func TestConformPut(t *testing.T) {
 	s, fake := service(t)
 	placetest.ConformPut(t, placetest.Service{Server: s, Secret: "hunter2", Client: true, Removes: true,
@@ -64,7 +64,7 @@ func TestConformPut(t *testing.T) {
 	}
 }
 
-// TestRefused: what a URL cannot have is said, and no secret with it.
+// TestRefused checks that unsupported parts of a URL are reported, without secrets.
 func TestRefused(t *testing.T) {
 	service(t)
 	for _, bad := range []string{"gs://me:hunter2@bucket/a", "gs://bucket/a?token=hunter2"} {
@@ -74,8 +74,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPacked: what is stored compressed is read as it is stored, as no part of it is a part of what
-// it unpacks to.
+// TestPacked checks that objects stored compressed are read as stored, as no part of them is a part of the decompressed
+// data.
 func TestPacked(t *testing.T) {
 	_, fake := service(t)
 	want := bytes.Repeat([]byte("\x1f\x8b\x08 no end of it "), 1000)

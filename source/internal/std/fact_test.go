@@ -12,8 +12,7 @@ var effects = map[string]std.Effect{
 	"reads": std.Reads, "returns": std.Returns, "writes": std.Writes, "receiver": std.Receiver, "first": std.First,
 }
 
-// expected are facts that were found by reading the documentation, not by the
-// analysis: names by what there is to be said of them.
+// expected are facts found by reading the documentation, not by the analysis: names by their expected effects.
 var expected = []struct {
 	effect   string // "" for any
 	outside  string
@@ -120,8 +119,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// What was listed by hand before there was an analysis: packages in which all but
-// some names depend on the outside.
+// TestPackagesOfTheOutside checks a list made by hand before the analysis existed: packages in which all but some names
+// depend on external state.
 func TestPackagesOfTheOutside(t *testing.T) {
 	for path, but := range map[string]string{
 		"crypto/rand": "", "os/signal": "", "os/user": "Error", "plugin": "", "runtime/metrics": "", "net/smtp": "Error PlainAuth CRAMMD5Auth",
@@ -148,7 +147,7 @@ func TestPackagesOfTheOutside(t *testing.T) {
 	}
 }
 
-// Most of what depends on its operands alone is known to.
+// TestPackagesThatOnlyCompute checks that most functions that depend only on their operands are known to.
 func TestPackagesThatOnlyCompute(t *testing.T) {
 	for path := range strings.FieldsSeq(`archive/tar bufio bytes cmp compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
 		container/heap container/list container/ring encoding encoding/ascii85 encoding/asn1 encoding/base32 encoding/base64 encoding/binary
@@ -247,7 +246,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// What only writes numbers is known to, and nothing else is.
+// TestNumbers checks that functions that only write numbers are known to, and no others.
 func TestNumbers(t *testing.T) {
 	for name, want := range map[string]bool{
 		"image.Paletted.Set": true, "image.Paletted.SetColorIndex": true, "image.RGBA.SetRGBA": true, "bufio.Reader.UnreadByte": true, "sort.IntSlice.Swap": true,

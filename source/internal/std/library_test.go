@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/source/internal/std"
 )
 
-// importable lists the packages of the standard library that is installed here.
+// importable lists the packages of the installed standard library.
 func importable(t *testing.T) (paths []string) {
 	t.Helper()
 	if !strings.HasPrefix(runtime.Version()+".", std.Go+".") {
@@ -54,7 +54,7 @@ func TestEveryPackageIsKnown(t *testing.T) {
 	}
 }
 
-// What is exported is what the sources say, with the same types.
+// TestTypesAreThoseOfTheSources checks that the exports have the same types as in the sources.
 func TestTypesAreThoseOfTheSources(t *testing.T) {
 	importable(t)
 	lib := std.New()
@@ -82,7 +82,7 @@ func TestTypesAreThoseOfTheSources(t *testing.T) {
 	}
 }
 
-// describe writes an object with all that can be selected of it.
+// describe writes an object with all that can be selected from it.
 func describe(o types.Object) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, o)
@@ -141,7 +141,7 @@ func TestImportOfWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// For the race detector: many programs' goroutines may import and check at once.
+// TestImportAtOnce is for the race detector: many goroutines may import and check concurrently.
 func TestImportAtOnce(t *testing.T) {
 	lib := std.New()
 	var wg sync.WaitGroup

@@ -63,7 +63,8 @@ func TestCancelledWaiterLeaves(t *testing.T) {
 	})
 }
 
-// TestKeysLentAtOnceAreWaitedFor by who wants one, and free when they are given back.
+// TestKeysLentAtOnceAreWaitedFor checks that a caller waits for a key leased with others, and that all are free after
+// the release.
 func TestKeysLentAtOnceAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var table Table

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestRun: a flow reads rows at gs://, and another run asks only whether they are what they were.
+// TestRun checks that a flow reads rows from gs://, and that a second run only checks whether they changed.
 func TestRun(t *testing.T) {
 	var behind http.Handler
 	s := placetest.Front(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behind.ServeHTTP(w, r) }))

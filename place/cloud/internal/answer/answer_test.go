@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/place/cloud/internal/answer"
 )
 
-// TestStatus: what may pass is marked, with how long to wait, and whether that is too much work.
+// TestStatus checks that temporary failures are marked, with how long to wait and whether the server is overloaded.
 func TestStatus(t *testing.T) {
 	head := http.Header{"Retry-After": {"7"}}
 	for code, busy := range map[int]bool{408: false, 429: true, 500: false, 503: true, 504: false} {
@@ -36,7 +36,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestLost: what broke off may be tried again, and the URL is in no error.
+// TestLost checks that broken connections may be tried again, and that no error has the URL.
 func TestLost(t *testing.T) {
 	for _, c := range []struct {
 		err   error

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is embedded is what the sources and the corrections give.
+// TestFilesAreUpToDate checks that the embedded files match the sources and the corrections.
 func TestFilesAreUpToDate(t *testing.T) {
 	version, _, _ := strings.Cut(runtime.Version(), " ")
 	made, err := os.ReadFile("../version.txt")

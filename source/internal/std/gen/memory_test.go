@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What functions do to memory of operands is found, whatever the way.
+// TestEffects checks that all effects of functions on memory of their operands are found.
 func TestEffects(t *testing.T) {
 	n := comparedWithComments(t, "./testdata/effects", func(s *summary, method bool) string { return s.word(method) })
 	if n < 70 {
@@ -15,8 +15,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A function writes numbers only if nothing that it does writes, keeps or hands on
-// anything else.
+// TestNumbers checks that a function writes numbers only if it writes, stores or passes on nothing else.
 func TestNumbers(t *testing.T) {
 	n := comparedWithComments(t, "./testdata/numbers", func(s *summary, _ bool) string {
 		if s.numbers() {
@@ -29,8 +28,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// comparedWithComments holds what is said of the functions of a package to the last
-// line of the comment before each, and returns their number.
+// comparedWithComments compares the facts about the functions of a package with the last line of the comment of each,
+// and returns their number.
 func comparedWithComments(t *testing.T, dir string, say func(s *summary, method bool) string) (n int) {
 	pkgs, err := load(dir)
 	if err != nil {

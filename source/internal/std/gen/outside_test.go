@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a function depends on is found, by whatever way it gets there.
+// TestOutside checks that the external dependencies of a function are found, whatever the path.
 func TestOutside(t *testing.T) {
 	pkgs, err := load("./testdata/outside")
 	if err != nil {

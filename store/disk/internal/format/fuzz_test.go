@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// encodedRecord is a record as it is in pack 1 at offset 0.
+// encodedRecord is a record as encoded in pack 1 at offset 0.
 func encodedRecord(h Header, payload []byte) []byte {
 	h.Size = uint64(len(payload))
 	b := make([]byte, h.Length())
@@ -22,8 +22,7 @@ func encodedRecord(h Header, payload []byte) []byte {
 	return b
 }
 
-// sealed returns b with the magic and checksum it should have, so that the
-// fuzzer gets past them.
+// sealed returns b with the correct magic and checksum, so that the fuzzer passes them.
 func sealed(b []byte, magic string, sum func(rest []byte) uint64) []byte {
 	b = bytes.Clone(b)
 	if len(b) >= 16 {
@@ -88,7 +87,7 @@ func FuzzScanPack(f *testing.F) {
 		if found.End < at || found.End > size || found.End%align != 0 {
 			t.Fatalf("scan ends at %d of %d, the last record at %d", found.End, size, at)
 		}
-		// So does one that is told of holes.
+		// So does a scan with reported holes.
 		holed, err := (&Pack{1, sparse{bytes.NewReader(b), b}}).Scan(0, size)
 		if err != nil || !slices.Equal(holed.Entries, found.Entries) || holed.End != found.End || holed.Torn != found.Torn {
 			t.Fatalf("without holes %+v, with them %+v, %v", found, holed, err)
@@ -101,7 +100,7 @@ func FuzzScanPack(f *testing.F) {
 	})
 }
 
-// A smallRecord record is a member of a group to be.
+// A smallRecord is a record to be stored in a group.
 type smallRecord struct {
 	Header
 	payload, provenance []byte
@@ -221,7 +220,7 @@ func FuzzDecodeIndex(f *testing.F) {
 	one, two := newMember(&Header{Kind: KindGroup, Size: 100}, 0, 1, 5), newMember(&Header{Kind: KindGroup, Size: 100}, 0, 2, 5)
 	f.Add(EncodeIndex(1, 1000, []Entry{one, two, next}), int64(1000))
 	within := EncodeIndex(1, 1000, []Entry{one, two, next})
-	binary.LittleEndian.PutUint32(within[len(within)-16:], one.Off) // a record where the group is
+	binary.LittleEndian.PutUint32(within[len(within)-16:], one.Off) // a record in place of the group
 	f.Add(within, int64(1000))
 	two.Stamp++
 	f.Add(EncodeIndex(1, 1000, []Entry{one, two}), int64(1000))
@@ -289,7 +288,7 @@ func FuzzMergedIndex(f *testing.F) {
 	f.Add(b[:len(b)-1])
 	f.Add((&Merged{directory: make([]byte, 2*directoryEntry)}).encodeHead(0))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _ = DecodeMerged(b) // as it is: only must not panic
+		_, _ = DecodeMerged(b) // unchanged: only must not panic
 		m, err := DecodeMerged(sealedMerged(b))
 		if err != nil {
 			return
@@ -308,7 +307,7 @@ func FuzzMergedIndex(f *testing.F) {
 	})
 }
 
-// sealedMerged returns b with the magic and checksum it should have.
+// sealedMerged returns b with the correct magic and checksum.
 func sealedMerged(b []byte) []byte {
 	b = bytes.Clone(b)
 	le := binary.LittleEndian

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// kept returns the files of a folder that an earlier program wrote, by their names
-// in it.
+// kept returns the files of a directory of an earlier version, by their names in it.
 func kept(t *testing.T) map[string][]byte {
 	t.Helper()
 	packed, err := os.ReadFile("../../testdata/version2.tar.gz")
@@ -40,8 +39,8 @@ func kept(t *testing.T) map[string][]byte {
 	}
 }
 
-// TestWhatIsDecodedIsEncodedTheSame: each file of an earlier program comes out of
-// being read and written as it was, to the byte.
+// TestWhatIsDecodedIsEncodedTheSame checks that files of an earlier version are unchanged, to the byte, after decoding
+// and encoding.
 func TestWhatIsDecodedIsEncodedTheSame(t *testing.T) {
 	files := kept(t)
 	again := map[string]func(t *testing.T, name string, b []byte) []byte{
@@ -105,7 +104,7 @@ func idOf(t *testing.T, name string) uint64 {
 	return id
 }
 
-// packAgain writes each record that a pack holds, and each group from its members.
+// packAgain writes each record of a pack, and each group from its members.
 func packAgain(t *testing.T, name string, b []byte) (again []byte) {
 	p := &Pack{idOf(t, name), bytes.NewReader(b)}
 	found, err := p.Scan(0, int64(len(b)))

@@ -20,8 +20,8 @@ func newFolder(t *testing.T, fail Fail) *Folder {
 	return f
 }
 
-// TestFilesAreWholeWhateverFails has each operation of writing a file fail in turn:
-// it has what it had, or what it was to have, and nothing is left beside it.
+// TestFilesAreWholeWhateverFails makes each operation of writing a file fail in turn. The file has its old or its new
+// content, and nothing else is left.
 func TestFilesAreWholeWhateverFails(t *testing.T) {
 	before, after := bytes.Repeat([]byte("before"), 100), bytes.Repeat([]byte("after"), 200)
 	for n, done := 1, false; !done; n++ {
@@ -58,7 +58,7 @@ func TestFilesAreWholeWhateverFails(t *testing.T) {
 	}
 }
 
-// What is in the way of a file is set aside.
+// TestMoveClearsItsPlace checks that an obstacle at the path of a file is quarantined.
 func TestMoveClearsItsPlace(t *testing.T) {
 	f := newFolder(t, nil)
 	if err := f.LayOut(); err != nil {
