@@ -146,8 +146,8 @@ nodes:
   out: {sink: underfolder, from: marked, with: {path: "${out}"}}
 `
 
-// Variables may use others in any order, with the values set for these. A value that is set
-// is used literally.
+// TestVariablesOfVariables checks that variables may use others in any order, with the
+// values set for these. A value that is set is used literally.
 func TestVariablesOfVariables(t *testing.T) {
 	for _, c := range []struct {
 		vars  map[string]string

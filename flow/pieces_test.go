@@ -325,7 +325,7 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 	}
 }
 
-// Columns of the first row apply to all rows.
+// TestPiecesOfOtherColumnsAreMade checks that columns of the first row apply to all rows.
 func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
 	for name, sink := range map[string]string{"a table": "sink: csv", "lines": "sink: jsonl"} {
 		t.Run(name, func(t *testing.T) {
@@ -575,7 +575,8 @@ func TestPiecesAreExplained(t *testing.T) {
 	}
 }
 
-// Reused rows do not need their results in the cache, and a dry run predicts this.
+// TestPiecesOfResultsThatAreGone checks that reused rows do not need their results in the
+// cache, and that a dry run predicts this.
 func TestPiecesOfResultsThatAreGone(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 2000)
 	e.save()
@@ -600,7 +601,8 @@ func TestPiecesOfResultsThatAreGone(t *testing.T) {
 	}
 }
 
-// The same holds with a store on disk, writable or not, and no memory cache.
+// TestPiecesWithAReadOnlyStore checks the same with a store on disk, writable or not, and
+// no memory cache.
 func TestPiecesWithAReadOnlyStore(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	dir := t.TempDir()
@@ -630,7 +632,8 @@ func TestPiecesWithAReadOnlyStore(t *testing.T) {
 	}
 }
 
-// One of two sinks may reuse rows that the other one computes.
+// TestPiecesOfTwoSinks checks that one of two sinks may reuse rows that the other one
+// computes.
 func TestPiecesOfTwoSinks(t *testing.T) {
 	const n = 1000
 	e := newEdited(t, rowsOfLines+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", n)

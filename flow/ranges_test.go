@@ -238,7 +238,8 @@ func TestRangesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A bundle without a file names it; a flow that was built in Go has no bundle.
+// TestTextsThatAreNotWhole checks that an incomplete Text is an error with the missing
+// file, and that a flow that was built in Go has no Text.
 func TestTextsThatAreNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	text, err := rangesFlow(t, dir).Text()

@@ -253,7 +253,8 @@ func TestMaterialisedOnce(t *testing.T) {
 	}
 }
 
-// Only one node can read standard input, and only where there is one.
+// TestStandardInputIsReadOnce checks that only one node can read standard input, and only
+// where there is one.
 func TestStandardInputIsReadOnce(t *testing.T) {
 	f := besides(t, "  feed: {source: text, with: {path: '-'}}\n  all: {op: materialise, from: feed, checkpoint: true}\n", nil)
 	in := &component.Input{Reader: strings.NewReader("a\nb\n")}

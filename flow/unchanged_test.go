@@ -86,8 +86,8 @@ func (l *lines) edit(name string) {
 	}
 }
 
-// A sink with unchanged inputs and output is left alone, and the report says what is
-// reused.
+// TestUnchangedSinksAreLeft checks that a sink with unchanged inputs and output is left
+// alone, and that the report says what is reused.
 func TestUnchangedSinksAreLeft(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
 	first := l.run()
@@ -202,7 +202,8 @@ func TestWhatIsNotToBeLeft(t *testing.T) {
 	}
 }
 
-// Only the sinks that need it are written, and only their inputs are read.
+// TestOneOfSeveralSinksIsWritten checks that only the sinks that need it are written, and
+// only their inputs are read.
 func TestOneOfSeveralSinksIsWritten(t *testing.T) {
 	l := newLines(t, keptHashes+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", 10)
 	l.run()
