@@ -668,7 +668,8 @@ def f(a):
 	ending.Wait()
 }
 
-// Arrays pass unchanged in both directions, and the memory of large ones is released.
+// TestPythonArrays checks that arrays pass unchanged in both directions, and that the
+// memory of large ones is released.
 func TestPythonArrays(t *testing.T) {
 	p := newPythons(t, `
 def f(a):
@@ -718,7 +719,7 @@ def f(a):
 	}
 }
 
-// Arguments keep the types with which they are written.
+// TestPythonArguments checks that arguments keep the types with which they are written.
 func TestPythonArguments(t *testing.T) {
 	p := newPythons(t, `
 def f(a, given):
