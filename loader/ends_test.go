@@ -115,7 +115,8 @@ func TestReadersThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// An error caused by the end of a file is an error, not the end of an epoch.
+// TestTheEndOfAFileIsNoEndOfAnEpoch checks that an error caused by the end of a file is an
+// error, not the end of an epoch.
 func TestTheEndOfAFileIsNoEndOfAnEpoch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	data := dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {

@@ -59,8 +59,8 @@ func begun(t *testing.T, batch int) (asked []int) {
 	return asked
 }
 
-// A first batch with samples for all workers is computed before another one begins. Several
-// smaller batches begin together.
+// TestFirstBatchIsMadeAlone checks that a first batch with samples for all workers is
+// computed before another one begins. Several smaller batches begin together.
 func TestFirstBatchIsMadeAlone(t *testing.T) {
 	if asked := begun(t, 4); len(asked) == 0 || slices.Max(asked) >= 4 {
 		t.Errorf("batches of 4: %v were asked for before the first was made", asked)
