@@ -80,7 +80,8 @@ func TestCachesHoldWhatWasMade(t *testing.T) {
 	}
 }
 
-// Values that a cached sample passes on are held as they were read.
+// TestCachesHoldWhatIsPassedOn checks that values that a cached sample passes on are held
+// as they were read.
 func TestCachesHoldWhatIsPassedOn(t *testing.T) {
 	item, c := countedItem(t)
 	ds := cachedOf(t, Map(List(NewSample(Field{Key: "image", Item: item})), reader(t, []string{"image"}, func() {}), MapOptions{}))
@@ -92,8 +93,8 @@ func TestCachesHoldWhatIsPassedOn(t *testing.T) {
 	}
 }
 
-// Images that are equal to their decoded bytes survive a release unchanged. Other images
-// are not released.
+// TestExactImagesComeBack checks that images that are treated as equal to their decoded
+// bytes are, and that others are not treated so.
 func TestExactImagesComeBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	codecPNG, _ := codec.ByExtension("png")

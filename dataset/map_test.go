@@ -233,8 +233,8 @@ func TestMakerThatDoesNotSayWhatItMakes(t *testing.T) {
 	}
 }
 
-// A pass over uncached samples computes each once, to identify and read it. The next run
-// computes none.
+// TestScanMakesSamplesOnce checks that a pass over uncached samples computes each once, to
+// identify and read it. The next run computes none.
 func TestScanMakesSamplesOnce(t *testing.T) {
 	var runs atomic.Int64
 	op, err := key.NewOp("is-first", key.Version("1"))
