@@ -111,7 +111,8 @@ func TestNothingIsReadInVain(t *testing.T) {
 	}
 }
 
-// A state can be resumed with any number of workers, also with none.
+// TestStatesAreOfAnyNumberOfWorkers checks that a state can be resumed with any number of
+// workers, also with none.
 func TestStatesAreOfAnyNumberOfWorkers(t *testing.T) {
 	s := stream.From(replaying(60))
 	streams := []stream.Stream[int]{stream.Map(s, double), stream.MapParallel(s, pool.New(1), double), stream.MapParallel(s, pool.New(5), double)}

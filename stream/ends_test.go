@@ -156,8 +156,8 @@ func TestFunctionsThatFail(t *testing.T) {
 	}
 }
 
-// After a panic in a function, a reader returns no more elements, because some may be
-// missing. Its state is right.
+// TestAPanicEndsAReader checks that after a panic in a function, a reader returns no more
+// elements, because some may be missing. Its state is right.
 func TestAPanicEndsAReader(t *testing.T) {
 	bad := true
 	s := stream.Batch(mapped(stream.Of(rangeOf(9)...), func(n int) int {
@@ -196,7 +196,8 @@ func TestAPanicEndsAReader(t *testing.T) {
 	}
 }
 
-// Open returns the error of invalid parameters, also for a nested stream.
+// TestRefusedParameters checks that Open returns the error of invalid parameters, also for
+// a nested stream.
 func TestRefusedParameters(t *testing.T) {
 	s := stream.Of(1, 2, 3)
 	one := func(n int) int { return n }
@@ -255,7 +256,8 @@ func TestReadersOfOneStream(t *testing.T) {
 	}
 }
 
-// A source that claims to seek and cannot is not read from a wrong position.
+// TestASourceThatCannotSeek checks that a source that claims to seek and cannot is not read
+// from a wrong position.
 func TestASourceThatCannotSeek(t *testing.T) {
 	s := replaying(3)
 	s.Kind = stream.Seeks

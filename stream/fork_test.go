@@ -55,8 +55,9 @@ func TestBranchesDrift(t *testing.T) {
 	}
 }
 
-// Resumed branches keep their own positions, also when the state of one grows while another
-// rests. An operator takes one byte of a state for 120 elements, and two for 130.
+// TestPositionsOfResumedBranches checks that resumed branches keep their own positions,
+// also when the state of one grows while another rests. An operator takes one byte of a
+// state for 120 elements, and two for 130.
 func TestPositionsOfResumedBranches(t *testing.T) {
 	in := stream.From(replaying(300))
 	for range 8 {
@@ -73,7 +74,8 @@ func TestPositionsOfResumedBranches(t *testing.T) {
 	}
 }
 
-// Goroutines may read branches of their own; one of them leaves early.
+// TestBranchesAtOnce checks that goroutines may read branches of their own; one of them
+// leaves early.
 func TestBranchesAtOnce(t *testing.T) {
 	const n = 2000
 	branches := stream.Fork(stream.Of(rangeOf(n)...), 3, stream.Forking[int]{Elements: 20})
@@ -103,8 +105,8 @@ func TestBranchesAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// Branches are resumed together, each at its position. The input is read from the position
-// of the last one.
+// TestBranchesAreResumed checks that branches are resumed together, each at its position.
+// The input is read from the position of the last one.
 func TestBranchesAreResumed(t *testing.T) {
 	read := 0
 	source := stream.FromDataset(dataset.Func(100, func(_ context.Context, i int) (int, error) { read++; return i, nil }), "")
@@ -150,7 +152,7 @@ func TestBranchesAreResumed(t *testing.T) {
 	}
 }
 
-// A branch without readers delays no other branch.
+// TestABranchThatEnds checks that a branch without readers delays no other branch.
 func TestABranchThatEnds(t *testing.T) {
 	dir := t.TempDir()
 	branches := stream.Fork(stream.Of(rangeOf(5000)...), 2, stream.Forking[int]{Elements: 10, Dir: dir})
@@ -175,7 +177,7 @@ func TestABranchThatEnds(t *testing.T) {
 	}
 }
 
-// Samples that wait on disk are unchanged.
+// TestBranchesOfSamples checks that samples that wait on disk are unchanged.
 func TestBranchesOfSamples(t *testing.T) {
 	samples := stream.Map(stream.Of(rangeOf(50)...), func(_ context.Context, n int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(n))}, dataset.Field{Key: "s", Item: dataset.NewBytes("bin", []byte{1}), Shared: true}), nil
@@ -198,8 +200,8 @@ func TestBranchesOfSamples(t *testing.T) {
 	}
 }
 
-// The input of branches is read once each time that they are opened together: in each pass,
-// and below other branches.
+// TestBranchesShareTheirInputEachTime checks that the input of branches is read once each
+// time that they are opened together: in each pass, and below other branches.
 func TestBranchesShareTheirInputEachTime(t *testing.T) {
 	read := 0
 	counted := mapped(stream.Of(rangeOf(50)...), func(n int) int { read++; return n })

@@ -248,7 +248,7 @@ func TestLiveSources(t *testing.T) {
 	}
 }
 
-// States stay small, whatever operators hold.
+// TestStatesAreSmall checks that states stay small, whatever operators hold.
 func TestStatesAreSmall(t *testing.T) {
 	s := stream.From(replaying(100_000))
 	s = stream.Unbatch(stream.Batch(stream.Prefetch(stream.Shuffle(stream.Filter(mapped(s, func(n int) int { return n + 1 }), func(context.Context, int) (bool, error) { return true, nil }), 10_000, 1), stream.Ahead{}, nil), 32, false))

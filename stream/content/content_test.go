@@ -368,8 +368,8 @@ func TestLiveFiles(t *testing.T) {
 	}
 }
 
-// A file is opened when its turn comes. It is closed after the last read, also when reading
-// ends early.
+// TestFilesAreClosed checks that a file is opened when its turn comes. It is closed after
+// the last read, also when reading ends early.
 func TestFilesAreClosed(t *testing.T) {
 	open := 0
 	f := content.File{Name: "f", Open: func(context.Context) (io.ReadCloser, error) {
