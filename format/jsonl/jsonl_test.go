@@ -255,7 +255,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Integers are written exactly, whatever their size and position, and read back.
+// TestLargeWholeNumbersAreCopied checks that integers of any size and position are written
+// exactly, and read back.
 func TestLargeWholeNumbersAreCopied(t *testing.T) {
 	const (
 		fields = `{"v":18446744073709551615,"w":-9223372036854775809,"deep":[9223372036854775808,{"x":123456789012345678901234567890}],"n":9223372036854775807}` + "\n"

@@ -79,7 +79,8 @@ func TestViewsHaveWhatFilesHave(t *testing.T) {
 	}
 }
 
-// A file that is cut while it is mapped is an error, and ends no process.
+// TestFilesThatAreCutShort checks that a file that is cut while it is mapped is an error,
+// and does not end the process.
 func TestFilesThatAreCutShort(t *testing.T) {
 	col, path := openRows(t, 1000, 1000)
 	dst := make([]byte, col.size)

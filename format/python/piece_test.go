@@ -23,7 +23,8 @@ func message(number, count, passed, ended uint64, texts ...string) (b []byte) {
 	return b
 }
 
-// Only whole elements of the order count among those left in the memory of a worker.
+// TestPiecesOfOneOrder checks that only whole elements of the order count among those left
+// in the memory of a worker.
 func TestPiecesOfOneOrder(t *testing.T) {
 	reply := pyfunction.Reply{Function: "f:f", Into: []string{"a"}, Most: 100}
 	for _, c := range []struct {

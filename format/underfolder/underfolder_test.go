@@ -494,7 +494,8 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	}
 }
 
-// A dataset is replaced together with files that were written into it.
+// TestReplaceAfterWritingInPlace checks that a dataset is replaced together with files that
+// were written into it.
 func TestReplaceAfterWritingInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	one := component.One(dataset.List(dataset.NewSample(text("x", "1", false))))

@@ -51,7 +51,8 @@ func numbered(t *testing.T, files, each int) (*Index, []string) {
 	return &x, want
 }
 
-// Rows are the same in any order and concurrency, and each reader owns its rows.
+// TestRowsReadAhead checks that rows are the same in any order and concurrency, and that
+// each reader owns its rows.
 func TestRowsReadAhead(t *testing.T) {
 	x, want := numbered(t, 3, 2000)
 	read := func(i int) {
@@ -79,8 +80,8 @@ func TestRowsReadAhead(t *testing.T) {
 	}
 }
 
-// A changed file is an error, even if some of it was prefetched. Prefetched bytes are the
-// old content.
+// TestRowsReadAheadAreOfOneFile checks that a changed file is an error, even if some of it
+// was prefetched. Prefetched bytes are the old content.
 func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 	x, want := numbered(t, 1, 20_000)
 	if _, err := x.Row(t.Context(), 0); err != nil {

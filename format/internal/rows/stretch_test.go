@@ -124,8 +124,7 @@ func TestStretchesThatDiffer(t *testing.T) {
 	}
 }
 
-// The cut around a row does not depend on its context: two rows joined differ from two rows
-// cut elsewhere.
+// TestStretchesOfOtherRows checks that equal bytes cut into other rows have other digests.
 func TestStretchesOfOtherRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
@@ -151,7 +150,8 @@ func TestStretchesOfOtherRows(t *testing.T) {
 	}
 }
 
-// A file that changed after its rows were found has no chunks.
+// TestStretchesOfAFileThatChanged checks that a file that changed after its rows were found
+// has no chunks.
 func TestStretchesOfAFileThatChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
