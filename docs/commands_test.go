@@ -96,7 +96,7 @@ func newSandbox(t *testing.T, p *page, bin string) *sandbox {
 		case err != nil:
 			return err
 		case d.IsDir() && d.Name() == "out":
-			return fs.SkipDir // left by a user who ran them in place
+			return fs.SkipDir // left by runs in place
 		case d.IsDir():
 			return nil
 		}
