@@ -93,8 +93,8 @@ func TestCachesHoldWhatIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestExactImagesComeBack checks that images that are treated as equal to their decoded
-// bytes are, and that others are not treated so.
+// TestExactImagesComeBack checks that an image that exact accepts survives encoding
+// unchanged, and that exact refuses the others.
 func TestExactImagesComeBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	codecPNG, _ := codec.ByExtension("png")
