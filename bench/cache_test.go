@@ -1,5 +1,5 @@
-// Package bench compares Larder with other software. It is a module of its own,
-// so that nothing that it compares with becomes a dependency of Larder.
+// Package bench provides benchmarks that compare Larder with other software. It is a
+// separate module, so Larder does not depend on that software.
 package bench
 
 import (
@@ -13,7 +13,7 @@ import (
 
 const entries = 1024
 
-// store is what all caches under comparison can do.
+// store has the operations of all compared caches.
 type store struct {
 	get func(k int) bool
 	put func(k int)
@@ -48,7 +48,7 @@ func stores(b *testing.B) map[string]store {
 	return all
 }
 
-// BenchmarkGetHit reads what is there, from one goroutine.
+// BenchmarkGetHit reads existing entries from one goroutine.
 func BenchmarkGetHit(b *testing.B) {
 	for name, s := range stores(b) {
 		b.Run(name, func(b *testing.B) {
@@ -65,8 +65,7 @@ func BenchmarkGetHit(b *testing.B) {
 	}
 }
 
-// BenchmarkGetHitParallel reads what is there, from as many goroutines as there
-// are processors.
+// BenchmarkGetHitParallel reads existing entries from one goroutine per processor.
 func BenchmarkGetHitParallel(b *testing.B) {
 	for name, s := range stores(b) {
 		b.Run(name, func(b *testing.B) {
@@ -97,8 +96,7 @@ func BenchmarkPutWhenFull(b *testing.B) {
 	}
 }
 
-// BenchmarkPutWhenFullParallel puts new keys from as many goroutines as there
-// are processors.
+// BenchmarkPutWhenFullParallel puts new keys from one goroutine per processor.
 func BenchmarkPutWhenFullParallel(b *testing.B) {
 	for name, s := range stores(b) {
 		b.Run(name, func(b *testing.B) {

@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// shards returns how many archives are read: 2, or LARDER_SHARDS.
+// shards returns the number of archives: 2, or LARDER_SHARDS.
 func shards(b *testing.B) int {
 	n, err := strconv.Atoi(os.Getenv("LARDER_SHARDS"))
 	if os.Getenv("LARDER_SHARDS") == "" {
@@ -38,7 +38,7 @@ func shards(b *testing.B) int {
 
 const samplesOfShard = 1000
 
-// shard is an archive of samples of one member each, around so many bytes.
+// shard returns an archive of samples of one member each, of about n bytes.
 func shard(b *testing.B, random *rand.Rand, size int) []byte {
 	var to bytes.Buffer
 	w := tar.NewWriter(&to)
@@ -61,7 +61,7 @@ func shard(b *testing.B, random *rand.Rand, size int) []byte {
 	return to.Bytes()
 }
 
-// farServer serves n archives, which have so many bytes, and takes its time.
+// farServer serves n archives of the given size, with a delay.
 func farServer(b *testing.B, size int) (s *placetest.Server, n int, bytes int64) {
 	s = placetest.Serve(b)
 	random := rand.New(rand.NewPCG(1, uint64(size)))
@@ -75,17 +75,17 @@ func farServer(b *testing.B, size int) (s *placetest.Server, n int, bytes int64)
 	return s, n, bytes
 }
 
-// BenchmarkPlaces reads an epoch of archives from a server that takes 20 ms for each request, by 32
-// readers: all samples shuffled or in order, with a cache of a tenth of the data and of all. What is
-// reported is what the server was asked for: to find the samples, and to read them; and for how
-// many bytes were sent for one that was read.
+// BenchmarkPlaces reads an epoch of archives with 32 readers from a server that takes 20 ms
+// per request. Samples are shuffled or in order, and the cache holds a tenth of the data or
+// all. It reports the requests that find and read samples, and the bytes sent per byte
+// read.
 func BenchmarkPlaces(b *testing.B) {
 	for _, size := range []int{5 << 10, 100 << 10} {
 		s, n, bytes := farServer(b, size)
 		url := fmt.Sprintf("%s/{000..%03d}.tar", s.URL, n-1)
 		for _, c := range []struct {
 			name  string
-			share int64 // of the data, in percent, that the cache takes
+			share int64 // cache size in percent of the data
 			mixed bool
 		}{{"shuffled/cache=10%", 10, true}, {"shuffled/cache=200%", 200, true}, {"in-order/cache=10%", 10, false}, {"in-order/cache=200%", 200, false}} {
 			b.Run(fmt.Sprintf("sample=%dKiB/%s", size>>10, c.name), func(b *testing.B) {
@@ -97,9 +97,8 @@ func BenchmarkPlaces(b *testing.B) {
 	}
 }
 
-// BenchmarkPlacesBesideWebDataset is the same by webdataset in Python, which reads archives from their
-// beginning to their end, one after another, and shuffles what is in a buffer. LARDER_PYTHON is a
-// Python that has it.
+// BenchmarkPlacesBesideWebDataset measures webdataset in Python, which reads whole archives
+// in sequence and shuffles in a buffer. LARDER_PYTHON is a Python that has it.
 func BenchmarkPlacesBesideWebDataset(b *testing.B) {
 	python := os.Getenv("LARDER_PYTHON")
 	if python == "" {

@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// calls notes what a maker of several samples was given.
+// calls records the inputs of a maker of several samples.
 type calls struct {
 	mu   sync.Mutex
 	list [][]string
@@ -40,7 +40,7 @@ func (c *calls) sizes() (sizes []int) {
 	return sizes
 }
 
-// times counts how often each text was given.
+// times counts the calls with each string.
 func (c *calls) times() map[string]int {
 	times := map[string]int{}
 	for _, texts := range c.list {
@@ -51,8 +51,8 @@ func (c *calls) times() map[string]int {
 	return times
 }
 
-// louder returns a maker of at most n samples at once, which makes item b of item from.
-// fail, if not nil, is asked for an error about texts.
+// louder returns a maker of at most n samples per call, which makes item b from item from.
+// If fail is not nil, it returns the error for some strings.
 func louder(t testing.TB, n int, from string, c *calls, fail func(texts []string) error) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -90,8 +90,7 @@ func openOn(t testing.TB, s store.Store) *larder.Larder {
 	return l
 }
 
-// read goes through a dataset in one of the ways there are, and returns an item of each
-// sample.
+// read reads a dataset in one of several ways, and returns one item of each sample.
 func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *pool.Pool, item string) (texts []string, err error) {
 	texts = make([]string, ds.Len())
 	value := func(ctx context.Context, i int, s dataset.Sample) error {
@@ -129,10 +128,9 @@ func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *p
 	}
 }
 
-// TestBatchesAreThoseThatAreMissing: of any number of samples, some of which are kept
-// from before, each other one is made once, in batches of the size that is asked for, and
-// all come out as they do one by one; whatever reads them, kept or not, and through
-// mappers, chains and operators.
+// TestBatchesAreThoseThatAreMissing checks that samples missing in the cache are computed
+// once each, in batches of the requested size, with the same results as one by one. It
+// covers all ways of reading, with and without caches, and mappers, chains and operators.
 func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 	draw := testrand.Chance(t)
 	for range testrand.Rounds(150, 3000) {
@@ -143,14 +141,14 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 			o := dataset.MapOptions{Node: "n", Larder: openOn(t, s), Keep: keep}
 			var m dataset.Mapper = louder(t, batch, "a", c, nil)
 			switch shape {
-			case 1: // what is read after it is made
+			case 1: // read after it is computed
 				later := o
 				later.Node = "later"
 				later.Keep = draw.IntN(2) == 0
 				return dataset.Map(dataset.Map(texts(n, "a"), m, o), louder(t, 1, "b", new(calls), nil), later)
 			case 2:
 				m, _ = dataset.Compose(m, louder(t, 1, "b", new(calls), nil))
-			case 3: // each sample by itself, as operators do
+			case 3: // each sample separately, as operators do
 				in := texts(n, "a")
 				each := dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
 					return dataset.Map(dataset.Func(n, func(context.Context, int) (dataset.Sample, error) { return s, nil }), m, o).At(ctx, i)
@@ -223,15 +221,15 @@ func mapsValues(m map[string]int) func(func(int) bool) {
 	}
 }
 
-// shifted is texts from a number on.
+// shifted returns strings from a number on.
 func shifted(n, from int) dataset.Dataset[dataset.Sample] {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem("txt", fmt.Sprint("a", from+i))}), nil
 	})
 }
 
-// TestBatchLooksNoFurther: who asks for a sample has that one made, and who asks for
-// some has these; no item that nobody reads is made but those of the batch.
+// TestBatchLooksNoFurther checks that only requested samples are computed, and no unread
+// items except those of the batch.
 func TestBatchLooksNoFurther(t *testing.T) {
 	var c calls
 	ds := dataset.Map(texts(20, "a"), louder(t, 4, "a", &c, nil), dataset.MapOptions{})
@@ -250,7 +248,7 @@ func TestBatchLooksNoFurther(t *testing.T) {
 	}
 }
 
-// TestBatchIsNoPartOfTheKey: how many are made at once changes no key.
+// TestBatchIsNoPartOfTheKey checks that the size of batches changes no key.
 func TestBatchIsNoPartOfTheKey(t *testing.T) {
 	a, aerr := louder(t, 1, "a", nil, nil).Op(t.Context(), nil)
 	b, berr := louder(t, 32, "a", nil, nil).Op(t.Context(), nil)
@@ -259,7 +257,7 @@ func TestBatchIsNoPartOfTheKey(t *testing.T) {
 	}
 }
 
-// failures goes through a dataset sample by sample and returns the errors by position.
+// failures reads a dataset sample by sample and returns the errors by position.
 func failures(t *testing.T, ds dataset.Dataset[dataset.Sample]) map[int]string {
 	t.Helper()
 	failed, ranges := map[int]string{}, dataset.RangesOf(ds)
@@ -278,8 +276,8 @@ func failures(t *testing.T, ds dataset.Dataset[dataset.Sample]) map[int]string {
 	return failed
 }
 
-// TestBatchNamesItsFailures: samples that a batch says have failed are errors of these
-// alone and made once, and the others are kept.
+// TestBatchNamesItsFailures checks that samples that a batch reports as failed are errors
+// of their own and executed once. The others are cached.
 func TestBatchNamesItsFailures(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		s := memory.New(memory.Options{})
@@ -323,8 +321,8 @@ func TestBatchNamesItsFailures(t *testing.T) {
 	}
 }
 
-// TestBatchThatFailsAsAWhole: its samples are made one by one, so that the error is that
-// of the one that cannot be made, and those after that one together again.
+// TestBatchThatFailsAsAWhole checks that samples of a failed batch are computed one by one
+// up to the bad one, which gets the error. Later samples are batched again.
 func TestBatchThatFailsAsAWhole(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		var c calls
@@ -346,7 +344,8 @@ func TestBatchThatFailsAsAWhole(t *testing.T) {
 	}
 }
 
-// TestBatchesThatAllFail: no sample is executed more often than batches can be halved.
+// TestBatchesThatAllFail checks that no sample is executed more often than its batch can be
+// halved.
 func TestBatchesThatAllFail(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		var c calls
@@ -372,7 +371,7 @@ func TestBatchesThatAllFail(t *testing.T) {
 	}
 }
 
-// TestBatchThatPanicsOrReturnsOthers is an error of its samples.
+// TestBatchThatPanicsOrReturnsOthers checks that both are errors of the samples.
 func TestBatchThatPanicsOrReturnsOthers(t *testing.T) {
 	for want, together := range map[string]func(context.Context, []dataset.Sample) ([]dataset.Sample, error){
 		"panic: oh no": func(context.Context, []dataset.Sample) ([]dataset.Sample, error) { panic("oh no") },
@@ -398,7 +397,7 @@ func TestBatchThatPanicsOrReturnsOthers(t *testing.T) {
 	}
 }
 
-// TestWrongBatches are refused when they are made.
+// TestWrongBatches checks that wrong batches are refused at construction.
 func TestWrongBatches(t *testing.T) {
 	one := func(_ context.Context, s dataset.Sample) (dataset.Sample, error) { return s, nil }
 	some := func(_ context.Context, s []dataset.Sample) ([]dataset.Sample, error) { return s, nil }
@@ -416,8 +415,8 @@ func TestWrongBatches(t *testing.T) {
 	}
 }
 
-// TestBatchSharesItsCost: the time of a call is that of its samples in equal parts, and
-// each has its place.
+// TestBatchSharesItsCost checks that samples share the time of a call equally, and that
+// each keeps its own time.
 func TestBatchSharesItsCost(t *testing.T) {
 	s := memory.New(memory.Options{})
 	var places []dataset.Place
@@ -452,8 +451,8 @@ func TestBatchSharesItsCost(t *testing.T) {
 	}
 }
 
-// TestBatchesThatOverlap: readers of other batches and orders, of two nodes of which one
-// reads the other, have each sample made once and do not wait for each other for ever.
+// TestBatchesThatOverlap checks that readers in different orders and batches, of two nodes
+// of which one reads the other, compute each sample once without deadlock.
 func TestBatchesThatOverlap(t *testing.T) {
 	draw := testrand.Chance(t)
 	for range testrand.Rounds(20, 300) {

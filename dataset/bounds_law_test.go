@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// TestCacheBytesFollowReads: a byte bound counts values that are read after
+// TestCacheBytesFollowReads checks that a byte bound counts values that are read after
 // their sample was cached.
 func TestCacheBytesFollowReads(t *testing.T) {
 	ds := dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {

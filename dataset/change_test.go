@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// textFile is a file that tests change, and its item under the key x.
+// textFile is a file that tests change. Its item has the key x.
 type textFile struct {
 	t    *testing.T
 	path string
@@ -40,8 +40,8 @@ func (f textFile) dataset() dataset.Dataset[dataset.Sample] {
 	})
 }
 
-// TestScanOfAFileThatChanges: what is read of a file in the middle of a scan is
-// not kept under the name of what the file was before.
+// TestScanOfAFileThatChanges checks that a file that changes during a scan does not store
+// its new content under its old key.
 func TestScanOfAFileThatChanges(t *testing.T) {
 	_, reopen := newLarder(t)
 	f := newTextFile(t, "one")
@@ -53,7 +53,7 @@ func TestScanOfAFileThatChanges(t *testing.T) {
 		named := f.dataset()
 		calls := 0
 		late := dataset.Func(1, func(ctx context.Context, i int) (dataset.Sample, error) {
-			if calls++; calls == 2 { // it was named, and is read now
+			if calls++; calls == 2 { // after it is identified, before it is read
 				before()
 			}
 			return named.At(ctx, i)
@@ -76,8 +76,8 @@ func TestScanOfAFileThatChanges(t *testing.T) {
 	}
 }
 
-// TestValueBeforeDigest: a file that is read, changes, and is named only then
-// is not named by what it has become.
+// TestValueBeforeDigest checks that a file that is read, changes and is then identified
+// does not get the new identity.
 func TestValueBeforeDigest(t *testing.T) {
 	_, reopen := newLarder(t)
 	f := newTextFile(t, "one")
@@ -162,7 +162,7 @@ func TestTypedMakerWithAnOptionalItem(t *testing.T) {
 	}
 }
 
-// TestCachedCountsWhatWasReadBefore: a byte bound holds for values that were in
+// TestCachedCountsWhatWasReadBefore checks that a byte bound counts values that were in
 // memory before the sample was cached.
 func TestCachedCountsWhatWasReadBefore(t *testing.T) {
 	big := []byte(strings.Repeat("x", 1<<20))

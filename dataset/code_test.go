@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// library stands for one of the machine, which reads nothing.
+// library represents a library of the machine, which reads nothing.
 const library = "test/1/abc"
 
 func init() {
@@ -18,8 +18,8 @@ func init() {
 	}
 }
 
-// TestLibrariesOfCodecs: a codec by which a library decodes is known by that and by
-// its own code, and not by the build.
+// TestLibrariesOfCodecs checks that a codec that decodes with a library is identified by
+// this library and its own code, not by the build.
 func TestLibrariesOfCodecs(t *testing.T) {
 	ids, err := codecIDs(t.Context(), nil)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// join returns a maker that joins texts with its name, and counts its
-// executions.
+// join returns a maker that joins strings with its name and counts its executions.
 func join(t testing.TB, name string, runs *atomic.Int64, into string, from ...string) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -81,8 +80,8 @@ func TestComposeIsOneExecution(t *testing.T) {
 	}
 }
 
-// TestComposeIsNamedByWhatItDoes: steps that change nothing of what is left do
-// not change the key; the others do.
+// TestComposeIsNamedByWhatItDoes checks that steps without effect on the remaining items do
+// not change the key, and others do.
 func TestComposeIsNamedByWhatItDoes(t *testing.T) {
 	var n atomic.Int64
 	action := func(steps ...dataset.Mapper) string {
@@ -139,7 +138,7 @@ func TestComposeReadsTwoItemsUnderOneName(t *testing.T) {
 	}
 }
 
-// TestComposePassesOn: bytes that no step made are not stored.
+// TestComposePassesOn checks that bytes that no step made are not stored.
 func TestComposePassesOn(t *testing.T) {
 	m, err := dataset.NewMaker(dataset.MakerFunc{
 		Name: "pass", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"},
@@ -214,7 +213,7 @@ func TestComposeOfRandomSteps(t *testing.T) {
 	}
 }
 
-// TestComposeOfOpenMaker: a step of which only running it tells what it makes.
+// TestComposeOfOpenMaker checks a step whose items are known only after it has run.
 func TestComposeOfOpenMaker(t *testing.T) {
 	var runs, n atomic.Int64
 	open, err := dataset.NewMaker(dataset.MakerFunc{

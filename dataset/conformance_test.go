@@ -22,7 +22,7 @@ type counted struct {
 	ext   string
 	text  string
 	reads atomic.Int64
-	wait  chan struct{} // nil, or closed when reading may go on
+	wait  chan struct{} // nil, or closed when the read may continue
 	fail  error
 }
 
@@ -43,9 +43,8 @@ func (c *counted) Bytes(context.Context) ([]byte, error) {
 	return []byte(c.text), c.fail
 }
 
-// TestItemsAreReadOnce: how often an item is read in the life of a sample,
-// whatever is done with it. Where a cached item whose value is null was read
-// each time, and one whose sharedness was changed anew, here it is once.
+// TestItemsAreReadOnce checks that each operation on a sample reads an item at most once.
+// Pipewine read null values, and items whose sharedness changed, again.
 func TestItemsAreReadOnce(t *testing.T) {
 	type both struct {
 		Meta map[string]any `item:"x,optional"`
@@ -166,8 +165,8 @@ func TestItemErrorsAreNotRemembered(t *testing.T) {
 	}
 }
 
-// TestSharedness: who wins where a shared item meets a sample's own. Where the
-// sample that was read first decided for all, here the sample's own counts.
+// TestSharedness checks conflicts of a shared item with a sample's own item: the own item
+// wins. In Pipewine the first sample read decided for all.
 func TestSharedness(t *testing.T) {
 	own, other := dataset.NewItem("txt", "own"), dataset.NewItem("txt", "other")
 	field := func(it *dataset.Item, shared bool) dataset.Field {
@@ -208,8 +207,8 @@ func TestSharedness(t *testing.T) {
 	}
 }
 
-// TestSampleTables are the ways to make one sample from another. Where renaming
-// went pair by pair, so that a swap lost an item, here it is done at once.
+// TestSampleTables checks the ways to make one sample from another. Renaming is
+// simultaneous; in Pipewine it went pair by pair, and a swap lost an item.
 func TestSampleTables(t *testing.T) {
 	s := sampleOf(t, "a", "b", "c")
 	for _, c := range []struct {
@@ -263,7 +262,7 @@ func TestSampleTables(t *testing.T) {
 func TestRecode(t *testing.T) {
 	for _, c := range []struct {
 		ext, text, to string
-		want          string // bytes; "" where only the value counts
+		want          string // bytes; "" if only the value counts
 		value         any
 		fails         string
 	}{
@@ -311,8 +310,8 @@ func TestRecode(t *testing.T) {
 	}
 }
 
-// TestFileIsNotReadBefore: a sample with a file that is not there is no error
-// until the file is read.
+// TestFileIsNotReadBefore checks that a sample with a missing file is not an error before
+// the file is read.
 func TestFileIsNotReadBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.txt")
 	it := dataset.File(path, nil)

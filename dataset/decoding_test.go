@@ -21,11 +21,11 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// counted is an item of an image of a megapixel, that counts how often it is read.
+// counted is an item of an image of a megapixel that counts its reads.
 type counted struct {
 	encoded
 	reads atomic.Int64
-	wait  chan struct{} // if not nil, for what reading waits
+	wait  chan struct{} // if not nil, reads wait for it
 }
 
 func (c *counted) Bytes(ctx context.Context) ([]byte, error) {
@@ -54,8 +54,8 @@ func countedItem(t *testing.T) (*Item, *counted) {
 	return ItemFrom(c), c
 }
 
-// reader makes an item ok after it has read all others, in the order of their names,
-// and within has been called.
+// reader makes an item ok after it has read all others, in order of their names, and has
+// called within.
 func reader(t *testing.T, names []string, within func()) Maker {
 	t.Helper()
 	m, err := NewMaker(MakerFunc{
@@ -97,20 +97,21 @@ func makeAll(t *testing.T, ds Dataset[Sample], p *pool.Pool) {
 	}
 }
 
-// bounded returns a pool, and what fails unless all its bytes have been given back.
+// bounded returns a pool, and a function that fails if not all of its bytes have been
+// returned.
 func bounded(t *testing.T, workers int, bytes int64) (p *pool.Pool, given func()) {
 	p = pool.NewBounded(workers, bytes)
 	return p, func() {
 		ended, cancel := context.WithCancel(p.Context(t.Context()))
-		cancel() // so that waiting is an error
+		cancel() // waiting is now an error
 		if _, err := pool.Take(ended, bytes); err != nil {
 			t.Errorf("some bytes are still in use: %v", err)
 		}
 	}
 }
 
-// TestDecodedAtOnceIsBounded: however many workers there are, what they have decoded
-// and work on takes no more bytes than allowed.
+// TestDecodedAtOnceIsBounded checks that the values decoded and in use by any number of
+// workers stay within the byte bound.
 func TestDecodedAtOnceIsBounded(t *testing.T) {
 	p, given := bounded(t, 8, 2*megapixel+megapixel/2)
 	defer given()
@@ -125,7 +126,7 @@ func TestDecodedAtOnceIsBounded(t *testing.T) {
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
 		for range 1000 {
-			runtime.Gosched() // so that others would come, if they might
+			runtime.Gosched() // others could start here if they were allowed
 		}
 		now.Add(-1)
 	}
@@ -135,8 +136,8 @@ func TestDecodedAtOnceIsBounded(t *testing.T) {
 	}
 }
 
-// TestDecodingNeverWaitsForItself: executions whose images do not fit together, and
-// that wait for each other's, come to an end.
+// TestDecodingNeverWaitsForItself checks that executions whose images do not fit together,
+// and that wait for each other's, finish.
 func TestDecodingNeverWaitsForItself(t *testing.T) {
 	p, given := bounded(t, 6, 1)
 	defer given()
@@ -156,8 +157,8 @@ func TestDecodingNeverWaitsForItself(t *testing.T) {
 	makeAll(t, outer, p)
 }
 
-// TestDecodingWaitsForNobodyWhoWaits: an execution that waits for what others make, or
-// read, may wait for who would wait for it.
+// TestDecodingWaitsForNobodyWhoWaits checks that executions that wait for each other's
+// results or reads do not wait for each other's memory.
 func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, given := bounded(t, 1, 1)
@@ -178,13 +179,13 @@ func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
 		}
 		other, _ := countedItem(t)
 		go read(p.Context(t.Context()), other)
-		go read(p.Context(t.Context()), item) // it is at it
+		go read(p.Context(t.Context()), item) // it has started
 		synctest.Wait()
 		if decoded != 0 {
 			t.Fatal("it did not wait for who works")
 		}
 		read = func(ctx context.Context, it *Item) { _, _ = it.Value(ctx) }
-		go read(ctx, item) // who works waits for what is read by another
+		go read(ctx, item) // a worker waits for the read of another
 		synctest.Wait()
 		if decoded != 1 {
 			t.Error("it waits for one who waits")
@@ -197,7 +198,8 @@ func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
 	})
 }
 
-// TestFilesAreReadWithinTheBound: what is about to be read counts, and reading waits.
+// TestFilesAreReadWithinTheBound checks that a file is counted before it is read, and that
+// the read waits.
 func TestFilesAreReadWithinTheBound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.bin")
 	if err := os.WriteFile(path, make([]byte, smallValue), 0o600); err != nil {
@@ -206,7 +208,7 @@ func TestFilesAreReadWithinTheBound(t *testing.T) {
 	p, given := bounded(t, 1, smallValue)
 	defer given()
 	ended, cancel := context.WithCancel(p.Context(t.Context()))
-	cancel() // so that waiting is an error
+	cancel() // waiting is now an error
 	item := File(path, nil)
 	if _, err := item.Bytes(ended); err != nil {
 		t.Fatal(err)
@@ -221,14 +223,14 @@ func TestFilesAreReadWithinTheBound(t *testing.T) {
 	}
 }
 
-// TestLargeValuesAreLetGo: a large value is read again for the next maker, unless it
-// is held, and the limit on memory is what it was.
+// TestLargeValuesAreLetGo checks that a large value is read again for the next maker unless
+// it is retained, and that the memory limit is restored.
 func TestLargeValuesAreLetGo(t *testing.T) {
 	largeValue = megapixel
 	defer func() { largeValue = 128 << 20 }()
 	defer TidyMemory.Store(false)
 	for _, held := range []bool{false, true} {
-		TidyMemory.Store(held) // the memory of a program that does not ask for it has no limit
+		TidyMemory.Store(held) // without the option, the program's memory has no limit
 		within := func() {
 			if limited := debug.SetMemoryLimit(-1) != math.MaxInt64; limited && !held {
 				t.Error("the memory of the program is limited")

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// actions are the keys of what makes samples of ds.
+// actions returns the keys of the executions for the samples of ds.
 func actions(t *testing.T, ds dataset.Dataset[dataset.Sample], at int) string {
 	t.Helper()
 	s, err := ds.At(t.Context(), at)
@@ -31,14 +31,14 @@ func actions(t *testing.T, ds dataset.Dataset[dataset.Sample], at int) string {
 	return all
 }
 
-// countedTexts is n samples, of which item a is the position.
+// countedTexts returns n samples whose item a is the position.
 func countedTexts(n int) dataset.Dataset[dataset.Sample] {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", fmt.Append(nil, i))}), nil
 	})
 }
 
-// adding is a mapper of items a to b, with or without draws.
+// adding returns a mapper from item a to item b, with or without draws.
 func adding(t *testing.T, random *dataset.Random) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{Name: "adding", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random, Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -50,8 +50,8 @@ func adding(t *testing.T, random *dataset.Random) dataset.Maker {
 	return m
 }
 
-// TestDistinct: what is done for samples at other positions is done for one at these,
-// each of which is there once; and of what repeats without end, few are looked at.
+// TestDistinct checks that work for repeated samples is done for one position of each, and
+// that an endless repetition reads few of them.
 func TestDistinct(t *testing.T) {
 	draw := testrand.Chance(t)
 	for range testrand.Rounds(50, 500) {

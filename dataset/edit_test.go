@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// TestSetKeepsTheRestOfADocument: the bytes that other software wrote stay, but
-// for the value that is set.
+// TestSetKeepsTheRestOfADocument checks that a set value changes no other bytes of a
+// document that other software wrote.
 func TestSetKeepsTheRestOfADocument(t *testing.T) {
 	for _, c := range []struct{ ext, old, path, want string }{
 		{"json", "{\n  \"id\": 9223372036854775808,\n  \"x\": 1.10, \"a\": \"\\u00e9\"\n}\n", "doc.x", "{\n  \"id\": 9223372036854775808,\n  \"x\": 7, \"a\": \"\\u00e9\"\n}\n"},
@@ -69,8 +69,8 @@ func TestWideNumbersInStructs(t *testing.T) {
 	}
 }
 
-// TestDoubtsAreToldOnceAFile: whoever reads a file with a value of two readings
-// is told so, once.
+// TestDoubtsAreToldOnceAFile checks that each file with an ambiguous value causes one
+// warning.
 func TestDoubtsAreToldOnceAFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.yaml": "x: 08\ny: yes\nz: 1:30\n", "b.yaml": "x: 8\n", "c.yaml": "5: x\n"} {

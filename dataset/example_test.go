@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A mapper from one tagged struct to another reads the items that the first
-// names, and makes those that the second names.
+// A mapper from one tagged struct to another reads the items of the first and makes those
+// of the second.
 func ExampleNewTyped() {
 	type in struct {
 		Meta map[string]any `item:"meta"`
@@ -40,8 +40,8 @@ func ExampleNewTyped() {
 	// Output: [meta title] JAM <nil>
 }
 
-// A maker that is given several samples at once, as many as are asked for together and
-// at most three, and says of one of them that it cannot be made.
+// A maker receives at most three samples per call, and reports that it cannot make one of
+// them.
 func ExampleMakerFunc_together() {
 	m, err := dataset.NewMaker(dataset.MakerFunc{
 		Name: "title", Code: key.Version("1"), In: []string{"name"}, Out: []string{"title"}, Formats: []string{"txt"}, Batch: 3,

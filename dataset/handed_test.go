@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHandedOnce: samples count once in each way and once at all, however often and by
-// however many they are read, and those of two outputs apart.
+// TestHandedOnce checks that a sample counts once per kind of read and once in total,
+// however often it is read. Two outputs count separately.
 func TestHandedOnce(t *testing.T) {
 	const n, passes = 2000, 3
 	var tally Tally
@@ -41,7 +41,7 @@ func TestHandedOnce(t *testing.T) {
 	}
 }
 
-// TestHandedOfVeryMany takes room for what is read alone.
+// TestHandedOfVeryMany checks that the counters take memory only for samples that are read.
 func TestHandedOfVeryMany(t *testing.T) {
 	var tally Tally
 	h := tally.at("")
@@ -53,7 +53,8 @@ func TestHandedOfVeryMany(t *testing.T) {
 	}
 }
 
-// TestStandingIsHanded: what stands counts, and what a component counts by itself does.
+// TestStandingIsHanded checks that reused samples count, and those that a component counts
+// itself.
 func TestStandingIsHanded(t *testing.T) {
 	var tally Tally
 	tally.Computed.Add(3)

@@ -11,7 +11,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestOnce: all who ask get what one made; an error and a panic are not remembered.
+// TestOnce checks that all callers get the result of one execution, and that errors and
+// panics are not cached.
 func TestOnce(t *testing.T) {
 	var o dataset.Once[int]
 	bad := errors.New("bad")
@@ -37,7 +38,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestLater: an item that is made later is what the item is that is made, and made once.
+// TestLater checks that a deferred item equals the item that it makes, and makes it once.
 func TestLater(t *testing.T) {
 	calls := 0
 	it := dataset.Later("a cell", func(context.Context) (*dataset.Item, error) {

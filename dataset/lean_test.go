@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// smaller makes an image of one pixel of another, under the same name.
+// smaller makes an image of one pixel from another, under the same name.
 func smaller(t *testing.T) Maker {
 	t.Helper()
 	m, err := NewMaker(MakerFunc{
@@ -50,8 +50,8 @@ func valueOf(t *testing.T, ds Dataset[Sample], name string) {
 	}
 }
 
-// A cache holds what was made, and not what it was made of, by however many makers one
-// after another.
+// TestCachesHoldWhatWasMade checks that a cache holds results and not their inputs, after
+// any number of makers.
 func TestCachesHoldWhatWasMade(t *testing.T) {
 	item, c := countedItem(t)
 	first := Map(List(NewSample(Field{Key: "image", Item: item})), smaller(t), MapOptions{})
@@ -74,13 +74,14 @@ func TestCachesHoldWhatWasMade(t *testing.T) {
 	if !m.done {
 		t.Error("what the second maker made is not held")
 	}
-	// What was let go of is there for who asks for it.
+	// A released value is available to a later reader.
 	if _, err := m.Inputs().Value(t.Context(), "image"); err != nil || c.reads.Load() != 2 {
 		t.Errorf("%v, read %d times", err, c.reads.Load())
 	}
 }
 
-// What a cached sample passes on is held as it is read.
+// TestCachesHoldWhatIsPassedOn checks that values that a cached sample passes on are held
+// as they were read.
 func TestCachesHoldWhatIsPassedOn(t *testing.T) {
 	item, c := countedItem(t)
 	ds := cachedOf(t, Map(List(NewSample(Field{Key: "image", Item: item})), reader(t, []string{"image"}, func() {}), MapOptions{}))
@@ -92,8 +93,8 @@ func TestCachesHoldWhatIsPassedOn(t *testing.T) {
 	}
 }
 
-// Images that are taken for what their bytes are read as come back as they were, and
-// those that would not are not taken for it.
+// TestExactImagesComeBack checks that an image that exact accepts survives encoding
+// unchanged, and that exact refuses the others.
 func TestExactImagesComeBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	codecPNG, _ := codec.ByExtension("png")
@@ -149,7 +150,7 @@ func TestExactImagesComeBack(t *testing.T) {
 	}
 }
 
-// So it is with makers that make several samples at once.
+// TestCachesHoldWhatWasMadeTogether checks the same for makers of several samples per call.
 func TestCachesHoldWhatWasMadeTogether(t *testing.T) {
 	m, err := NewMaker(MakerFunc{
 		Name: "together", Code: key.Version("1"), In: []string{"image"}, Out: []string{"image"}, Batch: 2,

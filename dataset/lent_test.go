@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// countedJPEG is an item of a photograph, and how often it was decoded.
+// countedJPEG is an item of a photograph that counts how often it is decoded.
 func countedJPEG(t *testing.T) (*Item, *counted) {
 	t.Helper()
 	var b bytes.Buffer
@@ -22,7 +22,7 @@ func countedJPEG(t *testing.T) (*Item, *counted) {
 	return ItemFrom(c), c
 }
 
-// looker makes an item of an image that is lent to it.
+// looker makes an item from a borrowed image.
 func looker(t *testing.T, into string) Maker {
 	t.Helper()
 	m, err := NewMaker(MakerFunc{
@@ -49,7 +49,7 @@ func looker(t *testing.T, into string) Maker {
 	return m
 }
 
-// TestLentIsNotRemembered: an image that one maker reads, and nobody else gets, is not held.
+// TestLentIsNotRemembered checks that an image with a single reader is not held.
 func TestLentIsNotRemembered(t *testing.T) {
 	item, _ := countedJPEG(t)
 	valueOf(t, Map(List(NewSample(Field{Key: "image", Item: item})), looker(t, "image"), MapOptions{}), "image")
@@ -58,8 +58,8 @@ func TestLentIsNotRemembered(t *testing.T) {
 	}
 }
 
-// TestWhatOthersReadIsNotLent: an image is decoded once however many read it: makers, who
-// gets it from the sample, a cache, and who has read it before.
+// TestWhatOthersReadIsNotLent checks that an image with several readers is decoded once:
+// several makers, readers of the sample, a cache, or an earlier reader.
 func TestWhatOthersReadIsNotLent(t *testing.T) {
 	for name, read := range map[string]func(ds Dataset[Sample]){
 		"two makers": func(ds Dataset[Sample]) {

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestFilesAreKnownByStateOrContent: by their state only when a change would show in
-// that, which it may not do at once; and by what they are called as the source says.
+// TestFilesAreKnownByStateOrContent checks that a file is identified by its state only if a
+// change would show in it, which a recent change may not. Names follow the source.
 func TestFilesAreKnownByStateOrContent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write := func(text string) {

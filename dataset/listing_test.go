@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// ticked returns when the clock of the file system is past a time: before that,
-// times of files do not show a change.
+// ticked returns when the clock of the file system has passed a time. Before that, file
+// times do not show a change.
 func ticked(t *testing.T, since time.Time) {
 	t.Helper()
 	probe := filepath.Join(t.TempDir(), "probe")
@@ -26,7 +26,8 @@ func ticked(t *testing.T, since time.Time) {
 	}
 }
 
-// TestFilesThatAreReplacedAreNotRead: what is read is wholly what was listed.
+// TestFilesThatAreReplacedAreNotRead checks that a read returns only the file that was
+// listed.
 func TestFilesThatAreReplacedAreNotRead(t *testing.T) {
 	write := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o666) }
 	old := time.Now().Add(-time.Hour)

@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// newLarder returns a Larder over a store in memory, and a function that opens
-// another one over the same store, as another run would.
+// newLarder returns a Larder over a store in memory. The function opens another one over
+// the same store, as another run would.
 func newLarder(t testing.TB) (*larder.Larder, func() *larder.Larder) {
 	t.Helper()
 	s := memory.New(memory.Options{})
@@ -32,7 +32,7 @@ func newLarder(t testing.TB) (*larder.Larder, func() *larder.Larder) {
 	return open(), open
 }
 
-// texts is a dataset of samples with the text items given, the same in each.
+// texts returns a dataset of samples with the given items of strings, the same in each.
 func texts(n int, keys ...string) dataset.Dataset[dataset.Sample] {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		var s dataset.Sample
@@ -43,8 +43,7 @@ func texts(n int, keys ...string) dataset.Dataset[dataset.Sample] {
 	})
 }
 
-// upper returns a maker that reads one item, makes another from it, and counts
-// its executions.
+// upper returns a maker that makes one item from another and counts its executions.
 func upper(t testing.TB, from, into string, runs *atomic.Int64) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -106,7 +105,7 @@ func TestKeptResultsDependOnWhatIsRead(t *testing.T) {
 	}
 	values(t, build(l, "a", "b"), "c")
 	values(t, build(reopen(), "a", "b"), "c")
-	values(t, build(reopen(), "x", "a"), "c") // other items beside it do not matter
+	values(t, build(reopen(), "x", "a"), "c") // other items do not matter
 	if runs.Load() != 3 {
 		t.Errorf("%d executions over three runs, want 3", runs.Load())
 	}
@@ -186,7 +185,7 @@ func TestMapErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := runs.Load()
-			for range 2 { // errors are not kept
+			for range 2 { // errors are not cached
 				_, err = s.Value(t.Context(), "c")
 				var at *dataset.SampleError
 				if !errors.As(err, &at) || at.Node != "n" || at.Index != 2 || !c.want(err) {
@@ -234,8 +233,8 @@ func TestMakerThatDoesNotSayWhatItMakes(t *testing.T) {
 	}
 }
 
-// A pass over what is not kept makes each sample once, to name it and to look at
-// it; the next run makes none.
+// TestScanMakesSamplesOnce checks that a pass over uncached samples computes each once, to
+// identify and read it. The next run computes none.
 func TestScanMakesSamplesOnce(t *testing.T) {
 	var runs atomic.Int64
 	op, err := key.NewOp("is-first", key.Version("1"))

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestDrawsOfOneContentAreKeptApart: samples that are alike are drawn for by
-// position, and so are their kept results.
+// TestDrawsOfOneContentAreKeptApart checks that equal samples have draws, and therefore
+// cached results, by position.
 func TestDrawsOfOneContentAreKeptApart(t *testing.T) {
 	_, reopen := newLarder(t)
 	var runs atomic.Int64
@@ -32,8 +32,8 @@ func TestDrawsOfOneContentAreKeptApart(t *testing.T) {
 	}
 }
 
-// TestCodecIsPartOfTheName: the same bytes are two values to two codecs, and a
-// result made of one is not that of the other.
+// TestCodecIsPartOfTheName checks that two codecs decode the same bytes to two values with
+// separate results.
 func TestCodecIsPartOfTheName(t *testing.T) {
 	l, _ := newLarder(t)
 	exts := []string{"txt", "json", "yaml", "unknown", "JSON"}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// wide is a sample of so many items, of which the last one is the first once more.
+// wide returns a sample of n items, of which the last repeats the first.
 func wide(n int) Sample {
 	fields := make([]Field, n)
 	for i := range fields {
@@ -16,7 +16,7 @@ func wide(n int) Sample {
 	return Sample{fields}
 }
 
-// TestNoItemIsGivenTwice, however many there are and in whatever order they came.
+// TestNoItemIsGivenTwice checks samples of many items, in any order.
 func TestNoItemIsGivenTwice(t *testing.T) {
 	for _, n := range []int{2, fewItems, fewItems + 1, 1000} {
 		for _, reversed := range []bool{false, true} {

@@ -137,7 +137,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// valuesOf are the documents of a sample.
+// valuesOf returns the documents of a sample.
 func valuesOf(t *testing.T, s dataset.Sample) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -165,7 +165,7 @@ func TestSetKeepsTheExtension(t *testing.T) {
 	}
 }
 
-// FuzzParsePath: what is read as a path is written as one that reads the same.
+// FuzzParsePath checks that a parsed path is written as a path that parses to the same.
 func FuzzParsePath(f *testing.F) {
 	for _, s := range []string{"a.b", "a[0].b", `a["x.y"][-1]`, "", "a[", "a.'", `[""]`, `["]"].x`, "a.00.+1"} {
 		f.Add(s)
@@ -179,7 +179,7 @@ func FuzzParsePath(f *testing.F) {
 		_, _ = documents().Get(ctx, s)
 		_, _ = documents().Set(ctx, s, 1)
 		if strings.ContainsAny(s, "\"'\\[]") {
-			return // written with dots where that is possible
+			return // written with dots where possible
 		}
 		again, err := dataset.ParsePath(p.String())
 		if err != nil || again.String() != p.String() || again.Item != p.Item {

@@ -39,8 +39,7 @@ func drawn(t testing.TB, ds dataset.Dataset[dataset.Sample], m dataset.Mapper, o
 	return values(t, dataset.Map(ds, m, o), "n")
 }
 
-// TestDrawsStay pins the draws: datasets that were made of them must come out
-// as before with every later version.
+// TestDrawsStay pins the draws: every later version must return the same datasets.
 func TestDrawsStay(t *testing.T) {
 	got := drawn(t, texts(2, "a"), dice(t, "dice", "1", dataset.Random{Seed: 1, Epoch: 2}, nil), dataset.MapOptions{})
 	got = append(got, drawn(t, texts(1, "a"), dice(t, "dice", "1", dataset.Random{Per: dataset.PerContent}, nil), dataset.MapOptions{})...)
@@ -50,8 +49,8 @@ func TestDrawsStay(t *testing.T) {
 	}
 }
 
-// TestWhatDrawsDependOn: seed, epoch, sample and the maker's name, and nothing
-// else.
+// TestWhatDrawsDependOn checks that draws depend on seed, epoch, sample and maker's name,
+// and on nothing else.
 func TestWhatDrawsDependOn(t *testing.T) {
 	base := drawn(t, texts(8, "a"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{Node: "one"})
 	for what, got := range map[string][]string{
@@ -82,8 +81,8 @@ func TestWhatDrawsDependOn(t *testing.T) {
 	}
 }
 
-// TestDrawsPerPositionAndContent: a sample that comes again at another position
-// is drawn for anew, or alike.
+// TestDrawsPerPositionAndContent checks that a sample repeated at another position gets new
+// draws by position, and the same by content.
 func TestDrawsPerPositionAndContent(t *testing.T) {
 	again, err := order.Repeat(4, 2)
 	if err != nil {
@@ -102,9 +101,8 @@ func TestDrawsPerPositionAndContent(t *testing.T) {
 	}
 }
 
-// TestRandomResultsAreKept: draws are the same in another process, by any
-// number of workers, and after they were evicted; and what they depend on is
-// part of the key.
+// TestRandomResultsAreKept checks that draws are equal in another process, with any number
+// of workers, and after eviction. Their inputs are part of the key.
 func TestRandomResultsAreKept(t *testing.T) {
 	var runs atomic.Int64
 	_, reopen := newLarder(t)
@@ -151,7 +149,7 @@ func TestRandIsDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Neither alone nor below a maker that does declare it.
+	// Undeclared draws are an error both alone and below a maker that declares its draws.
 	below := dataset.Map(dataset.Map(texts(1, "n"), m, dataset.MapOptions{}), rename(t, "c", "a"), dataset.MapOptions{})
 	for what, ds := range map[string]dataset.Dataset[dataset.Sample]{
 		"alone": dataset.Map(below, rename(t, "a", "n"), dataset.MapOptions{}),
@@ -176,7 +174,7 @@ func TestRandIsDeclared(t *testing.T) {
 	}
 }
 
-// reader is a random maker that reads a and draws.
+// reader returns a random maker that reads a and draws.
 func reader(t *testing.T) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{

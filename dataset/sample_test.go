@@ -127,14 +127,14 @@ func TestFileThatChangesInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("two") // of the same length, at about the same time
+	write("two") // same length, about the same time
 	if _, err := it.Bytes(t.Context()); !errors.Is(err, dataset.ErrChanged) {
 		t.Errorf("bytes that the digest does not name came with the error %v", err)
 	}
 	if _, err := parts(it); !errors.Is(err, dataset.ErrChanged) {
 		t.Errorf("parts that the digest does not name came with the error %v", err)
 	}
-	other := dataset.File(path, nil) // which is named by what was read of it
+	other := dataset.File(path, nil) // identified by the bytes that were read
 	if b, err := parts(other); string(b) != "two" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// Elements that turn out to be slow are shared by all workers, though a worker had
-// taken many of them while they were quick.
+// TestStreamSharesSlowElements checks that all workers share elements that turn out to be
+// slow, even if one worker had taken many of them while they were fast.
 func TestStreamSharesSlowElements(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const quick, slow, workers = 5000, 200, 4

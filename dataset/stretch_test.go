@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// known is a dataset that knows what its samples are made of.
+// known is a dataset that knows the inputs of its samples.
 type known struct {
 	dataset.Dataset[dataset.Sample]
 }
@@ -19,8 +19,8 @@ var knownStretches = []dataset.Stretch{{Samples: 1, Digest: key.DigestOf([]byte(
 
 func (known) Stretches(context.Context) ([]dataset.Stretch, error) { return knownStretches, nil }
 
-// A dataset knows what its samples are made of where each is made of the one in
-// its place, and of nothing that depends on that place.
+// TestStretchesGoThroughMappers checks that a dataset knows the inputs of its samples if
+// each depends only on the sample at its position and not on the position itself.
 func TestStretchesGoThroughMappers(t *testing.T) {
 	ds := known{texts(3, "a")}
 	maker := func(random *dataset.Random) dataset.Mapper {

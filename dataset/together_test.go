@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// asked counts how a store is asked.
+// asked counts the requests to a store.
 type asked struct {
 	store.Store
 	many, one, puts atomic.Int64
@@ -45,8 +45,8 @@ func (a *asked) Put(ctx context.Context, records ...store.Record) error {
 	return a.Store.Put(ctx, records...)
 }
 
-// TestMakeAsksTheStoreOnce for all samples, of each of two nodes of which one reads
-// what the other makes. In time that stands still, so patience never ends.
+// TestMakeAsksTheStoreOnce checks one request for all samples of each of two nodes, where
+// one node reads the other. Time stands still, so no time limit is reached.
 func TestMakeAsksTheStoreOnce(t *testing.T) { synctest.Test(t, testMakeAsksTheStoreOnce) }
 
 func testMakeAsksTheStoreOnce(t *testing.T) {
@@ -91,7 +91,7 @@ func itoa(i int) string {
 	return itoa(i/10) + itoa(i%10)
 }
 
-// failing is upper for samples whose text is not the bad one.
+// failing is upper for samples whose string is not the bad one.
 func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -114,7 +114,8 @@ func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) datase
 
 var errBad = errors.New("bad")
 
-// TestMakeEndsAtAFailure with the samples before it, and executes nothing twice.
+// TestMakeEndsAtAFailure checks that a failure returns the samples before it, and that
+// nothing is executed twice.
 func TestMakeEndsAtAFailure(t *testing.T) { synctest.Test(t, testMakeEndsAtAFailure) }
 
 func testMakeEndsAtAFailure(t *testing.T) {
@@ -136,8 +137,8 @@ func testMakeEndsAtAFailure(t *testing.T) {
 	}
 }
 
-// TestMakeLeavesTheRest where samples take long, to workers who are free: all are
-// under way at once.
+// TestMakeLeavesTheRest checks that slow samples are left to free workers, so that all are
+// in flight concurrently.
 func TestMakeLeavesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLarder(t)
@@ -173,8 +174,8 @@ func TestMakeLeavesTheRest(t *testing.T) {
 	})
 }
 
-// TestWhatIsLeftIsNotMadeAgain: two nodes, the second of which takes long: what the
-// first one made of samples that are not come to is not looked for again.
+// TestWhatIsLeftIsNotMadeAgain checks two nodes, of which the second is slow: results of
+// the first for samples left to later are not looked up again.
 func TestWhatIsLeftIsNotMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLarder(t)

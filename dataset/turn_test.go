@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestWaitersForATurnTakeIt one after another, and leave when their context ends.
+// TestWaitersForATurnTakeIt checks that waiters get the lock one after another, and leave
+// when their context ends.
 func TestWaitersForATurnTakeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at turn

@@ -63,8 +63,8 @@ func everythingOnce(t *testing.T) everything {
 	}
 }
 
-// TestEncodeAndDecode: a struct comes back from its sample, from the values in
-// memory and from the bytes.
+// TestEncodeAndDecode checks that a struct survives its sample, through values in memory
+// and through bytes.
 func TestEncodeAndDecode(t *testing.T) {
 	want := everythingOnce(t)
 	s, err := dataset.Encode(&want)

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/cache"
 )
 
-// sharing is a dataset of samples that share one item, which nobody reads.
+// sharing is a dataset of samples that share one item without readers.
 type sharing struct{ item *Item }
 
 func (s sharing) Len() int { return 1 << 20 }
@@ -17,7 +17,8 @@ func (s sharing) At(_ context.Context, i int) (Sample, error) {
 	return NewSample(Field{Key: "label", Item: s.item, Shared: true}, Field{Key: "n", Item: NewItem("json", fmt.Sprint(i))}), nil
 }
 
-// An item is watched for the samples that are held, not for all that ever were.
+// TestWatchersEndWithTheirSamples checks that an item is watched only for the samples that
+// are held.
 func TestWatchersEndWithTheirSamples(t *testing.T) {
 	const held, reads = 10, 5000
 	ds := sharing{ItemFrom(&memory{ext: "json", given: map[string]any{"a": 1.0}})}
@@ -43,8 +44,8 @@ func TestWatchersEndWithTheirSamples(t *testing.T) {
 	}
 }
 
-// What was read of a sample that was dropped is not counted for the one that
-// took its place.
+// TestDroppedSamplesAreNotCounted checks that reads of a dropped sample do not count for
+// its replacement.
 func TestDroppedSamplesAreNotCounted(t *testing.T) {
 	ds := sharing{NewItem("json", "x")}
 	c, err := Cached(ds, cache.Options{Policy: "lru", Size: 1}, "", nil)

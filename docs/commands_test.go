@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// notRun are the commands that are not run here, and why.
+// notRun has the commands that are not run here, and why.
 var notRun = map[string]string{
 	"go test ./...":           "it is what runs this test",
 	"go install ./cmd/larder": "it writes to the user's folder; the program is there",
@@ -22,14 +22,14 @@ var notRun = map[string]string{
 	"LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation":                                "it takes minutes, and is a step of its own in .ci/run",
 }
 
-// written are commands that are written otherwise than they are run here.
+// written replaces the run form of commands by the form on pages.
 var written = strings.NewReplacer("go run ./cmd/larder ", "larder ")
 
-// programs are what commands may call.
+// programs has the programs that commands may call.
 var programs = []string{"larder", "cat", "cp", "export", "head", "ls", "printf", "sed"}
 
-// shown is output on a page that no command on it makes: the first line of it
-// that is telling, and the script that makes it, or why there is none.
+// shown has outputs on pages that no command of the page produces: a distinctive first
+// line, and the script that produces it, or why there is none.
 var shown = []struct{ page, line, script, why string }{
 	{
 		page: "README.md", line: "letters: 1 result to compute; nothing was run",
@@ -46,8 +46,7 @@ var shown = []struct{ page, line, script, why string }{
 	{page: "docs/internals/keys.md", line: "func value cannot be keyed", why: "key.ExampleOf_unkeyable prints it"},
 }
 
-// TestPages runs, page by page, what its blocks say, in a folder of its own that
-// has the examples.
+// TestPages runs the blocks of each page in a directory of its own that has the examples.
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "larder"), "../cmd/larder")
@@ -79,11 +78,11 @@ type sandbox struct {
 	*testing.T
 	page   *page
 	home   string
-	path   string // PATH
+	path   string // value of PATH
 	line   int    // of the page
 	output string // of the last command
 	helps  map[string]string
-	all    string // helps of all commands, and components
+	all    string // help of all commands and components
 }
 
 func newSandbox(t *testing.T, p *page, bin string) *sandbox {
@@ -97,7 +96,7 @@ func newSandbox(t *testing.T, p *page, bin string) *sandbox {
 		case err != nil:
 			return err
 		case d.IsDir() && d.Name() == "out":
-			return fs.SkipDir // of whoever ran them in place
+			return fs.SkipDir // left by runs in place
 		case d.IsDir():
 			return nil
 		}
@@ -116,7 +115,7 @@ func (s *sandbox) errorf(format string, args ...any) {
 	s.Errorf("%s:%d: %s", s.page.name, s.line, fmt.Sprintf(format, args...))
 }
 
-// do does what a block says.
+// do runs or checks a block.
 func (s *sandbox) do(b block) {
 	s.Helper()
 	s.line = b.line
@@ -162,7 +161,7 @@ func (s *sandbox) session(text string) {
 	run()
 }
 
-// command runs a command, which may fail only if that is to be shown.
+// command runs a command, which may fail only if the page shows it.
 func (s *sandbox) command(command, want string) {
 	s.Helper()
 	if _, ok := notRun[command]; ok || !s.checkForm(command) {
@@ -178,7 +177,7 @@ func (s *sandbox) command(command, want string) {
 func (s *sandbox) sh(script string) (string, error) {
 	c := exec.CommandContext(s.Context(), "sh", "-c", script)
 	c.Dir = s.home
-	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "LC_ALL=C", "LARDER_NATIVE=none"} // so that pages show one thing on every machine
+	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "LC_ALL=C", "LARDER_NATIVE=none"} // pages show the same on every machine
 	out, err := c.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		s.Fatal(err)
@@ -192,7 +191,7 @@ var (
 	assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
 )
 
-// checkForm refuses commands that call what is not known.
+// checkForm refuses commands that call unknown programs.
 func (s *sandbox) checkForm(command string) bool {
 	s.Helper()
 	plain := quoted.ReplaceAllString(written.Replace(command), "q")
@@ -229,13 +228,13 @@ var masks = []struct{ what, as string }{
 	{`\b\d+(\.\d+)? (B|KiB|MiB|GiB)\b`, "SIZE"},
 	{`\b([dk]1-)?[0-9a-f]{4,}\.\.\.`, "DIGEST"},
 	{`\b[dk]1-[0-9a-f]{4,}`, "DIGEST"},
-	{`[ \t]+`, " "}, // columns are as wide as what is in them
+	{`[ \t]+`, " "}, // the content decides the widths of columns
 }
 
-// progress is a line that is printed now and then.
+// progress matches a line that is printed now and then.
 var progress = regexp.MustCompile(`(?m)^\S+: \d+ of \d+\n`)
 
-// masked is output without what differs each time.
+// masked returns output without the parts that vary.
 func masked(s string) string {
 	s = progress.ReplaceAllString(s, "")
 	for _, m := range masks {
@@ -244,7 +243,7 @@ func masked(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// compare compares the output of the last command with what is shown.
+// compare compares the output of the last command with the page.
 func (s *sandbox) compare(want string) {
 	s.Helper()
 	got := masked(strings.ReplaceAll(s.output, s.home, "/home/you"))
@@ -262,8 +261,8 @@ var (
 	summary = regexp.MustCompile(`(?m)^  ([a-z]+)  `)
 )
 
-// namedCommands checks the commands that are named within text, and in blocks that are
-// not run: that there is one of the name, with these flags.
+// namedCommands checks that commands named in prose, and in blocks that are not run, exist
+// with these flags.
 func (s *sandbox) namedCommands() {
 	s.Helper()
 	for _, m := range inline.FindAllStringSubmatch(s.page.prose(), -1) {
@@ -310,7 +309,7 @@ func hasFlag(help, flag string) bool {
 	return regexp.MustCompile(`(?m)^ +(-\w, )?` + flag + `\b|^ +` + flag + `, `).MatchString(help)
 }
 
-// known returns the helps of all commands, and what the components are.
+// known returns the help of all commands, and the kinds of components.
 func (s *sandbox) known() string {
 	s.Helper()
 	if s.all == "" {
@@ -319,12 +318,12 @@ func (s *sandbox) known() string {
 		for _, m := range summary.FindAllStringSubmatch(overview, -1) {
 			s.all += s.help(m[1])
 		}
-		s.all += s.help("op split") // has all that those of op and map have
+		s.all += s.help("op split") // has everything of op and map
 	}
 	return s.all
 }
 
-// namedComponents checks the mappers, operators, sources and sinks that are named as such.
+// namedComponents checks the named mappers, operators, sources and sinks.
 func (s *sandbox) namedComponents() {
 	s.Helper()
 	for _, m := range ofKind.FindAllStringSubmatch(s.page.prose(), -1) {
@@ -339,8 +338,8 @@ func (s *sandbox) namedComponents() {
 
 var ofKind = regexp.MustCompile("(?i)\\b(mapper|source|sink|operator|op)s? ((?:`[a-z][a-z0-9-]*`(?:, | and | or )?)+)")
 
-// namedFlags checks the flags that are named by themselves: that some command has them, or
-// some component a parameter of that name.
+// namedFlags checks that each flag named alone belongs to some command, or is a parameter
+// of some component.
 func (s *sandbox) namedFlags() {
 	s.Helper()
 	for i, line := range strings.Split(s.page.ours(), "\n") {
@@ -353,7 +352,7 @@ func (s *sandbox) namedFlags() {
 	}
 }
 
-// help is what a command says of itself.
+// help returns the help of a command.
 func (s *sandbox) help(command string) string {
 	s.Helper()
 	if _, ok := s.helps[command]; !ok {

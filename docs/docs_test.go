@@ -1,29 +1,26 @@
-// Package docs_test holds what the README and the pages say to the program:
-// commands are run, output is compared, flows are linted, Go is compiled, links
-// lead somewhere, the store is laid out as described. What the text names as code, of
-// all pages of the repository, exists: files, Go, Python, tests, commands, flags,
-// components, variables of the environment. What was measured is said once.
+// Package docs_test provides tests that compare the README and the pages with the program.
+// They run commands, compare output, lint flows, compile Go, follow links and check the
+// layout of the store. Names in the text of all pages must exist: files, Go, Python, tests,
+// commands, flags, components and environment variables. Each measurement is on one page
+// only.
 //
-// How a page says what is what:
+// Blocks of a page mean:
 //
-//   - console: a session. Lines that begin with "$ " are run in the order of the
-//     page; what follows is their output, where a line "..." stands for any
-//     lines, and a "..." in a line for any text. Times, sizes and digests may
-//     differ. A status other than 0 is right only where the output shows an error
-//     of larder.
+//   - console: a session. Lines that begin with "$ " run in the order of the page, and
+//     their output follows. A line "..." matches any lines, and "..." in a line any text.
+//     Times, sizes and digests may differ. A status other than 0 is allowed only where the
+//     output shows an error of larder.
 //   - sh, and lines indented by four spaces: commands whose output is not shown.
-//   - a block without a language: what the command before it says, or what a
-//     script in the list shown does.
-//   - yaml: a flow, a part of one (it is indented), or a schema. If its first
-//     line is a comment that names a file, it is saved there, for the commands
-//     that follow.
-//   - go: a file if it begins with package; else declarations, or statements of a
-//     function that has ctx and l. A line "..." stands for "if err != nil {
-//     return err }", a body "{ ... }" for one that is left out. What else is
-//     missing is declared in a comment before the block, <!-- go: ... -->, or in
-//     the list declared.
+//   - a block without a language: the output of the command before it, or of a script in
+//     the list shown.
+//   - yaml: a flow, a part of one (indented), or a schema. If its first line is a comment
+//     that names a file, it is saved there for later commands.
+//   - go: a file if it begins with package. Otherwise declarations, or statements of a
+//     function that has ctx and l. A line "..." means "if err != nil { return err }", and
+//     a body "{ ... }" is left out. A comment before the block, <!-- go: ... -->, or the
+//     list declared has other missing declarations.
 //   - python: for python/tests/test_docs.py.
-//   - text: neither.
+//   - text: not checked.
 package docs_test
 
 import (
@@ -47,7 +44,7 @@ type page struct {
 
 // A block is code on a page.
 type block struct {
-	lang    string // as the fence says; "indented" for a line that is
+	lang    string // from the fence, or "indented"
 	text    string
 	line    int    // of its first line of code
 	comment string // the HTML comment before it
@@ -107,8 +104,8 @@ func (p *page) read() {
 	}
 }
 
-// everyPage reads also the pages whose blocks are not run here: all but the
-// changelog, which tells of what was.
+// everyPage also reads the pages whose blocks are not run here. It omits the changelog,
+// which describes the past.
 func everyPage(t *testing.T) []*page {
 	t.Helper()
 	all := pages(t)
@@ -128,7 +125,7 @@ func everyPage(t *testing.T) []*page {
 	return all
 }
 
-// prose is the text with blank lines in the place of its blocks.
+// prose returns the text with blank lines in place of its blocks.
 func (p *page) prose() string {
 	var out strings.Builder
 	fenced := false
@@ -144,8 +141,8 @@ func (p *page) prose() string {
 	return out.String()
 }
 
-// ours is the prose without what other software has: in tables that compare, what is
-// "There".
+// ours returns the prose without parts about other software: in tables that compare, the
+// column "There".
 func (p *page) ours() string {
 	if !strings.Contains(p.text, "\n| There |") {
 		return p.prose()
@@ -183,7 +180,7 @@ func (p *page) paragraphs() (all []paragraph) {
 	return all
 }
 
-// code is the text of the blocks.
+// code returns the text of the blocks.
 func (p *page) code() string {
 	var out strings.Builder
 	for _, b := range p.blocks {
@@ -203,7 +200,7 @@ func TestBlocksAreOfAKnownKind(t *testing.T) {
 	}
 }
 
-// write makes a file, with its folders.
+// write writes a file, and creates its directories.
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -217,8 +214,8 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-// tree has the files of the repository, but for the data of tests and what git has no
-// part in. It is read once.
+// tree returns the files of the repository, without test data and files that git ignores.
+// It reads them once.
 var tree = sync.OnceValues(func() (files []file, err error) {
 	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch hidden := strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2; {
@@ -240,7 +237,7 @@ type file struct{ path, text string }
 
 var isCode = regexp.MustCompile(`\.(go|py|yaml|json|txt|toml)$|[/\\]\.ci[/\\]\w+$`)
 
-// walk goes through the files of the tree whose names end so.
+// walk visits the files of the tree with a suffix.
 func walk(t *testing.T, ending string, do func(path, text string)) {
 	t.Helper()
 	files, err := tree()

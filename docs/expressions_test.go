@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/internal/app/expr"
 )
 
-// TestExpressionsAreAsTheirPageSays: each "`formula` is `value`" and "`formula` is an
-// error" of the page holds, and the page has all functions of the language.
+// TestExpressionsAreAsTheirPageSays checks each "`formula` is `value`" and "`formula` is an
+// error" of the page, and that the page has all functions of the language.
 func TestExpressionsAreAsTheirPageSays(t *testing.T) {
 	page := read(t, "reference/expressions.md")
 	said := regexp.MustCompile("`([^`]+)` is (an error|`([^`]+)`)").FindAllStringSubmatch(page, -1)
@@ -34,7 +34,7 @@ func TestExpressionsAreAsTheirPageSays(t *testing.T) {
 	}
 }
 
-// asJSON is what a formula comes out as over no items, as an item of JSON.
+// asJSON returns the value of a formula without items, as a JSON item.
 func asJSON(t *testing.T, formula string) (string, error) {
 	t.Helper()
 	e, err := expr.Compile(formula)

@@ -16,10 +16,9 @@ var (
 	moduleForm = regexp.MustCompile(`^_[a-z]+$`)
 )
 
-// TestNamedFilesExist: files and folders that the text of a page names are there, from
-// the root, from the page, or beside one that the same section names. Other pages than
-// those on the code name folders of users, too, so there a folder counts that begins as
-// one of the root does.
+// TestNamedFilesExist checks that files and directories named on a page exist, relative to
+// the root, the page, or another one of the same section. Pages about other topics also
+// name users' directories, so there only those that begin like one of the root count.
 func TestNamedFilesExist(t *testing.T) {
 	modules := read(t, "../go.mod") + read(t, "../bench/go.mod") + read(t, "../place/cloud/go.mod")
 	for _, p := range everyPage(t) {
@@ -34,7 +33,7 @@ func TestNamedFilesExist(t *testing.T) {
 				case !pathForm.MatchString(span):
 					continue
 				case !sourceFile.MatchString(span) && (!isPath || !onCode && !there(filepath.Join("..", begin))):
-					s.find(span) // a folder, beside which others are
+					s.find(span) // a directory, next to which others are
 					continue
 				}
 				if span = strings.TrimSuffix(span, "/..."); !s.find(span) && !strings.Contains(modules, span) &&
@@ -46,7 +45,7 @@ func TestNamedFilesExist(t *testing.T) {
 	}
 }
 
-// A section knows where the files may be that it names.
+// A section knows where the files that it names may be.
 type section struct {
 	page, heading string
 	places        []string
@@ -58,7 +57,7 @@ func (s *section) enter(heading string) {
 	}
 }
 
-// find reports whether there is such a file, and goes on from its folder.
+// find reports whether such a file exists, and continues from its directory.
 func (s *section) find(name string) bool {
 	for _, place := range s.places {
 		file := filepath.Join(place, name)
@@ -69,7 +68,7 @@ func (s *section) find(name string) bool {
 			if !info.IsDir() {
 				file = filepath.Dir(file)
 			}
-			if there(filepath.Join(file, "__init__.py")) { // modules are named with packages beside them
+			if there(filepath.Join(file, "__init__.py")) { // modules are named with packages next to them
 				s.places = append(s.places, filepath.Dir(file))
 			}
 			s.places = append(s.places, file)
@@ -79,7 +78,7 @@ func (s *section) find(name string) bool {
 	return false
 }
 
-// hasModules reports whether names may be modules of the package for Python.
+// hasModules reports whether names may be modules of the Python package.
 func (s *section) hasModules() bool {
 	return slices.ContainsFunc(s.places[2:], func(place string) bool { return strings.HasPrefix(filepath.ToSlash(place), "../python/src") })
 }

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// A goIndex has what the Go code of the repository declares, tests included.
+// A goIndex has the declarations of the repository's Go code, tests included.
 type goIndex struct {
-	packages map[string]map[string]bool // the names of a package, by its own
-	members  map[string]map[string]bool // the fields and methods of types, by their names
+	packages map[string]map[string]bool // names by package name
+	members  map[string]map[string]bool // fields and methods by type name
 	embedded map[string][]string
-	literals map[string]bool // strings, each true if code that is no test has it
-	imported map[string]bool // packages of others, by the last elements of their paths
+	literals map[string]bool // true if code outside of tests has it
+	imported map[string]bool // external packages by the last elements of their paths
 }
 
 var goIndexed *goIndex
@@ -56,7 +56,7 @@ func (x *goIndex) file(f *ast.File, folder string) {
 			if d.Recv == nil {
 				add(x.packages, pkg, d.Name.Name)
 				if pkg == "main" && strings.HasPrefix(d.Name.Name, "Test") {
-					add(x.packages, folder, d.Name.Name) // as tests of programs are called
+					add(x.packages, folder, d.Name.Name) // the package names of tests of programs
 				}
 			} else if t := typeName(d.Recv.List[0].Type); t != "" {
 				add(x.members, t, d.Name.Name)
@@ -77,8 +77,8 @@ func (x *goIndex) file(f *ast.File, folder string) {
 	}
 }
 
-// strings adds the strings of a file, which is one of tests if it says so or imports what
-// only tests do.
+// strings adds the strings of a file. It counts as a test if marked so, or if it imports
+// packages for tests.
 func (x *goIndex) strings(f *ast.File, test bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -91,7 +91,7 @@ func (x *goIndex) strings(f *ast.File, test bool) {
 	})
 }
 
-// typ adds the fields and the methods that a type is declared with.
+// typ adds the declared fields and methods of a type.
 func (x *goIndex) typ(name string, t ast.Expr) {
 	var fields *ast.FieldList
 	switch t := t.(type) {
@@ -114,7 +114,7 @@ func (x *goIndex) typ(name string, t ast.Expr) {
 	}
 }
 
-// typeName is the last name of a type, without its package.
+// typeName returns the last name of a type, without its package.
 func typeName(t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.Ident:
@@ -153,8 +153,8 @@ func (x *goIndex) has(typ, member string) bool {
 
 var goName = regexp.MustCompile(`(?:^|[^\w.$/{-])([a-z]\w*|[A-Z]\w*[a-z]\w*)((?:\.[A-Z]\w*)+)(\.\.\.)?`)
 
-// TestNamedGoExists: what the text of a page calls as Go does, PACKAGE.Name or
-// Type.Member, is declared. What is in packages of others is theirs.
+// TestNamedGoExists checks that Go names on pages, PACKAGE.Name or Type.Member, are
+// declared. It skips external packages.
 func TestNamedGoExists(t *testing.T) {
 	x, py := indexGo(t), indexPython(t)
 	for _, p := range everyPage(t) {
@@ -174,7 +174,7 @@ func TestNamedGoExists(t *testing.T) {
 	}
 }
 
-// missing says what of a chain of names there is not.
+// missing returns the undeclared part of a chain of names.
 func (x *goIndex) missing(root string, chain []string) string {
 	typ := root
 	switch {
@@ -203,7 +203,7 @@ func (x *goIndex) hasPrefix(pkg, prefix string) bool {
 	return false
 }
 
-// foreign reports whether something of that name is imported that is not ours.
+// foreign reports whether an imported external package has the name.
 func (x *goIndex) foreign(root string) bool {
 	return x.imported[root] || there(filepath.Join(build.Default.GOROOT, "src", root))
 }

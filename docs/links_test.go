@@ -14,7 +14,7 @@ var (
 	notSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// TestLinksLeadSomewhere follows the links between files, and to headings.
+// TestLinksLeadSomewhere follows links between files, and to headings.
 func TestLinksLeadSomewhere(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(p.prose(), -1) {
@@ -36,7 +36,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are the names by which headings can be linked to.
+// anchors returns the names by which links reach headings.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
@@ -46,7 +46,7 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// TestEveryPageIsInTheIndex: whoever adds a page says so.
+// TestEveryPageIsInTheIndex checks that the index lists all pages.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	all := pages(t)
 	var index string

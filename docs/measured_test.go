@@ -14,10 +14,10 @@ var (
 	row       = regexp.MustCompile(`^\| ([^|]*[a-z][^|]*) \| ([\d.,]+[^|]*) \| `)
 )
 
-// TestFiguresAreSaidOnce: what was measured is on one page, to which others link, so that
-// no page has what another one has no more. A page repeats another one if they share a
-// figure of three digits, two of two, or a row of a table. The README has those figures
-// alone that are written with the benchmarks, and the page for contributors has none.
+// TestFiguresAreSaidOnce checks that measurements are on one page, to which others link, so
+// that none is outdated elsewhere. Two pages repeat each other if they share a figure of
+// three digits, two figures of two, or a row of a table. The README has only the figures
+// generated from the benchmarks, and the page for contributors has none.
 func TestFiguresAreSaidOnce(t *testing.T) {
 	type pair struct{ page, before string }
 	on, shared := map[string]string{}, map[pair][]string{}
@@ -51,8 +51,7 @@ func TestFiguresAreSaidOnce(t *testing.T) {
 	}
 }
 
-// figures returns what a line says was measured, each with how many digits tell it from
-// others.
+// figures returns the measurements of a line, each with its number of significant digits.
 func figures(line string) map[string]int {
 	all := map[string]int{}
 	for _, m := range measured.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {

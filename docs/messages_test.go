@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestMessagesAreInTheCode holds the messages that the page on operations
-// explains to those that the code has: every part of them that is not left out
-// is in some file.
+// TestMessagesAreInTheCode checks that the code has the messages that the page on
+// operations explains: some file has all their parts.
 func TestMessagesAreInTheCode(t *testing.T) {
 	code := sources(t)
 	_, table, ok := strings.Cut(read(t, "guides/operations.md"), "## Trouble, by message")
@@ -35,7 +34,7 @@ func inOne(files []string, message string) bool {
 	for _, f := range files {
 		all := true
 		for part := range strings.SplitSeq(message, "...") {
-			part = strings.Trim(part, " ") // it may be put together from several
+			part = strings.Trim(part, " ") // it may consist of several strings
 			all = all && strings.Contains(f, part)
 		}
 		if all {
@@ -54,7 +53,7 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// sources returns the code of the program, a text for each file.
+// sources returns the code of the program, a string per file.
 func sources(t *testing.T) (all []string) {
 	t.Helper()
 	walk(t, ".go", func(path, text string) {

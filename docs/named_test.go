@@ -12,7 +12,7 @@ var (
 	pyDef  = regexp.MustCompile(`(?m)^(?:async )?def (test_\w+)\(`)
 )
 
-// TestNamedTestsExist: whoever reads that a test shows something can run it.
+// TestNamedTestsExist checks that tests named on pages exist, so that readers can run them.
 func TestNamedTestsExist(t *testing.T) {
 	x, python := indexGo(t), map[string]bool{}
 	walk(t, ".py", func(_, text string) {
@@ -32,7 +32,7 @@ func TestNamedTestsExist(t *testing.T) {
 				}
 			}
 			for _, m := range pyTest.FindAllStringSubmatch(line, -1) {
-				if m[2] == "" && !python[m[1]] { // others are files, of another project
+				if m[2] == "" && !python[m[1]] { // others are files of another project
 					t.Errorf("%s: there is no test %s in Python, which is named in: %.100s", p.name, m[1], line)
 				}
 			}

@@ -52,7 +52,7 @@ const (
 // isWritten reports whether a page is generated, from tables that have their own texts.
 func isWritten(p *page) bool { return p.name == "docs/internals/guarantees.md" }
 
-// TestPagesArePlain: no page has a word of the list or a sentence that is too long.
+// TestPagesArePlain checks that no page has a word of the list or too long a sentence.
 func TestPagesArePlain(t *testing.T) {
 	for _, p := range everyPage(t) {
 		if isWritten(p) {
@@ -69,8 +69,8 @@ func TestPagesArePlain(t *testing.T) {
 	}
 }
 
-// longSentences returns the sentences of a text that are too long. A cell of a table ends
-// one, as a colon or a semicolon does.
+// longSentences returns the sentences of a text that are too long. A table cell, a colon
+// and a semicolon end a sentence.
 func longSentences(text string) (all []string) {
 	for _, part := range paragraphEnd.Split(text, -1) {
 		for _, c := range cellEnd.Split(part, -1) {
@@ -84,7 +84,7 @@ func longSentences(text string) (all []string) {
 	return all
 }
 
-// TestPagesAreShort: the pages can be read.
+// TestPagesAreShort checks the number of words of pages.
 func TestPagesAreShort(t *testing.T) {
 	total := 0
 	for _, p := range everyPage(t) {
@@ -107,8 +107,8 @@ func TestPagesAreShort(t *testing.T) {
 	}
 }
 
-// TestCommentsGetPlainer: comments have no more words of the list, and no more long
-// sentences, than they had.
+// TestCommentsGetPlainer checks that comments have no more words of the list, and no more
+// long sentences, than before.
 func TestCommentsGetPlainer(t *testing.T) {
 	words, long := 0, 0
 	count := func(text string) {

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// A pyIndex has what the package for Python declares.
+// A pyIndex has the declarations of the Python package.
 type pyIndex struct {
 	exported map[string]bool            // from larder itself, modules included
 	members  map[string]map[string]bool // of classes
 	bases    map[string][]string
-	imported map[string]bool // modules of others, and ours
+	imported map[string]bool // external modules, and ours
 }
 
 var (
@@ -50,7 +50,7 @@ func indexPython(t *testing.T) *pyIndex {
 	return x
 }
 
-// file adds the classes of a file, by how its lines are indented.
+// file adds the classes of a file, by the indentation of its lines.
 func (x *pyIndex) file(text string) {
 	class := ""
 	for line := range strings.Lines(text) {
@@ -77,7 +77,7 @@ func (x *pyIndex) file(text string) {
 	}
 }
 
-// has reports whether a class has the member, or what it is made of may have it.
+// has reports whether a class has the member, or a base class may have it.
 func (x *pyIndex) has(class, member string) bool {
 	if x.members[class] == nil || x.members[class][member] {
 		return true
@@ -92,8 +92,8 @@ func (x *pyIndex) has(class, member string) bool {
 
 var pyName = regexp.MustCompile(`(?:^|[^\w.])(larder\.)?([A-Za-z]\w*)((?:\.[a-z_]\w*)*)`)
 
-// TestNamedPythonExists: what the text of a page calls larder.name, or Class.member of a
-// class of the package, is declared.
+// TestNamedPythonExists checks that names on pages, larder.name or Class.member of a class
+// of the package, are declared.
 func TestNamedPythonExists(t *testing.T) {
 	goes, x := indexGo(t), indexPython(t)
 	for _, p := range everyPage(t) {

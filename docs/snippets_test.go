@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// declared is what blocks need that have no comment before them.
+// declared has what blocks without a comment before them need.
 var declared = []struct{ page, contains, decls string }{
 	{"README.md", "model.Embed", `
 		type embedder struct{ Name string }
@@ -25,7 +25,7 @@ var declared = []struct{ page, contains, decls string }{
 		var text string`},
 }
 
-// imports finds packages by the names by which they are used.
+// imports maps names of packages to their paths.
 var imports = map[string]string{}
 
 func init() {
@@ -40,8 +40,8 @@ func init() {
 	imports["larder"] = "github.com/larder-data/larder"
 }
 
-// TestSnippetsCompile builds every block of Go, each as a package that is in
-// this repository but for the disk.
+// TestSnippetsCompile builds every Go block, each as a package of this repository that is
+// not on disk.
 func TestSnippetsCompile(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -89,8 +89,8 @@ func TestSnippetsCompile(t *testing.T) {
 }
 
 var (
-	// leftOut is the body of a function that is left out, but perhaps for what
-	// matters.
+	// leftOut matches a function body that is left out, perhaps except for its essential
+	// part.
 	leftOut = regexp.MustCompile(`\{ \.\.\. .*\}`)
 	skipped = regexp.MustCompile(`(?m)^\t*\.\.\.$`)
 )
@@ -111,7 +111,7 @@ func complete(page string, b block) (string, error) {
 	if strings.HasSuffix(strings.TrimSpace(code), "{") {
 		code += "panic(0)\n}\n"
 	}
-	code = fmt.Sprintf("//line %s:%d\n", page, b.line) + code // for errors
+	code = fmt.Sprintf("//line %s:%d\n", page, b.line) + code // positions of errors
 	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+code, parser.SkipObjectResolution); err != nil {
 		if code, err = function(code); err != nil {
 			return "", err
@@ -127,7 +127,7 @@ func complete(page string, b block) (string, error) {
 	return string(file), err
 }
 
-// function wraps statements, and uses what they declare.
+// function wraps statements, and uses the variables that they declare.
 func function(code string) (string, error) {
 	wrap := func(end string) string {
 		return "func _(ctx context.Context, l *larder.Larder) error {\n" + code + end + "return nil\n}\n"

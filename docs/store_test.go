@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// A layout is a table of the page on the store: where fields are.
+// A layout is a table of the page on the store with the positions of fields.
 type layout map[string]struct{ at, size int }
 
 var field = regexp.MustCompile("(?m)^\\| (\\d+) \\| (\\d+) \\| `([a-z-]+)`")
@@ -52,7 +52,7 @@ func (l layout) bytes(t *testing.T, b []byte, name string) []byte {
 	return b[f.at : f.at+f.size]
 }
 
-// number returns a field that is a number.
+// number returns a numeric field.
 func (l layout) number(t *testing.T, b []byte, name string) uint64 {
 	t.Helper()
 	var n [8]byte
@@ -149,7 +149,7 @@ func fill(t *testing.T, dir string, large []byte) []store.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(records, store.Record{Key: last}) // that it is deleted
+	return append(records, store.Record{Key: last}) // its deletion
 }
 
 func open(t *testing.T, dir string) *disk.Store {
@@ -168,7 +168,7 @@ func closed(t *testing.T, s *disk.Store) {
 	}
 }
 
-// only returns the one file that there is.
+// only returns the single file.
 func only(t *testing.T, pattern string) string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -199,8 +199,8 @@ func checkFormat(t *testing.T, dir string) {
 	}
 }
 
-// checkIndex finishes the pack, as a full one is, has the index made by opening
-// the store, and reads it.
+// checkIndex finishes the pack as if it were full, opens the store to write the index, and
+// reads it.
 func checkIndex(t *testing.T, dir, pack string, size int, records []store.Record) {
 	t.Helper()
 	if err := os.Chmod(pack, 0o444); err != nil {
@@ -228,8 +228,8 @@ func checkIndex(t *testing.T, dir, pack string, size int, records []store.Record
 	}
 }
 
-// TestGroupIsAsThePageSays puts small records by one call, and reads their group
-// and its index by the page alone.
+// TestGroupIsAsThePageSays writes small records by one call, and reads their group and its
+// index by the page alone.
 func TestGroupIsAsThePageSays(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

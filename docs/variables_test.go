@@ -14,11 +14,11 @@ var (
 	setTo    = regexp.MustCompile(`\b(LARDER_[A-Z_]+)=([0-9a-z]+)\b`)
 )
 
-// TestNamedVariablesAreRead: the variables of the environment that pages name are ones that
-// some code reads or sets, and those of the program and the package are on a page. Those of
-// tests alone are called LARDER_TEST_.
+// TestNamedVariablesAreRead checks that code reads or sets the environment variables named
+// on pages, and that a page has those of the program and the package. Names for tests begin
+// with LARDER_TEST_.
 func TestNamedVariablesAreRead(t *testing.T) {
-	reads := map[string]bool{} // true if code that is no test does
+	reads := map[string]bool{} // true for code outside of tests
 	for s, product := range indexGo(t).literals {
 		if m := readForm.FindStringSubmatch(s); m != nil {
 			name := m[1] + m[2] + m[3]
@@ -53,8 +53,8 @@ func TestNamedVariablesAreRead(t *testing.T) {
 	}
 }
 
-// TestSettingsAreThoseOfCI: where the page for contributors says what CI sets a variable to,
-// it is what CI sets it to.
+// TestSettingsAreThoseOfCI checks that CI sets variables to the values on the page for
+// contributors.
 func TestSettingsAreThoseOfCI(t *testing.T) {
 	page := map[string][]string{}
 	for _, m := range setTo.FindAllStringSubmatch(read(t, "../CONTRIBUTING.md"), -1) {

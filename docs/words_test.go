@@ -10,17 +10,17 @@ import (
 
 var (
 	wordForm = regexp.MustCompile(`^(?:[\w/]+: |(?:[a-zA-Z_]\w*\.)*)([A-Za-z_]\w*)(?:\(.*\)|/\w+)?$`)
-	coined   = regexp.MustCompile(`[a-z0-9]_[a-z]|[a-z][A-Z]|[a-z]\w*\(`) // no word of a language, nor in capitals
+	coined   = regexp.MustCompile(`[a-z0-9]_[a-z]|[a-z][A-Z]|[a-z]\w*\(`) // not a plain word, and not in capitals
 )
 
-// others are names of other software, which no code here has: of stores, torch, pandas,
+// others has names of other software that no code here has: of stores, torch, pandas,
 // numba, PyTensor, evalcache, TensorFlow and Python.
 var others = strings.Fields(`AWSAccessKeyId AbortIncompleteMultipartUpload GoogleAccessId ListBucket
 	channels_last GeoDataFrame StringDType NumbaPerformanceWarning cache_version recompile LazyHash
 	SequenceExample BufferError`)
 
-// TestNamedIdentifiersExist: a name of several words that the text of a page has as code is
-// one that some code has.
+// TestNamedIdentifiersExist checks that some code has each identifier of several words on
+// pages.
 func TestNamedIdentifiersExist(t *testing.T) {
 	have := map[string]bool{}
 	walk(t, "", func(path, text string) {

@@ -42,8 +42,7 @@ func (s *sandbox) yaml(text string) {
 	}
 }
 
-// completed makes a flow of some of its nodes: those that they read, and that
-// are not there, become sources.
+// completed makes a flow of some of its nodes. Missing nodes that they read become sources.
 func (s *sandbox) completed(nodes string) string {
 	s.Helper()
 	var have map[string]struct{ From any }
@@ -66,7 +65,7 @@ func (s *sandbox) completed(nodes string) string {
 	return flow
 }
 
-// checkExample holds a flow that begins as one of the examples to be that one.
+// checkExample checks that a flow that begins like an example equals it.
 func (s *sandbox) checkExample(text string) {
 	s.Helper()
 	files, err := filepath.Glob("../examples/*/flow.yaml")

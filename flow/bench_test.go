@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder"
 )
 
-// repeated opens the letters, measured with the given options and repeated 100
-// times: 2600 samples.
+// repeated opens the letters, measured with the given options and repeated 100 times: 2600
+// samples.
 func repeated(b *testing.B, l *larder.Larder, options string) component.Samples {
 	b.Helper()
 	f := letters(b, `
@@ -44,8 +44,7 @@ func readAll(b *testing.B, ds component.Samples, workers int) {
 	}
 }
 
-// BenchmarkLettersWarm iterates over 2600 samples that are in memory, and
-// reads an item of each.
+// BenchmarkLettersWarm iterates over 2600 samples in memory, and reads an item of each.
 func BenchmarkLettersWarm(b *testing.B) {
 	ds := repeated(b, newLarder(b, memory.New(memory.Options{})), ", cache: {policy: memo}")
 	readAll(b, ds, 1)
@@ -62,8 +61,8 @@ func BenchmarkLettersWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkLettersCheckpoint reads the same 2600 items back from a checkpoint
-// on disk, decoded anew each time.
+// BenchmarkLettersCheckpoint reads the same 2600 items from a checkpoint on disk, decoding
+// each again.
 func BenchmarkLettersCheckpoint(b *testing.B) {
 	s, err := disk.Open(disk.Options{Dir: b.TempDir()})
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestBuiltFlow runs a flow built in Go with every shape of edge: one dataset,
-// several with fixed names, as many as the data has groups, one of several,
-// and several joined.
+// TestBuiltFlow runs a flow built in Go with every kind of edge: one dataset, several with
+// fixed names, one per group of the data, one of several, and several joined.
 func TestBuiltFlow(t *testing.T) {
 	dir := t.TempDir()
 	letters, err := underfolder.Open("../examples/letters/data", nil, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// shelf keeps checkpoints as bytes in memory.
+// shelf stores checkpoints as bytes in memory.
 type shelf struct {
 	kept map[string]shelved
 	fail error
@@ -85,7 +85,7 @@ func TestCheckpointsElsewhere(t *testing.T) {
 			t.Errorf("%d computed, want %d", n.Computed, want)
 		}
 	}
-	run(flow.RunOptions{}, 26) // no larder is needed
+	run(flow.RunOptions{}, 26) // no cache is needed
 	if len(s.kept["flow.yaml/rested"].samples) != 26 {
 		t.Fatalf("kept: %v", s.kept)
 	}
@@ -104,7 +104,7 @@ func TestCheckpointsElsewhereFail(t *testing.T) {
 	}
 }
 
-// TestDiscard: a checkpoint that is let go is pinned no more.
+// TestDiscard checks that a discarded checkpoint is no longer pinned.
 func TestDiscard(t *testing.T) {
 	f, s := letters(t, restedTwice), memory.New(memory.Options{})
 	pinned := func() (n int) {

@@ -17,10 +17,10 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// The costs here are exact: time passes only where it is slept.
+// Costs are exact here: time passes only in sleeps.
 const (
 	napTime = 7 * time.Millisecond // of one computation
-	putTime = time.Millisecond     // of keeping one result
+	putTime = time.Millisecond     // of storing one result
 )
 
 type nap struct{}
@@ -45,7 +45,7 @@ func init() {
 	})
 }
 
-// slowStore takes putTime to keep the result of a computation.
+// slowStore takes putTime to store the result of a computation.
 type slowStore struct{ *memory.Store }
 
 func (s slowStore) Put(ctx context.Context, records ...store.Record) error {

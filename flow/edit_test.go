@@ -38,7 +38,7 @@ func parsed(t *testing.T, text string) *flow.Flow {
 	return f
 }
 
-// graph is what nodes there are, and what they read.
+// graph has the nodes and their inputs.
 func graph(f *flow.Flow) string {
 	var all []string
 	for _, n := range f.Nodes {
@@ -108,7 +108,7 @@ func TestEditsThatAreWrong(t *testing.T) {
 	}
 }
 
-// written is a flow as it is written, and what that is read as.
+// written has a flow as written, and the flow parsed from it.
 func written(t *testing.T, f *flow.Flow) (text string, again *flow.Flow) {
 	t.Helper()
 	b, err := f.YAML()
@@ -137,7 +137,7 @@ nodes:
   more: {sink: jsonl, from: f, with: {path: more}}
 `
 
-// TestWrittenFlows: a flow that is written is read as what it was.
+// TestWrittenFlows checks that a written flow parses to the original.
 func TestWrittenFlows(t *testing.T) {
 	texts := []string{strings.Replace(allKinds, "${x}", "$${x}", 1), toEdit}
 	files, err := filepath.Glob("../examples/*/*.yaml")
@@ -207,7 +207,8 @@ func TestWrittenFlowsOfGo(t *testing.T) {
 	}
 }
 
-// TestFingerprints: what cannot change the data does not count, and all else does.
+// TestFingerprints checks that fingerprints cover everything that can change the data, and
+// nothing else.
 func TestFingerprints(t *testing.T) {
 	const text = "version: 1\nvars: {w: 8}\nnodes:\n" +
 		"  in: {source: underfolder, with: {path: data}}\n" +
@@ -227,7 +228,7 @@ func TestFingerprints(t *testing.T) {
 		same     bool
 	}{
 		{"width: \"${w}\"}", "width: 8}, keep: true, workers: 3, cache: {policy: lru, size: 3}", true},
-		{"width: \"${w}\"", "width: \"${w}\", filter: bilinear", true}, // as it is by itself
+		{"width: \"${w}\"", "width: \"${w}\", filter: bilinear", true}, // its default
 		{"batch: 4", "batch: 8, timeout: 3s, max-bytes: 5", true},
 		{"path: out", "path: other, overwrite: replace", true},
 		{"  out: {", "  more: {op: reverse, from: in}\n  out: {", true},

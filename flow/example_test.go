@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// A flow that is built in Go, and whose samples the program reads itself.
+// A flow is built in Go, and the program itself reads its samples.
 func ExampleBuilder() {
 	letters := dataset.List(
 		dataset.NewSample(dataset.Field{Key: "letter", Item: dataset.NewItem("txt", "a")}),
@@ -41,7 +41,7 @@ func ExampleBuilder() {
 	// a <nil>
 }
 
-// What is wrong with a flow file comes with its place.
+// Errors of a flow file have positions.
 func ExampleParse() {
 	_, err := flow.Parse("flow.yaml", []byte("version: 1\nnodes:\n  letters:\n    sorce: underfolder\n"), nil)
 	fmt.Println(err)

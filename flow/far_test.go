@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestLooksAtURLs: files at URLs are told apart by these, but for what lets somebody in; and
-// as nobody tells when they change, what was opened is never taken for what there is now.
+// TestLooksAtURLs checks that files at URLs are identified by URL without credentials.
+// Their changes are unknown, so an earlier look never represents the present file.
 func TestLooksAtURLs(t *testing.T) {
 	look := func(path string) *flow.Look {
 		t.Helper()

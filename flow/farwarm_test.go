@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// zipped is an archive of texts.
+// zipped returns an archive of text files.
 func zipped(t *testing.T, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,8 +41,8 @@ func zipped(t *testing.T, n int) []byte {
 	return b.Bytes()
 }
 
-// evicted takes the blocks of files out of a store, as a full one does with what is large and
-// easily had again.
+// evicted removes the blocks of files from a store, as a full store evicts large results
+// that are cheap to get again.
 func evicted(t *testing.T, s *memory.Store) {
 	t.Helper()
 	var gone []key.Key
@@ -66,10 +66,10 @@ func evicted(t *testing.T, s *memory.Store) {
 	}
 }
 
-// TestWarmRunsAtURLs: a run of which all results are kept asks for the version of each file, and
-// for no byte of it, whatever its format, also where nothing of the file itself is kept any more.
-// What the items of rows of JSON and records of TFRecord are called stands in these alone, so they
-// are kept, or read again.
+// TestWarmRunsAtURLs checks that a run with all results cached requests the version of each
+// file but none of its bytes, for every format and after its blocks were evicted. The item
+// names of JSON rows and TFRecord records are only in the data, so they are cached or read
+// again.
 func TestWarmRunsAtURLs(t *testing.T) {
 	l := newLines(t, "  in: {source: jsonl, with: {path: in.jsonl}}\n", 50)
 	for _, format := range []string{"arrow", "parquet", "tfrecord", "webdataset", "text", "jsonl"} {

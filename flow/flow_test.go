@@ -24,7 +24,7 @@ import (
 	_ "github.com/larder-data/larder/op"
 )
 
-// letters writes a flow beside a copy of the letters, and parses it.
+// letters writes a flow next to a copy of the letters, and parses it.
 func letters(t testing.TB, nodes string) *flow.Flow {
 	t.Helper()
 	dir := t.TempDir()
@@ -318,8 +318,8 @@ func TestFlowsBuiltInGoHaveManifestsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestHugeVirtualDataset: a dataset that is only an order takes no memory, and
-// what is cut out of it runs.
+// TestHugeVirtualDataset checks that a dataset that is only an order takes no memory, and
+// that a slice of it runs.
 func TestHugeVirtualDataset(t *testing.T) {
 	f := letters(t, `
   many: {op: repeat, from: letters, with: {times: 10000000000}}
@@ -351,9 +351,9 @@ func TestCheckpointOfAnOperatorCountsOnce(t *testing.T) {
 	}
 }
 
-// TestCacheKnowsTheOrder: half of the letters fit into memory, and they are
-// read from first to last three times. An on-line policy such as lru has no
-// hit; the one that knows the order has the most there can be.
+// TestCacheKnowsTheOrder reads the letters three times in order, with memory for half of
+// them. An online policy such as lru has no hit; the one that knows the order has the
+// optimum.
 func TestCacheKnowsTheOrder(t *testing.T) {
 	for policy, want := range map[string]int64{"lru": 0, "opt": 2 * 13, "auto": 2 * 13} {
 		f := letters(t, `
@@ -375,8 +375,8 @@ func TestCacheKnowsTheOrder(t *testing.T) {
 	}
 }
 
-// TestOrdersThroughOperators: what a cache is told is the order in which it is
-// read; with the rule that cannot be beaten, it then hits as often as can be.
+// TestOrdersThroughOperators checks that a cache receives the order of its reads. With the
+// optimal policy it then has the most hits possible.
 func TestOrdersThroughOperators(t *testing.T) {
 	const seen = "  seen: {map: rest, from: letters, cache: {policy: opt, size: 13}}\n"
 	for name, c := range map[string]struct {

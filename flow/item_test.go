@@ -30,8 +30,9 @@ func bomb(t *testing.T, path string, write func(w io.Writer) error) {
 	}
 }
 
-// TestItemsAreBounded: a file in which much lies in little is an error that names the bound, before
-// there is memory for what is in it, whatever reads and writes it; a larger bound lets it through.
+// TestItemsAreBounded checks that a file that decompresses beyond the bound is an error
+// that names the bound, before memory is allocated, for all readers and writers. A larger
+// bound accepts it.
 func TestItemsAreBounded(t *testing.T) {
 	const most, large = 1 << 20, 16 << 20
 	dir := t.TempDir()
@@ -105,7 +106,7 @@ func TestItemsAreBounded(t *testing.T) {
 	} {
 		sinks := []string{"underfolder", "jsonl"}
 		if strings.Contains(source, "tfrecord") {
-			sinks = sinks[:1] // bytes, which no line of JSON holds
+			sinks = sinks[:1] // bytes, which JSON lines cannot hold
 		}
 		for k, sink := range sinks {
 			to := fmt.Sprintf("%s, with: {path: out%d.%d}", sink, i, k)

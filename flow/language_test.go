@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// parseFiles writes files to a folder and parses flow.yaml.
+// parseFiles writes files to a directory and parses flow.yaml.
 func parseFiles(t *testing.T, files, vars map[string]string) (*flow.Flow, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepIsFixed: a value that is set takes the place of all.
+// TestSweepIsFixed checks that a set value replaces all values of a sweep.
 func TestSweepIsFixed(t *testing.T) {
 	f := mustParse(t, map[string]string{"flow.yaml": sweeping}, map[string]string{"size": "7"})
 	want := []string{"letters", "small@size=7", "marked@size=7,mode=a", "marked@size=7,mode=b", "other", "out@size=7,mode=a", "out@size=7,mode=b"}
@@ -99,8 +99,8 @@ func TestSweepIsFixed(t *testing.T) {
 	}
 }
 
-// TestSweepSharesWhatIsTheSame: what does not depend on the sweep is computed
-// once, and a node of the file stands for all that it became.
+// TestSweepSharesWhatIsTheSame checks that nodes that do not depend on the sweep are
+// computed once. The name of a node selects all its variants.
 func TestSweepSharesWhatIsTheSame(t *testing.T) {
 	content := `version: 1
 sweep: {times: [1, 2]}
@@ -146,8 +146,8 @@ nodes:
   out: {sink: underfolder, from: marked, with: {path: "${out}"}}
 `
 
-// Variables are made of others whatever their order, of the values that these are
-// given; what is given stands as it is.
+// TestVariablesOfVariables checks that variables may use others in any order, with the
+// values set for these. A value that is set is used literally.
 func TestVariablesOfVariables(t *testing.T) {
 	for _, c := range []struct {
 		vars  map[string]string
@@ -313,8 +313,8 @@ func TestWrongLanguage(t *testing.T) {
 	}
 }
 
-// TestValuesFromOutsideKeepTheirBytes: what looks like a number is one, and a
-// text is what was given, line breaks and blanks too.
+// TestValuesFromOutsideKeepTheirBytes checks that a value that looks like a number is one,
+// and that a string keeps its bytes, also line breaks and blanks.
 func TestValuesFromOutsideKeepTheirBytes(t *testing.T) {
 	flowFile := `version: 1
 vars: {x: 8}
@@ -334,8 +334,8 @@ nodes:
 	}
 }
 
-// TestSmallMistakesOfFiles: what was taken for something else, or said twice, is said once
-// with its place.
+// TestSmallMistakesOfFiles checks mistakes that were misread or reported twice: each is one
+// error with its position.
 func TestSmallMistakesOfFiles(t *testing.T) {
 	const node = "version: 1\nvars: {a: x, b: y}\nnodes:\n  in: {source: underfolder, with: {path: \"%s\"}}\n"
 	for text, want := range map[string][]string{

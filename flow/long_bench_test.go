@@ -13,7 +13,7 @@ import (
 	_ "github.com/larder-data/larder/format/text"
 )
 
-// long are flows of about n nodes, which take about n times as long as one.
+// long has flows of about n nodes, which take about n times as long as one node.
 var long = []struct {
 	name  string
 	nodes func(n int) string
@@ -42,7 +42,7 @@ var long = []struct {
 	}},
 }
 
-// chain is a flow of nodes that read one another, which are those given in turn.
+// chain returns a flow of nodes that read one another, using the given nodes in turn.
 func chain(kinds ...string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder
@@ -55,7 +55,7 @@ func chain(kinds ...string) func(n int) string {
 	}
 }
 
-// writeLong writes a flow into a folder of its own, and returns its file.
+// writeLong writes a flow into its own directory, and returns its file.
 func writeLong(tb testing.TB, nodes string) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -81,8 +81,8 @@ func parseLong(tb testing.TB, file string) *flow.Flow {
 	return f
 }
 
-// BenchmarkLong reads, lints, plans and runs flows of up to 10 000 nodes. The time for each node
-// is to be about the same.
+// BenchmarkLong reads, lints, plans and runs flows of up to 10 000 nodes. The time per node
+// should be about constant.
 func BenchmarkLong(b *testing.B) {
 	for _, l := range long {
 		for _, n := range []int{250, 1000, 10_000} {

@@ -14,9 +14,9 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestBranchesThatJoinAgain: to a source below fifty levels of two branches that are joined
-// there are more ways than anybody can go. Each sample is read by each branch of the lowest
-// level, and the rest follows.
+// TestBranchesThatJoinAgain reads a source below fifty levels of two branches that are
+// joined, with too many paths to follow each. Each branch of the lowest level reads each
+// sample once.
 func TestBranchesThatJoinAgain(t *testing.T) {
 	const samples, levels = 3, 50
 	var reads atomic.Int64

@@ -11,8 +11,9 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestEditsThatALookNotices: states of loaders hold positions among samples, which are those of
-// one flow over one dataset, wherever it lies and whatever code it is made by.
+// TestEditsThatALookNotices checks which edits change the identity of a Look. States of
+// loaders hold positions in one flow over one dataset, wherever it lies and whatever code
+// computes it.
 func TestEditsThatALookNotices(t *testing.T) {
 	const text = "version: 1\nvars: {times: 2}\nnodes:\n" +
 		"  in: {source: text, with: {path: data/a.txt}}\n" +

@@ -9,11 +9,11 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// What a manifest notes is what is read of it; what is damaged is left out.
+// TestManifestsComeBack checks that a manifest is read as written, without damaged entries.
 func TestManifestsComeBack(t *testing.T) {
 	k := func(b byte) key.Key { return key.Key(key.DigestOf([]byte{b})) }
 	m, want := &manifest{name: "x"}, map[int]use{1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}, 0: {record: k(1)}}
-	m.note(0, k(9), k(8)) // which is not what it was asked for the last time
+	m.note(0, k(9), k(8)) // differs from the last entry
 	for i, u := range want {
 		m.note(i, u.record, cmp.Or(u.action, u.record))
 	}

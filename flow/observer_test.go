@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestObserversHoldNobodyUp: one that hangs delays neither the run nor another, and
-// gets all that happened later, of progress the latest.
+// TestObserversHoldNobodyUp checks that a blocked observer delays neither the run nor other
+// observers. It gets all later events, and of progress the latest.
 func TestObserversHoldNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := flow.NewBuilder("slow", t.TempDir())
@@ -60,8 +60,8 @@ func TestObserversHoldNobodyUp(t *testing.T) {
 	})
 }
 
-// TestScansAreThrough: the progress of an operator that looks at all samples comes to its
-// end, whether it looks at them or finds what came of that.
+// TestScansAreThrough checks that the progress of an operator that reads all samples
+// reaches its end, whether it reads them or finds a cached result.
 func TestScansAreThrough(t *testing.T) {
 	f := letters(t, `
   red: {op: filter, from: letters, with: {where: 'metadata.color == "red"'}}

@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// picky is a flow over ten numbers of which a mapper cannot take some.
+// picky is a flow over ten numbers with a mapper that refuses some.
 type picky struct {
 	bad  map[int64]bool
 	made atomic.Int64
@@ -67,8 +67,8 @@ func (p *picky) flow(t *testing.T, at flow.Options) *flow.Flow {
 	return f
 }
 
-// TestBadSamplesAreSkipped: a run goes on without samples that cannot be made, says
-// which, makes each other one once, and tries these again the next time.
+// TestBadSamplesAreSkipped checks that a run continues without failed samples, reports
+// them, computes the others once, and retries them in the next run.
 func TestBadSamplesAreSkipped(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		p := &picky{bad: map[int64]bool{3: true, 4: true, 9: true}}
@@ -99,8 +99,8 @@ func TestBadSamplesAreSkipped(t *testing.T) {
 	}
 }
 
-// TestPlanOfBadSamples: a dry run says that samples may be skipped, before and after a
-// run that skipped some, and the run stays within what it says.
+// TestPlanOfBadSamples checks that a dry run predicts possible skips, before and after a
+// run that skipped samples, and that the run stays within the prediction.
 func TestPlanOfBadSamples(t *testing.T) {
 	p := &picky{bad: map[int64]bool{3: true, 4: true}}
 	f := p.flow(t, flow.Options{})
@@ -139,8 +139,8 @@ func TestPlanOfBadSamples(t *testing.T) {
 	}
 }
 
-// TestSkippingIsBounded: more than was allowed is an error, and so is the failure of
-// all samples; and without leave, of one.
+// TestSkippingIsBounded checks that more skips than allowed are an error, and so is the
+// failure of all samples. Without permission one failure is an error.
 func TestSkippingIsBounded(t *testing.T) {
 	three := map[int64]bool{3: true, 4: true, 9: true}
 	for _, c := range []struct {
@@ -177,7 +177,7 @@ func TestSkippingIsBounded(t *testing.T) {
 	}
 }
 
-// TestOnErrorInAFile: the ways to write it, and who cannot have it.
+// TestOnErrorInAFile checks the ways to write it, and which nodes cannot have it.
 func TestOnErrorInAFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"skip": "", "fail": "", "{skip: 3}": "", "{skip: 5%}": "", "skipp": "on-error must be fail, skip", "{skip: x}": "on-error must be", "{most: 3}": `did you mean`, "{skip: 0}": "on-error must be",

@@ -39,19 +39,19 @@ const (
 `
 )
 
-// rowsOfMappers keep results of results, in a checkpoint and beside it.
+// rowsOfMappers stores results of results, with and without a checkpoint.
 var rowsOfMappers = strings.Replace(rowsOfLines, "from: hashed, with", "from: last, with", 1) + `
   again: {map: hash, from: hashed, checkpoint: true, with: {items: [h], into: i}}
   last: {map: compose, from: again, keep: true, with: {steps: [{map: hash, with: {items: [h, i], into: j}}, {map: drop-keys, with: {keys: [h]}}]}}
 `
 
-// edited is a flow over rows that are edited, with what is known of its runs.
+// edited is a flow over rows that tests edit, with the state of its runs.
 type edited struct {
 	*lines
 	head   string
 	rows   []string
 	quote  func(text string) string
-	seen   map[string]bool // texts that were hashed
+	seen   map[string]bool // hashed strings
 	larder larder.Options
 }
 
@@ -74,7 +74,7 @@ func (e *edited) save() {
 	e.write("in.jsonl", e.head+strings.Join(e.rows, ""))
 }
 
-// options are those of a run.
+// options returns the options of a run.
 func (e *edited) options() flow.RunOptions {
 	e.t.Helper()
 	e.larder.Store = e.store
@@ -85,8 +85,7 @@ func (e *edited) options() flow.RunOptions {
 	return flow.RunOptions{Larder: l, Pool: pool.New(2)}
 }
 
-// fresh returns what a run with an empty cache, in place of all that was there,
-// writes and keeps.
+// fresh returns the output and manifests of a run with an empty cache and no output.
 func (e *edited) fresh() (out string, kept []store.Manifest) {
 	e.t.Helper()
 	other := *e.lines
@@ -96,7 +95,7 @@ func (e *edited) fresh() (out string, kept []store.Manifest) {
 	return other.read("out.jsonl"), other.manifests()
 }
 
-// manifests are those of the nodes that keep something.
+// manifests returns those of the caching nodes.
 func (l *lines) manifests() (all []store.Manifest) {
 	for _, name := range []string{"hashed", "again", "last"} {
 		m, _ := l.store.Manifest(l.t.Context(), l.path(l.file)+"#"+name)
@@ -105,7 +104,7 @@ func (l *lines) manifests() (all []store.Manifest) {
 	return all
 }
 
-// check holds what a run left to what a fresh one does.
+// check compares the output and manifests of a run with those of a fresh one.
 func (e *edited) check() {
 	e.t.Helper()
 	out, _ := e.fresh()
@@ -114,7 +113,7 @@ func (e *edited) check() {
 	}
 }
 
-// news counts the texts that were not hashed yet.
+// news counts the strings that were not hashed yet.
 func (e *edited) news() int64 {
 	n := int64(0)
 	for _, r := range e.rows {
@@ -126,8 +125,8 @@ func (e *edited) news() int64 {
 	return n
 }
 
-// One row that changed costs the rows around it, wherever it is, and nothing else
-// is looked at.
+// TestRowsThatChangedCostTheirStretch checks that one changed row, wherever it is,
+// recomputes only its chunk.
 func TestRowsThatChangedCostTheirStretch(t *testing.T) {
 	const n = 3000
 	for name, nodes := range map[string]string{"lines": rowsOfLines, "tables": rowsOfTables} {
@@ -162,7 +161,7 @@ func TestRowsThatChangedCostTheirStretch(t *testing.T) {
 	}
 }
 
-// edits are what somebody does between two runs. Each may do nothing.
+// edits has the changes between two runs. Each may do nothing.
 var edits = map[string]func(e *edited, chance *rand.Rand){
 	"change": func(e *edited, chance *rand.Rand) {
 		e.rows[chance.IntN(len(e.rows))] = e.quote(fmt.Sprint("row ", chance.IntN(5000)))
@@ -205,7 +204,7 @@ var edits = map[string]func(e *edited, chance *rand.Rand){
 	"output later": func(e *edited, _ *rand.Rand) { e.rewrite("out.jsonl", []byte("{}\n"+e.read("out.jsonl"))) },
 }
 
-// rewrite gives a file other bytes and the times that it had.
+// rewrite writes other bytes to a file and restores its times.
 func (e *edited) rewrite(name string, b []byte) {
 	e.t.Helper()
 	info, err := os.Stat(e.path(name))
@@ -217,9 +216,9 @@ func (e *edited) rewrite(name string, b []byte) {
 	}
 }
 
-// Whatever is done to rows and to the output between runs: the output, and what is
-// noted of it, are those of a run that looks at everything; what was not computed
-// before is computed, and nothing else; and a dry run says so.
+// TestPiecesAreWhatAFreshRunWrites edits rows and the output at random between runs. The
+// output and manifests equal those of a fresh run, each new result is computed once, and
+// the dry run predicts this.
 func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 	chance := testrand.Chance(t)
 	rounds := testrand.Rounds(12, 40)
@@ -269,7 +268,7 @@ func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 	}
 }
 
-// What samples are made with counts as much as what they are made of.
+// TestPiecesOfOtherNodesAreMade checks that changed nodes count as much as changed inputs.
 func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 	swap := func(old, text string) func(e *edited) {
 		return func(e *edited) {
@@ -326,7 +325,7 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 	}
 }
 
-// Columns that the first row gives are those of all rows.
+// TestPiecesOfOtherColumnsAreMade checks that columns of the first row apply to all rows.
 func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
 	for name, sink := range map[string]string{"a table": "sink: csv", "lines": "sink: jsonl"} {
 		t.Run(name, func(t *testing.T) {
@@ -356,7 +355,8 @@ func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
 	}
 }
 
-// What happens while a run goes on is in its output, or in that of the next run.
+// TestPiecesWhileSomebodyWrites checks that a change during a run is in its output or in
+// that of the next run.
 func TestPiecesWhileSomebodyWrites(t *testing.T) {
 	at := func(name string, do func(e *edited)) func(e *edited) func(flow.Event) {
 		return func(e *edited) func(flow.Event) {
@@ -397,7 +397,7 @@ func TestPiecesWhileSomebodyWrites(t *testing.T) {
 	}
 }
 
-// Runs that failed leave nothing that the next one relies on.
+// TestPiecesAfterARunThatFailed checks that later runs reuse nothing of a failed run.
 func TestPiecesAfterARunThatFailed(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	e.save()
@@ -419,7 +419,7 @@ func TestPiecesAfterARunThatFailed(t *testing.T) {
 	e.check()
 }
 
-// Two runs at once write what one does.
+// TestPiecesOfRunsSideBySide checks that two concurrent runs write what one does.
 func TestPiecesOfRunsSideBySide(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	for round := range 5 {
@@ -443,8 +443,8 @@ func TestPiecesOfRunsSideBySide(t *testing.T) {
 	}
 }
 
-// Where a command is another for a moment only, nothing that it made stays, and
-// nothing that the other one made is mixed with it.
+// TestPiecesOfCommandsThatChange checks that the output has no results of a command that
+// was replaced for a moment.
 func TestPiecesOfCommandsThatChange(t *testing.T) {
 	l := newLines(t, commands, 30)
 	const one, two = "printf '\"one\"' >$LARDER_OUT/made.json\n", "printf '\"two\"' >$LARDER_OUT/made.json\n"
@@ -472,7 +472,7 @@ type said struct {
 	Path component.Path `param:"path" doc:"a file"`
 }
 
-// saying is a mapper that puts a text into each sample.
+// saying is a mapper that puts a string into each sample.
 func saying(text string) dataset.Mapper {
 	return dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 		return s.With(dataset.Field{Key: "said", Item: dataset.NewItem("json", text)}), nil
@@ -490,7 +490,8 @@ func init() {
 		})
 }
 
-// What depends on more than the row is made of each row.
+// TestPiecesOfSamplesThatAreNotAlone checks that results that depend on more than their row
+// are computed again for every row.
 func TestPiecesOfSamplesThatAreNotAlone(t *testing.T) {
 	put := func(node string) string {
 		return strings.Replace(rowsOfLines, "from: hashed", "from: last", 1) + "  last: {" + node + "}\n"
@@ -530,7 +531,8 @@ func TestPiecesOfSamplesThatAreNotAlone(t *testing.T) {
 	}
 }
 
-// A manifest that another run wrote has samples elsewhere.
+// TestPiecesBesideOtherManifests checks manifests of another run, with samples at other
+// positions.
 func TestPiecesBesideOtherManifests(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	e.save()
@@ -549,7 +551,7 @@ func TestPiecesBesideOtherManifests(t *testing.T) {
 	}
 }
 
-// Why is told of each sample as if all had been looked at.
+// TestPiecesAreExplained checks that why explains each sample as if all had been read.
 func TestPiecesAreExplained(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	e.save()
@@ -573,8 +575,8 @@ func TestPiecesAreExplained(t *testing.T) {
 	}
 }
 
-// Results that are no longer in the cache are not needed for rows that stand; a dry
-// run says so.
+// TestPiecesOfResultsThatAreGone checks that reused rows do not need their results in the
+// cache, and that a dry run predicts this.
 func TestPiecesOfResultsThatAreGone(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 2000)
 	e.save()
@@ -599,8 +601,8 @@ func TestPiecesOfResultsThatAreGone(t *testing.T) {
 	}
 }
 
-// With a store on disk, that may be written or not, and nothing in memory, it is
-// the same.
+// TestPiecesWithAReadOnlyStore checks the same with a store on disk, writable or not, and
+// no memory cache.
 func TestPiecesWithAReadOnlyStore(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	dir := t.TempDir()
@@ -620,7 +622,7 @@ func TestPiecesWithAReadOnlyStore(t *testing.T) {
 	for round, readOnly := range []bool{true, true, false, true, false} {
 		e.rows = slices.Insert(e.rows, 90*round, e.quote(fmt.Sprint("another ", round)))
 		e.save()
-		noted := round != 1 && round != 2 // what rounds 0 and 1 wrote is not
+		noted := round != 1 && round != 2 // rounds 0 and 1 left no manifest
 		if out := run(readOnly); noted && out.Standing == 0 {
 			t.Errorf("round %d: %+v", round, out)
 		}
@@ -630,7 +632,8 @@ func TestPiecesWithAReadOnlyStore(t *testing.T) {
 	}
 }
 
-// Of two sinks one may take over rows that the other one makes.
+// TestPiecesOfTwoSinks checks that one of two sinks may reuse rows that the other one
+// computes.
 func TestPiecesOfTwoSinks(t *testing.T) {
 	const n = 1000
 	e := newEdited(t, rowsOfLines+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", n)

@@ -19,14 +19,14 @@ import (
 	_ "github.com/larder-data/larder/format/jsonl"
 )
 
-// drawn is a dataset of a flow that is drawn: a node and what is sure to be in its
-// samples.
+// drawn is a dataset of a random flow: a node and the items that its samples are sure to
+// have.
 type drawn struct {
 	node  string
 	items []string
 }
 
-// drawing draws a flow over rows with the items a, a number, and b, a text.
+// drawing draws a random flow over rows with the items a, a number, and b, a string.
 type drawing struct {
 	*rand.Rand
 	text     strings.Builder
@@ -36,11 +36,11 @@ type drawing struct {
 
 func (d *drawing) one(words ...string) string { return words[d.IntN(len(words))] }
 
-// some is one of the datasets, rather one of the last.
+// some returns one of the datasets, preferably a recent one.
 func (d *drawing) some() drawn { return d.sets[max(d.IntN(len(d.sets)), d.IntN(len(d.sets)))] }
 
-// formula is an expression over an item of a dataset that gives a truth value,
-// which sort, group-by and the like take, too.
+// formula returns a boolean expression over an item of a dataset, which sort, group-by and
+// others accept, too.
 func (d *drawing) formula(s drawn) string {
 	item := d.one(s.items...)
 	switch {
@@ -52,8 +52,8 @@ func (d *drawing) formula(s drawn) string {
 	return item + ` < "8"`
 }
 
-// operators are ways to apply each of the operators that come with Larder, %d being
-// a number of the node's own, FORMULA an expression.
+// operators has ways to apply each operator of Larder. %d is a number of the node's own,
+// FORMULA an expression.
 var operators = map[string]string{
 	"batch": "{size: 3}", "cat": "", "check-length": "{min: 0}", "chunk": "{n: 2}", "clone": "", "cycle": "{n: 9}", "enumerate": "{into: e%d}",
 	"filter": "{where: 'FORMULA'}", "group-by": "{by: 'FORMULA'}", "index": "{indices: [0, -1, 0]}", "interleave": "",
@@ -63,14 +63,14 @@ var operators = map[string]string{
 	"split": "{sizes: [0.5, 0.5]}", "unbatch": "{items: [l], index: i%d}", "weighted-sample": "{n: 5, weight: 'FORMULA ? 1 : 2'}", "zip": `{keys: ["*", "z%d_*"], length: shortest}`,
 }
 
-// mappers are ways to apply some of the mappers.
+// mappers has ways to apply some of the mappers.
 var mappers = []string{
 	"map: hash, with: {items: [ITEM], into: h%d}", "map: hash, with: {items: [ITEM], into: h%d}",
 	"map: compose, with: {steps: [{map: hash, with: {items: [ITEM], into: c%d}}, {map: hash, with: {items: [b], into: d%d}}]}",
 	"map: duplicate, with: {item: ITEM, into: u%d}",
 }
 
-// node adds a node and says what it puts out.
+// node adds a node with its outputs.
 func (d *drawing) node() {
 	from := d.some()
 	d.n++
@@ -125,9 +125,9 @@ func rowsOf(n int) []byte {
 	return []byte(b.String())
 }
 
-// TestPlanIsWhatTheRunDoes: over flows of all operators and ways to remember, and
-// caches that hold nothing, some or all of it, the dry run says what the run after it
-// does, and where it does not know, says so.
+// TestPlanIsWhatTheRunDoes compares dry runs with runs of random flows, with all operators,
+// kinds of caching and fill levels of caches. The dry run predicts the run, and says so
+// where it cannot.
 func TestPlanIsWhatTheRunDoes(t *testing.T) {
 	for _, c := range component.All(component.Op) {
 		if _, ok := operators[c.Name]; !ok && !c.Materialises() && strings.HasSuffix(c.Type.PkgPath(), "/op") {
@@ -147,7 +147,7 @@ func TestPlanIsWhatTheRunDoes(t *testing.T) {
 		}
 		d.sink(d.sets[len(d.sets)-1])
 		dir := t.TempDir()
-		before := d.IntN(3) * rows / 2 // so many rows were there when it ran before
+		before := d.IntN(3) * rows / 2 // rows in an earlier run
 		if agree(t, dir, d.text.String(), before, rows) {
 			ran++
 		}
@@ -160,7 +160,7 @@ func TestPlanIsWhatTheRunDoes(t *testing.T) {
 	}
 }
 
-// agree holds the plan of a flow against a run, and reports whether it ran.
+// agree compares the plan of a flow with a run, and reports whether it ran.
 func agree(t *testing.T, dir, text string, before, rows int) bool {
 	t.Helper()
 	f, err := flow.Parse(filepath.Join(dir, "flow.yaml"), []byte(text), nil)
@@ -175,7 +175,7 @@ func agree(t *testing.T, dir, text string, before, rows int) bool {
 		if err := os.WriteFile(in, rowsOf(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = f.Run(t.Context(), options()) // one that fails has filled a part
+		_, _ = f.Run(t.Context(), options()) // a failing run has filled a part
 	}
 	if err := os.WriteFile(in, rowsOf(rows), 0o600); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func agree(t *testing.T, dir, text string, before, rows int) bool {
 	return true
 }
 
-// compare holds what was planned for a node against what was done.
+// compare compares the plan of a node with its run.
 func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	t.Helper()
 	node, err := f.Node(p.Name)
@@ -208,7 +208,7 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 		return
 	}
 	least := p.Compute
-	if p.AtMost { // less what may turn out as kept
+	if p.AtMost { // minus the samples that may turn out as cached
 		for _, why := range p.Reasons {
 			if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are kept") {
 				least -= why.Count
@@ -216,7 +216,7 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 		}
 	}
 	if node.Options.Cache != nil {
-		least -= p.Kept // which of two that ask for a sample finds it in memory, chance decides
+		least -= p.Kept // it is random which of two requests for a sample finds it in memory
 	}
 	open := p.AtLeast || p.Unknown != "" && p.Compute == 0
 	often := !node.Options.Keep && !node.Options.Checkpoint && !node.Component.Scans && p.Compute > 0
@@ -225,8 +225,8 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	}
 }
 
-// TestPlanOfWhatRepeats: a dry run of something that repeats looks once at each sample
-// that repeats, and refuses what no memory holds.
+// TestPlanOfWhatRepeats checks that a dry run reads each repeated sample once, and refuses
+// repetitions that exceed any memory.
 func TestPlanOfWhatRepeats(t *testing.T) {
 	plan := func(op string) (*flow.Plan, error) {
 		dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// TestPositions: a node knows where its name stands, and which of its parameters may be
-// another one the next time.
+// TestPositions checks that a node has the position of its name, and knows which parameters
+// may differ in the next run.
 func TestPositions(t *testing.T) {
 	f, err := flow.Parse("dir/flow.yaml", []byte(`version: 1
 vars: {seed: 1, quality: low}

@@ -13,8 +13,8 @@ import (
 	_ "github.com/larder-data/larder/format/csv"
 )
 
-// TestSinksLookAhead: a sink that cannot hold what reaches it says so before the
-// checkpoints above it are computed; one that can counts nothing twice.
+// TestSinksLookAhead checks that a sink that cannot hold its input fails before the
+// checkpoints above it are computed. A valid sink counts nothing twice.
 func TestSinksLookAhead(t *testing.T) {
 	for _, c := range []struct{ sink, want string }{
 		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: it is a mapping"},

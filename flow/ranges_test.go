@@ -18,14 +18,14 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// rangesWanted is what a process is asked to do, on its standard input.
+// rangesWanted is the request to a process on its standard input.
 type rangesWanted struct {
 	Text   flow.Text
 	Store  string
 	Ranges []flow.Range
 }
 
-// rangesMade is what it says, on its standard output.
+// rangesMade is its answer on standard output.
 type rangesMade struct {
 	Computed map[string]int64 // by node
 }
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// makeRanges is what such a process does.
+// makeRanges is the main function of such a process.
 func makeRanges(ctx context.Context) error {
 	var w rangesWanted
 	if err := json.NewDecoder(os.Stdin).Decode(&w); err != nil {
@@ -74,7 +74,8 @@ func makeRanges(ctx context.Context) error {
 	return errors.Join(json.NewEncoder(os.Stdout).Encode(made), l.Close(), s.Close())
 }
 
-// A flow with an include, variables, two nodes that keep, and one that splits.
+// rangesFlow returns a flow with an include, variables, two caching nodes and one that
+// splits.
 func rangesFlow(t *testing.T, dir string) *flow.Flow {
 	t.Helper()
 	write := func(name, text string) {
@@ -111,8 +112,8 @@ nodes:
 	return f
 }
 
-// TestRangesOfProcesses: seven ranges that three processes make, of a flow whose
-// files they do not have, are the whole, and each sample is computed once.
+// TestRangesOfProcesses checks seven ranges of a flow that three processes without its
+// files compute. They form the whole, and each sample is computed once.
 func TestRangesOfProcesses(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	f := rangesFlow(t, dir)
@@ -200,7 +201,8 @@ func startRanges(t *testing.T, w rangesWanted, made *rangesMade) error {
 	return json.Unmarshal(out, made)
 }
 
-// What cannot be made is a wrong request, and says what there is.
+// TestRangesThatAreNotThere checks that the error of an impossible request lists what
+// exists.
 func TestRangesThatAreNotThere(t *testing.T) {
 	f := rangesFlow(t, t.TempDir())
 	h, err := f.Here(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
@@ -236,7 +238,8 @@ func TestRangesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A text that lacks a file says which; a flow that was built in Go has none.
+// TestTextsThatAreNotWhole checks that an incomplete Text is an error with the missing
+// file, and that a flow that was built in Go has no Text.
 func TestTextsThatAreNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	text, err := rangesFlow(t, dir).Text()

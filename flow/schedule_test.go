@@ -16,19 +16,18 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// meet is a mapper of two nodes whose samples wait until a sample of each is
-// under way.
+// meet is a mapper of two nodes. Its samples wait until a sample of each node is in flight.
 type meet struct {
 	Side int `param:"side"`
 }
 
-// meeting is of one run. A sample that was under way when a run ended may
-// still be at the one before.
+// meeting belongs to one run. A sample in flight at the end of a run may still use the one
+// before.
 type meeting struct {
-	came      [2]chan struct{} // closed when a side has come
+	came      [2]chan struct{} // closed when a side has arrived
 	first     [2]atomic.Bool
-	now, most atomic.Int64 // samples under way
-	fail      bool         // side 0 fails once both have come
+	now, most atomic.Int64 // samples in flight
+	fail      bool         // side 0 fails once both have arrived
 }
 
 var current atomic.Pointer[meeting]
@@ -80,7 +79,7 @@ const twoBranches = `  left: {map: meet, from: letters, with: {side: 0}, checkpo
 func TestIndependentNodesRunTogether(t *testing.T) {
 	newMeeting(false)
 	f := letters(t, twoBranches)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // they would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without it they would wait forever
 	defer cancel()
 	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(2)})
 	if err != nil {
@@ -93,11 +92,11 @@ func TestIndependentNodesRunTogether(t *testing.T) {
 	}
 }
 
-// TestNodesShareTheWorkers: nodes that run together work on no more samples at
-// once than the run may.
+// TestNodesShareTheWorkers checks that concurrent nodes together compute no more samples
+// than the run allows.
 func TestNodesShareTheWorkers(t *testing.T) {
 	at := newMeeting(false)
-	at.come(0) // nobody waits
+	at.come(0) // no sample waits
 	at.come(1)
 	f := letters(t, strings.ReplaceAll(twoBranches, ", workers: 1", ""))
 	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(2)}); err != nil {
@@ -108,8 +107,8 @@ func TestNodesShareTheWorkers(t *testing.T) {
 	}
 }
 
-// TestFailureLeavesTheRest: a node that fails is named, and what the others had
-// done is there for the next run.
+// TestFailureLeavesTheRest checks that the error names the failed node, and that the next
+// run finds the results of the others.
 func TestFailureLeavesTheRest(t *testing.T) {
 	newMeeting(true)
 	f := letters(t, twoBranches)
@@ -123,20 +122,20 @@ func TestFailureLeavesTheRest(t *testing.T) {
 		t.Errorf("right: %d failed, and was only told to stop", n.Failed)
 	}
 	at := newMeeting(false)
-	at.come(0) // right may have nothing left to do, and would not come
+	at.come(0) // right may have nothing left to do, and would not arrive
 	at.come(1)
 	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Pool: pool.New(2)}); err != nil {
 		t.Fatal(err)
 	}
-	// The sample that was under way when the run ended may have been kept after
-	// that was counted; one that was computed, but came after the end, is not kept.
+	// A sample in flight at the end of the run may have been stored after the count. A
+	// sample that was computed but arrived after the end is not stored.
 	if n := node(t, r, "right"); n.Computed < 25-before || n.Computed > 27-before {
 		t.Errorf("right: %d computed after %d were, want %d, or one more or less", n.Computed, before, 26-before)
 	}
 }
 
-// TestReadersOfOneCacheTakeTurns: a cache that both sinks read is told the order
-// of each.
+// TestReadersOfOneCacheTakeTurns checks that a cache with two sinks receives the order of
+// each.
 func TestReadersOfOneCacheTakeTurns(t *testing.T) {
 	f := letters(t, `  seen: {map: rest, from: letters, cache: {policy: opt, size: 13}}
   one: {sink: underfolder, from: seen, with: {path: one}}
@@ -155,8 +154,8 @@ func TestReadersOfOneCacheTakeTurns(t *testing.T) {
 	}
 }
 
-// TestNodesEndWithTheirReaders: a node is done when nobody can ask it for
-// samples any more, and no later.
+// TestNodesEndWithTheirReaders checks that a node ends when no reader can request its
+// samples, and no later.
 func TestNodesEndWithTheirReaders(t *testing.T) {
 	f := letters(t, `  seen: {map: rest, from: letters}
   one: {sink: underfolder, from: seen, with: {path: one}}
@@ -177,8 +176,8 @@ func TestNodesEndWithTheirReaders(t *testing.T) {
 	}
 }
 
-// TestPanicIsTheErrorOfItsNode: an operator that panics fails, and the program
-// goes on.
+// TestPanicIsTheErrorOfItsNode checks that an operator that panics fails, and that the
+// program continues.
 func TestPanicIsTheErrorOfItsNode(t *testing.T) {
 	b := flow.NewBuilder("panics", t.TempDir())
 	in := b.Add("in", dataset.List(dataset.Sample{}))

@@ -39,7 +39,7 @@ const (
 `
 )
 
-// filed is a flow from a folder to a folder.
+// filed is a flow from a directory to a directory.
 type filed struct {
 	*lines
 	n int // samples
@@ -65,10 +65,10 @@ func sampleName(i int) string {
 	return fmt.Sprintf("in/data/%03d_text.txt", i)
 }
 
-// hashName is what the flow makes of one of 12 samples.
+// hashName returns the name of the hash of sample i of 12.
 func hashName(i int) string { return fmt.Sprintf("out/data/%02d_h.json", i) }
 
-// tree lists the files of a folder with what they hold.
+// tree lists the files of a directory with their contents.
 func (f *filed) tree(dir string) map[string]string {
 	f.t.Helper()
 	all := map[string]string{}
@@ -87,8 +87,7 @@ func (f *filed) tree(dir string) map[string]string {
 	return all
 }
 
-// check holds what is at the output to what a run with an empty cache writes
-// where there is nothing.
+// check compares the output with that of a run with an empty cache and no output.
 func (f *filed) check(after string) {
 	f.t.Helper()
 	got, was := f.tree(f.path("out")), f.path("was")
@@ -111,7 +110,7 @@ func (f *filed) check(after string) {
 	}
 }
 
-// states are those of the files of the output.
+// states returns those of the files of the output.
 func (f *filed) states() map[string]os.FileInfo {
 	f.t.Helper()
 	all := map[string]os.FileInfo{}
@@ -126,8 +125,8 @@ func (f *filed) states() map[string]os.FileInfo {
 	return all
 }
 
-// One sample that changed costs that one: the others are not looked at, and their
-// files stay what they are.
+// TestSampleThatChangedIsWritten checks that one changed sample is computed and written,
+// and that the files of the others stay.
 func TestSampleThatChangedIsWritten(t *testing.T) {
 	for name, nodes := range map[string]string{"samples": filesOfSamples, "files alone": filesAlone} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +171,7 @@ func (f *filed) info(name string) os.FileInfo {
 	return info
 }
 
-// rewrite gives a file other bytes, as many as it had, and its times.
+// rewrite writes as many other bytes to a file and restores its times.
 func (f *filed) rewrite(name string) {
 	f.t.Helper()
 	info, err := os.Stat(f.path(name))
@@ -188,7 +187,7 @@ func (f *filed) rewrite(name string) {
 	}
 }
 
-// doings are what somebody does to a sample between two runs. Each may do nothing.
+// doings has the changes to a sample between two runs. Each may do nothing.
 var doings = map[string]func(f *filed, i int){
 	"input changed":   func(f *filed, i int) { f.write(sampleName(i), fmt.Sprint("other ", i)) },
 	"input as before": func(f *filed, i int) { f.write(sampleName(i), fmt.Sprint("text ", i)) },
@@ -228,14 +227,14 @@ var doings = map[string]func(f *filed, i int){
 	"all of it gone": func(f *filed, _ int) { _ = os.RemoveAll(f.path("out")) },
 	"output linked":  func(f *filed, i int) { _ = os.Link(f.path(hashName(i)), f.path("t")); _ = os.Remove(f.path("t")) },
 	"a link in its place": func(f *filed, i int) {
-		if os.Rename(f.path(hashName(i)), f.path("t")) == nil { // else it would be none that the sink wrote
+		if os.Rename(f.path(hashName(i)), f.path("t")) == nil { // otherwise the sink would not have written such a file
 			_ = os.Symlink(f.path("t"), f.path(hashName(i)))
 		}
 	},
 	"an output of another's name": func(f *filed, i int) {
 		other := f.path(hashName((i + 1) % f.n))
 		if _, err := os.Lstat(other); err != nil {
-			return // of fewer samples than that the sink has written none so called, and would not replace it
+			return // with fewer samples the sink wrote no file of this name, and would refuse to replace it
 		}
 		_ = os.Rename(f.path(hashName(i)), other)
 	},
@@ -248,9 +247,9 @@ var doings = map[string]func(f *filed, i int){
 	"the cache": func(f *filed, _ int) { f.store = memory.New(memory.Options{}) },
 }
 
-// Whatever is done to samples and to outputs between runs: the output, and what is
-// noted of it, are those of a run with an empty cache, and the plan is what the run
-// does.
+// TestStandingFilesAreWhatAFreshRunWrites edits samples and outputs at random between runs.
+// The output and manifests equal those of a run with an empty cache, and the plan predicts
+// the run.
 func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 	chance := testrand.Chance(t)
 	stood := int64(0)
@@ -278,7 +277,7 @@ func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 	}
 }
 
-// goOn plans and runs what is there, and returns how many samples stood.
+// goOn plans and runs the flow, and returns the number of reused samples.
 func (f *filed) goOn(name string, did []string) int64 {
 	f.t.Helper()
 	for i := range f.n {
@@ -289,7 +288,7 @@ func (f *filed) goOn(name string, did []string) int64 {
 			f.t.Fatal(err)
 		case len(found) == 2:
 			_ = os.Remove(found[0])
-		case len(found) == 0 && f.nodes == filesOfSamples: // which needs one
+		case len(found) == 0 && f.nodes == filesOfSamples: // this flow needs a sample
 			f.write(sampleName(i), "text again")
 		}
 	}
@@ -305,7 +304,8 @@ func (f *filed) goOn(name string, did []string) int64 {
 	return node(f.t, r, "out").Standing
 }
 
-// Names have as many digits as the last position.
+// TestStandingFilesOfFewerDigits checks outputs whose names have fewer digits, as many as
+// the last position.
 func TestStandingFilesOfFewerDigits(t *testing.T) {
 	f := newFiled(t, filesOfSamples, 12)
 	f.run()
@@ -321,7 +321,8 @@ func TestStandingFilesOfFewerDigits(t *testing.T) {
 	}
 }
 
-// What samples are made with counts as much as what they are made of.
+// TestStandingFilesOfOtherNodesAreWritten checks that changed nodes count as much as
+// changed inputs.
 func TestStandingFilesOfOtherNodesAreWritten(t *testing.T) {
 	for _, other := range []struct{ old, new string }{
 		{"into: h}", "into: h, algorithm: md5}"},
@@ -338,7 +339,8 @@ func TestStandingFilesOfOtherNodesAreWritten(t *testing.T) {
 	}
 }
 
-// What is made of an item that all share is made again when that is another.
+// TestStandingFilesOfItemsThatAllShare checks that a changed shared item recomputes all
+// that depends on it.
 func TestStandingFilesOfItemsThatAllShare(t *testing.T) {
 	f := newFiled(t, strings.Replace(filesOfSamples, "items: [text]", "items: [text, note]", 1), 12)
 	f.write("in/note.txt", "one")
@@ -355,7 +357,8 @@ func TestStandingFilesOfItemsThatAllShare(t *testing.T) {
 	f.check("a change of what all share")
 }
 
-// What happens while a run goes on is in its output, or in that of the next run.
+// TestStandingFilesWhileSomebodyWrites checks that a change during a run is in its output
+// or in that of the next run.
 func TestStandingFilesWhileSomebodyWrites(t *testing.T) {
 	for name, do := range map[string]func(f *filed){
 		"an output that stands is edited": func(f *filed) { f.rewrite(hashName(5)) },

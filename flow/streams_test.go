@@ -25,7 +25,7 @@ import (
 	_ "github.com/larder-data/larder/format/webdataset"
 )
 
-// textOf is some text, with what formats have to be careful with.
+// textOf returns a string with characters that formats must escape.
 func textOf(r *rand.Rand, pieces ...string) string {
 	var b strings.Builder
 	for range r.IntN(5) {
@@ -34,8 +34,7 @@ func textOf(r *rand.Rand, pieces ...string) string {
 	return b.String()
 }
 
-// writtenFiles are files of n samples that have the item text, and in some formats n, by
-// source.
+// writtenFiles has files of n samples with the item text, and in some formats n, by source.
 func writtenFiles(t *testing.T, r *rand.Rand, n int) map[string][]byte {
 	all := map[string][]byte{}
 	var lines, objects, table, archive bytes.Buffer
@@ -70,7 +69,7 @@ func writtenFiles(t *testing.T, r *rand.Rand, n int) map[string][]byte {
 	return all
 }
 
-// streaming are ways to apply each operator that takes streams, and some mappers, to
+// streaming has ways to apply each operator that accepts streams, and some mappers, to
 // samples with an item text.
 var streaming = []string{
 	"op: clone", "op: slice, with: {start: 2, stop: 11, step: 3}", "op: slice, with: {stop: 5}", "op: shard, with: {rank: 1, world-size: 3}",
@@ -78,7 +77,7 @@ var streaming = []string{
 	"op: unbatch, with: {items: [l%d]}", "map: hash, with: {items: [text], into: h%d}", "map: compute, with: {set: {c%d: 'text + \"!\"'}}", "map: duplicate, with: {item: text, into: d%d}",
 }
 
-// samplesOf are all items of the samples that a node puts out, as bytes.
+// samplesOf returns all items of the samples of a node, as bytes.
 func samplesOf(t *testing.T, f *flow.Flow, node string) (all []string) {
 	t.Helper()
 	d, err := f.Open(t.Context(), node, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
@@ -106,7 +105,7 @@ func samplesOf(t *testing.T, f *flow.Flow, node string) (all []string) {
 	return all
 }
 
-// besides writes files and reads a flow of nodes beside them.
+// besides writes files and parses a flow of nodes next to them.
 func besides(t *testing.T, nodes string, files map[string][]byte) *flow.Flow {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,8 +121,8 @@ func besides(t *testing.T, nodes string, files map[string][]byte) *flow.Flow {
 	return f
 }
 
-// TestStreamsAreWhatDatasetsAre: operators and mappers make the same of a file that is read
-// as a stream, and of one that is indexed.
+// TestStreamsAreWhatDatasetsAre checks that operators and mappers return the same for a
+// file read as a stream and for an indexed one.
 func TestStreamsAreWhatDatasetsAre(t *testing.T) {
 	chance := testrand.Chance(t)
 	tried := map[string]bool{}
@@ -143,7 +142,7 @@ func TestStreamsAreWhatDatasetsAre(t *testing.T) {
 				nodes += fmt.Sprintf("  d%d: {%s, from: %s}\n  s%d: {%s, from: %s}\n", k, what, ds, k, what, st)
 				ds, st = fmt.Sprint("d", k), fmt.Sprint("s", k)
 				if strings.Contains(what, "keep-length") {
-					break // there may be no text any more
+					break // text may be missing
 				}
 			}
 			f := besides(t, nodes+fmt.Sprintf("  all: {op: materialise, from: %s}\n", st), map[string][]byte{"in": content})
@@ -157,7 +156,8 @@ func TestStreamsAreWhatDatasetsAre(t *testing.T) {
 	}
 }
 
-// Several streams, and a dataset among them, are joined as datasets are.
+// TestStreamsAreJoined checks that several streams and a dataset are joined as datasets
+// are.
 func TestStreamsAreJoined(t *testing.T) {
 	for _, op := range []string{"cat", "interleave"} {
 		nodes := ""
@@ -174,7 +174,8 @@ func TestStreamsAreJoined(t *testing.T) {
 	}
 }
 
-// A shuffle within a buffer has each sample once, in another order, and the same one each time.
+// TestShuffledStream checks that a shuffle within a buffer returns each sample once, in
+// another order, the same each time.
 func TestShuffledStream(t *testing.T) {
 	var rows strings.Builder
 	for i := range 500 {
@@ -192,8 +193,8 @@ func TestShuffledStream(t *testing.T) {
 	}
 }
 
-// What of a stream is computed again is what changed: the file, or what is done to its
-// samples. What cannot be read again is read by each run, or kept under a key.
+// TestMaterialisedOnce checks that only a changed file or changed nodes are computed again.
+// Sources that cannot be read again are read by each run, or cached under a key.
 func TestMaterialisedOnce(t *testing.T) {
 	const nodes = `
   feed: {source: jsonl, with: {path: PATH, stream: true}}
@@ -228,7 +229,7 @@ func TestMaterialisedOnce(t *testing.T) {
 	const keyed = ", with: {key: today}"
 	for i, c := range []struct {
 		path, key, by, stdin string
-		edit                 string // of the file before
+		edit                 string // of the earlier file
 		computed             int64
 		want                 string
 	}{
@@ -252,7 +253,8 @@ func TestMaterialisedOnce(t *testing.T) {
 	}
 }
 
-// Standard input is for the first who reads it, and only where there is one.
+// TestStandardInputIsReadOnce checks that only one node can read standard input, and only
+// where there is one.
 func TestStandardInputIsReadOnce(t *testing.T) {
 	f := besides(t, "  feed: {source: text, with: {path: '-'}}\n  all: {op: materialise, from: feed, checkpoint: true}\n", nil)
 	in := &component.Input{Reader: strings.NewReader("a\nb\n")}
@@ -270,7 +272,8 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 	}
 }
 
-// What cannot be done with a stream is said before anything runs, at its line.
+// TestWrongStreams checks that impossible uses of a stream are errors with their line
+// before anything runs.
 func TestWrongStreams(t *testing.T) {
 	const feed = "  feed: {source: jsonl, with: {path: in, stream: true}}\n"
 	for _, c := range []struct{ nodes, want string }{
@@ -308,7 +311,7 @@ func TestWrongStreams(t *testing.T) {
 	}
 }
 
-// A sample that goes wrong is named, with its node.
+// TestErrorsOfStreams checks that an error names its sample and node.
 func TestErrorsOfStreams(t *testing.T) {
 	f := besides(t, "  feed: {source: jsonl, with: {path: in, stream: true}}\n  big: {op: filter, from: feed, with: {where: 'n > 1'}}\n  all: {op: materialise, from: big}\n", map[string][]byte{"in": []byte("{\"n\": 2}\n{\"n\": \"x\"}\n")})
 	_, err := f.Open(t.Context(), "all", flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})

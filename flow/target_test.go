@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// grouped is a flow whose groups are named by a colour and, as there are letters of one
-// length only, by a number.
+// grouped is a flow whose groups are named by a colour and a number. All letters have one
+// length, so one number suffices.
 const grouped = `
   colours: {op: group-by, from: letters, with: {by: metadata.color}}
   stats: {map: image-stats, from: colours, keep: true}
@@ -23,7 +23,7 @@ const grouped = `
   wide: {map: image-stats, from: lengths}
 `
 
-// counts are the sizes of the groups of letters by colour.
+// counts returns the sizes of the groups of letters by colour.
 func counts(t *testing.T) map[string]int64 {
 	t.Helper()
 	d, err := letters(t, grouped).Open(t.Context(), "colours", flow.RunOptions{})
@@ -40,8 +40,8 @@ func counts(t *testing.T) map[string]int64 {
 	return n
 }
 
-// TestOneOutputOfAGroup: who asks for a group, by its value, has that group computed and
-// no other, whether it is a sink or a run that asks.
+// TestOneOutputOfAGroup checks that a sink or a run that requests a group by its value
+// computes only this group.
 func TestOneOutputOfAGroup(t *testing.T) {
 	n := counts(t)
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestOneOutputOfAGroup(t *testing.T) {
 		{[]string{"stats.red"}, n["red"]},
 		{[]string{"stats.red", "stats.blue"}, n["red"] + n["blue"]},
 		{[]string{"stats.red", "stats", "stats.blue"}, 26},
-		{[]string{"stats.1"}, n["green"]}, // the second that is seen
+		{[]string{"stats.1"}, n["green"]}, // the second one found
 		{[]string{"colours.red"}, 0},
 		{[]string{"stats"}, 26},
 	} {
@@ -86,8 +86,8 @@ func TestOneOutputOfAGroup(t *testing.T) {
 	}
 }
 
-// TestOpenOutput: a program reads one output, numbered by itself, and is told of what it
-// is made as of the samples of a node.
+// TestOpenOutput checks that a program reads one output, numbered separately, with
+// provenance as for the samples of a node.
 func TestOpenOutput(t *testing.T) {
 	n := counts(t)
 	f, o := letters(t, grouped), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))}
@@ -119,8 +119,8 @@ func TestOpenOutput(t *testing.T) {
 	}
 }
 
-// TestOutputsThatAreNotThere are requests that are wrong, and a number is no place in a
-// list where groups are named by numbers.
+// TestOutputsThatAreNotThere checks wrong requests. A number is not a list position where
+// groups are named by numbers.
 func TestOutputsThatAreNotThere(t *testing.T) {
 	f, o := letters(t, grouped), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))}
 	for name, says := range map[string]string{
@@ -146,7 +146,7 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestTargetsOfASweep: a name is that of all variants, or of one.
+// TestTargetsOfASweep checks that a name selects all variants, or one.
 func TestTargetsOfASweep(t *testing.T) {
 	content := `
 version: 1
@@ -177,7 +177,7 @@ nodes:
 	}
 }
 
-// TestNumbersAreNames where there is a name that is one.
+// TestNumbersAreNames checks that a number selects an output of this name, if there is one.
 func TestNumbersAreNames(t *testing.T) {
 	part := []component.Samples{dataset.List[dataset.Sample](), dataset.List[dataset.Sample](), dataset.List[dataset.Sample]()}
 	for _, c := range []struct {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of the writes through a mapping only the first leaves a time; an input that was
-// changed a moment ago is looked at itself.
+// TestInputsWrittenThroughMappingsAreSeen checks writes through a mapping, of which only
+// the first changes the time. Recently changed inputs are therefore read.
 func TestInputsWrittenThroughMappingsAreSeen(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
 	f, err := os.OpenFile(l.path("in.jsonl"), os.O_RDWR, 0)

@@ -18,7 +18,7 @@ const pinnedHashes = `
   out: {sink: jsonl, from: few, with: {path: out.jsonl, overwrite: replace}}
 `
 
-// allManifests are those that there are, with their keys.
+// allManifests returns all manifests with their keys.
 func (l *lines) allManifests() (all []store.Manifest) {
 	for m, err := range l.store.Manifests(context.Background()) {
 		if err == nil {
@@ -32,7 +32,7 @@ func (l *lines) allManifests() (all []store.Manifest) {
 	return all
 }
 
-// put keeps a manifest.
+// put stores a manifest.
 func (l *lines) put(m store.Manifest) {
 	if err := l.store.PutManifest(context.Background(), m); err != nil {
 		l.t.Fatal(err)
@@ -49,8 +49,8 @@ func (l *lines) pinned() (n int) {
 	return n
 }
 
-// TestUnchangedCheckpointsAreLeft: a checkpoint that only unchanged sinks read is not
-// gone through while all that it pinned is pinned, and otherwise it is pinned again.
+// TestUnchangedCheckpointsAreLeft checks that a checkpoint that only up-to-date sinks read
+// is not scanned while all its pins exist. Otherwise it is pinned again.
 func TestUnchangedCheckpointsAreLeft(t *testing.T) {
 	for name, touch := range map[string]func(l *lines){
 		"a line of the input": func(l *lines) { l.edit("in.jsonl") },
@@ -105,7 +105,7 @@ func TestUnchangedCheckpointsAreLeft(t *testing.T) {
 	}
 }
 
-// TestCheckpointsThatAreReadAreMade: one that a sink reads which is written again.
+// TestCheckpointsThatAreReadAreMade checks a checkpoint with a sink that is written again.
 func TestCheckpointsThatAreReadAreMade(t *testing.T) {
 	l := newLines(t, pinnedHashes+"  too: {sink: jsonl, from: hashed, with: {path: too.jsonl, overwrite: replace}}\n", 10)
 	l.run()

@@ -14,12 +14,12 @@ import (
 	_ "github.com/larder-data/larder/format/jsonl"
 )
 
-// lines is a flow over a file of JSON lines in a folder.
+// lines is a flow over a file of JSON lines in a directory.
 type lines struct {
 	t     *testing.T
 	dir   string
 	nodes string
-	file  string // the flow's
+	file  string // of the flow
 	store *memory.Store
 }
 
@@ -73,8 +73,7 @@ func (l *lines) runIn(o flow.RunOptions) *flow.Report {
 
 func (l *lines) run() *flow.Report { return l.runIn(flow.RunOptions{Larder: newLarder(l.t, l.store)}) }
 
-// edit changes a line of a file, and no more of its state than it must: its length
-// and its times are those of before.
+// edit changes a line of a file and restores its length and times.
 func (l *lines) edit(name string) {
 	l.t.Helper()
 	info, err := os.Stat(l.path(name))
@@ -87,8 +86,8 @@ func (l *lines) edit(name string) {
 	}
 }
 
-// A sink whose inputs and output nobody has touched is left as it is, and the
-// report says what stands.
+// TestUnchangedSinksAreLeft checks that a sink with unchanged inputs and output is left
+// alone, and that the report says what is reused.
 func TestUnchangedSinksAreLeft(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
 	first := l.run()
@@ -115,8 +114,8 @@ func TestUnchangedSinksAreLeft(t *testing.T) {
 	}
 }
 
-// Whatever is touched, what is at the output afterwards is what an empty cache
-// would give.
+// TestTouchedSinksAreWritten checks that after any change the output is that of an empty
+// cache.
 func TestTouchedSinksAreWritten(t *testing.T) {
 	for name, touch := range map[string]func(l *lines){
 		"a line of the input":  func(l *lines) { l.edit("in.jsonl") },
@@ -168,7 +167,8 @@ func TestTouchedSinksAreWritten(t *testing.T) {
 	}
 }
 
-// Where something is not kept, checked or asked for, samples are gone through.
+// TestWhatIsNotToBeLeft checks that samples are read where results are not cached or
+// checked, or samples are requested.
 func TestWhatIsNotToBeLeft(t *testing.T) {
 	notKept := strings.Replace(keptHashes, "keep: true, ", "", 1)
 	for name, c := range map[string]struct {
@@ -202,7 +202,8 @@ func TestWhatIsNotToBeLeft(t *testing.T) {
 	}
 }
 
-// Of several sinks those are written that must be, and what they read is read.
+// TestOneOfSeveralSinksIsWritten checks that only the sinks that need it are written, and
+// only their inputs are read.
 func TestOneOfSeveralSinksIsWritten(t *testing.T) {
 	l := newLines(t, keptHashes+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", 10)
 	l.run()
@@ -219,7 +220,7 @@ func TestOneOfSeveralSinksIsWritten(t *testing.T) {
 	}
 }
 
-// The dry run says what the run does.
+// TestDryRunOfUnchangedSinks checks that the dry run predicts the run.
 func TestDryRunOfUnchangedSinks(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
 	l.run()
@@ -249,7 +250,8 @@ func (l *lines) plan() *flow.Plan {
 	return p
 }
 
-// What somebody does to an output while the run goes on is seen by the next run.
+// TestOutputsTouchedBeforeTheEndAreWritten checks that the next run notices a change to an
+// output during a run.
 func TestOutputsTouchedBeforeTheEndAreWritten(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
 	l.runIn(flow.During(flow.RunOptions{Larder: newLarder(t, l.store)}, func(e flow.Event) {
@@ -271,8 +273,8 @@ const commands = `
   out: {sink: jsonl, from: made, with: {path: out.jsonl, overwrite: replace}}
 `
 
-// The files that a command is made of count, also where one is another for a
-// moment only.
+// TestCodeOfCommandsCounts checks that the files of a command count, also if one is
+// replaced for a moment.
 func TestCodeOfCommandsCounts(t *testing.T) {
 	l := newLines(t, commands, 2)
 	const one, two = "printf '\"line 003\"' >$LARDER_OUT/made.json\n", "printf '\"LINE 003\"' >$LARDER_OUT/made.json\n"

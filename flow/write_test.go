@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// TestWrittenElsewhere: commands and modules of a file that was included start in its
-// folder when the flow is written, and those who start elsewhere are not the same.
+// TestWrittenElsewhere checks that commands and modules of an included file start in its
+// directory after the flow is written elsewhere. Those that start elsewhere differ.
 func TestWrittenElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "inc"), 0o777); err != nil {
@@ -63,8 +63,8 @@ func TestWrittenElsewhere(t *testing.T) {
 	}
 }
 
-// TestEpochStays: the variable that a loader sets is one in a written flow, unless it was
-// given; and what is no value cannot be written.
+// TestEpochStays checks that the variable that a loader sets stays a variable in a written
+// flow unless it was given. A switch on it cannot be written.
 func TestEpochStays(t *testing.T) {
 	const text = "version: 1\nvars: {epoch: 0, e: \"${epoch}\"}\nnodes:\n" +
 		"  in: {source: underfolder, with: {path: \"d $${x} ${epoch}\"}}\n" +

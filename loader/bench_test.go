@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// bytesOf is n samples of one item of bytes, which lie in memory.
+// bytesOf returns n samples of one item of bytes in memory.
 func bytesOf(n, size int) loader.Data {
 	all := make([]byte, n*size)
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -19,9 +19,9 @@ func bytesOf(n, size int) loader.Data {
 	})
 }
 
-// BenchmarkBatches is batches of 32 shuffled samples, and beside it a plain loop that
-// reads the same samples in the same order and copies their bytes together. An
-// operation is a batch.
+// BenchmarkBatches measures batches of 32 shuffled samples against a plain loop that reads
+// the same samples in the same order and copies their bytes together. An operation is a
+// batch.
 func BenchmarkBatches(b *testing.B) {
 	const n, batch = 4096, 32
 	for _, size := range []int{1 << 10, 100 << 10} {
@@ -71,7 +71,8 @@ func BenchmarkBatches(b *testing.B) {
 	}
 }
 
-// BenchmarkResume is a reader of a state in the middle of an epoch, to its first batch.
+// BenchmarkResume measures a reader from a state in the middle of an epoch to its first
+// batch.
 func BenchmarkResume(b *testing.B) {
 	data := bytesOf(4096, 64)
 	lengths := make([]int, data.Len())
@@ -107,8 +108,8 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// BenchmarkNormalise is batches of 32 images of 224 x 224 as uint8 arrays in memory that
-// become float32, channels first, with mean and deviation. An operation is a batch.
+// BenchmarkNormalise measures batches of 32 images of 224 x 224, uint8 arrays in memory,
+// that become normalised float32 with channels first. An operation is a batch.
 func BenchmarkNormalise(b *testing.B) {
 	const size, batch = 224, 32
 	a, err := array.New(array.Uint8, []int{size, size, 3}, nil)
@@ -139,7 +140,7 @@ func BenchmarkNormalise(b *testing.B) {
 	consume(b, r, batch)
 }
 
-// consume takes so many batches of a reader as the benchmark asks for.
+// consume reads b.N batches of a reader.
 func consume(b *testing.B, r *loader.Reader, batch int) {
 	b.Helper()
 	for done := 0; done < b.N; {

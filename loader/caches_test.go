@@ -11,9 +11,9 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// TestCachesKnowWhatIsRead: a cache that is told keeps what is read again, where one that
-// is not has nearly nothing of it. What may be hit at most is counted one read after
-// another.
+// TestCachesKnowWhatIsRead checks that a cache that knows the future reads keeps samples
+// that are read again, while another one has nearly none of them. The optimal hits are
+// computed read by read.
 func TestCachesKnowWhatIsRead(t *testing.T) {
 	const n, room, epochs = 600, 150, 4
 	for _, kind := range []loader.Kind{loader.Shuffled, loader.Replaced} {
@@ -27,7 +27,7 @@ func TestCachesKnowWhatIsRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The samples are read in another order than they are kept in.
+			// The order of reads differs from the order in the cache.
 			backwards := dataset.Reorder[dataset.Sample](cached, order.Reverse(n))
 			o := loader.Options{Data: []loader.Data{backwards}, Plan: loader.PlanOptions{Order: kind, Batch: loader.Batching{Size: 10}}}
 			if told {

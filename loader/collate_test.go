@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// batchOf is the one batch of samples that have an item v each.
+// batchOf returns the only batch of samples that have an item v each.
 func batchOf(t *testing.T, ext string, o loader.FieldOptions, values ...any) (*loader.Batch, error) {
 	t.Helper()
 	samples := make([]dataset.Sample, len(values))
@@ -33,7 +33,7 @@ func batchOf(t *testing.T, ext string, o loader.FieldOptions, values ...any) (*l
 	return r.Next(t.Context())
 }
 
-// elements are those of an array, as text.
+// elements returns the elements of an array as a string.
 func elements(a *array.Array) string {
 	switch a.DType {
 	case array.Float32:
@@ -138,8 +138,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestImages: pixels come out as FromImage has them, whatever the type of image, also
-// where they are converted strip by strip, or padded.
+// TestImages checks that pixels are as FromImage returns them for every type of image, also
+// where they are converted in strips or padded.
 func TestImages(t *testing.T) {
 	const width, height = 31, 2100 // of several strips
 	rect := image.Rect(0, 0, width, height)
@@ -265,8 +265,8 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersAreKept: conversions between whole numbers lose nothing, at the ends of
-// their ranges either.
+// TestWholeNumbersAreKept checks that conversions between integers lose nothing, also at
+// the ends of their ranges.
 func TestWholeNumbersAreKept(t *testing.T) {
 	for to, ends := range map[array.DType][2]int64{
 		array.Bool: {0, 1}, array.Uint8: {0, 1<<8 - 1}, array.Uint16: {0, 1<<16 - 1}, array.Uint32: {0, 1<<32 - 1}, array.Uint64: {0, 1<<63 - 1},
@@ -298,8 +298,8 @@ func TestWholeNumbersAreKept(t *testing.T) {
 	}
 }
 
-// TestRows: packed sequences lie where offsets and lengths say, and what they lack is
-// padding.
+// TestRows checks that packed sequences lie where offsets and lengths say, with padding
+// between them.
 func TestRows(t *testing.T) {
 	var samples []dataset.Sample
 	lengths := []int{3, 2, 4, 1, 5}

@@ -17,7 +17,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// TestTheEndComesAgain: after the last epoch there is nothing but the end.
+// TestTheEndComesAgain checks that a reader returns the end forever after the last epoch.
 func TestTheEndComesAgain(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
@@ -50,7 +50,7 @@ func TestTheEndComesAgain(t *testing.T) {
 	r.Close()
 }
 
-// TestCloseWhileSomebodyWaits: who waits for a batch is told, and nothing is left.
+// TestCloseWhileSomebodyWaits checks that Close ends a waiting Next and leaks nothing.
 func TestCloseWhileSomebodyWaits(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	begun := make(chan struct{})
@@ -80,8 +80,8 @@ func TestCloseWhileSomebodyWaits(t *testing.T) {
 	}
 }
 
-// TestTooManyRanks: where each round would be dropped, that is an error and no epoch
-// without batches for ever.
+// TestTooManyRanks checks that a plan that would drop every round is an error, not an
+// endless run without batches.
 func TestTooManyRanks(t *testing.T) {
 	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}, Round: loader.DropRound}})
 	if err != nil {
@@ -115,7 +115,8 @@ func TestReadersThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// An error that came of the end of a file is an error, and not the end of an epoch.
+// TestTheEndOfAFileIsNoEndOfAnEpoch checks that an error caused by the end of a file is an
+// error, not the end of an epoch.
 func TestTheEndOfAFileIsNoEndOfAnEpoch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	data := dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {

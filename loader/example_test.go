@@ -12,15 +12,15 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// numbers are samples of a number each.
+// numbers returns samples of a number each.
 func numbers(n int) loader.Data {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
 	})
 }
 
-// Two ranks read a shuffled epoch; after a batch each, the run ends. Three go on from
-// its state with what is left.
+// Two ranks read a shuffled epoch; after one batch each, the run ends. Three ranks continue
+// with the rest from its state.
 func Example() {
 	ctx := context.Background()
 	l, err := loader.New(loader.Options{
@@ -70,7 +70,7 @@ func Example() {
 	// epoch 1 position 0
 }
 
-// Batches of at most 8 tokens: which samples they have follows from the lengths alone.
+// Batches hold at most 8 tokens: only the lengths decide their samples.
 func ExamplePlan() {
 	p, err := loader.NewPlan(loader.PlanOptions{
 		Parts: []loader.Part{{Name: "texts", Len: 6, Lengths: []int{3, 4, 5, 2, 1, 8}}},

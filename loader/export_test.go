@@ -2,7 +2,7 @@ package loader
 
 import "runtime"
 
-// AwaitUsers waits until so many use the sample of a number.
+// AwaitUsers waits until n users share the sample at index i.
 func AwaitUsers(l *Loader, number, users int) {
 	for {
 		l.shelf.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// begun returns the samples that readers of batches of some size, by two workers, have
-// asked for by the time that they wait for those of the first batch.
+// begun returns the samples that readers with two workers and a given batch size have
+// requested when they wait for those of the first batch.
 func begun(t *testing.T, batch int) (asked []int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func begun(t *testing.T, batch int) (asked []int) {
 	return asked
 }
 
-// A first batch that has samples for all workers is made before any other is begun; of
-// smaller ones several are.
+// TestFirstBatchIsMadeAlone checks that a first batch with samples for all workers is
+// computed before another one begins. Several smaller batches begin together.
 func TestFirstBatchIsMadeAlone(t *testing.T) {
 	if asked := begun(t, 4); len(asked) == 0 || slices.Max(asked) >= 4 {
 		t.Errorf("batches of 4: %v were asked for before the first was made", asked)

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// What is predicted when an epoch begins is what comes, to a point: for shuffled epochs,
-// draws with replacement and mixtures, of caches bounded in samples and in bytes, for one
-// reader and for several ranks.
+// TestHitsArePredicted checks that the hits predicted at the start of an epoch are exact.
+// It covers shuffled epochs, draws with replacement and mixtures; bounds in samples and
+// bytes; one reader and several ranks.
 func TestHitsArePredicted(t *testing.T) {
 	const n, epochs = 6000, 3
 	for _, kind := range []loader.Kind{loader.Shuffled, loader.Replaced, loader.Mixed} {
@@ -39,8 +39,8 @@ func TestHitsArePredicted(t *testing.T) {
 	}
 }
 
-// hitsOf reads epochs by ranks that go on together, through a cache, and returns how
-// that fared.
+// hitsOf reads epochs through a cache by ranks that advance together, and returns the
+// counters of the cache.
 func hitsOf(t *testing.T, kind loader.Kind, n, ranks, epochs int, bound cache.Options) []loader.Hits {
 	t.Helper()
 	ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) { return sampleOf(i, 2), nil })

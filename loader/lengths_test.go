@@ -13,7 +13,8 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// TestLengthsAreKept: they are found once, in another process's run not again.
+// TestLengthsAreKept checks that lengths are computed once, and not again in the run of
+// another process.
 func TestLengthsAreKept(t *testing.T) {
 	var made atomic.Int32
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -53,7 +54,7 @@ func TestLengthsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := made.Load(); n != 2*3 { // for the item and for the expression, as they are not kept themselves
+	if n := made.Load(); n != 2*3 { // once for the item and once for the expression, as the samples are not cached
 		t.Errorf("%d executions", n)
 	}
 }

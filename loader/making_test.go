@@ -18,9 +18,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestSamplesAreMadeTogether: a maker of several samples at once is given those of a
-// batch, in whatever order they are drawn; what it cannot make is skipped, and what is
-// kept is not made again.
+// TestSamplesAreMadeTogether checks that a maker of several samples receives those of a
+// batch in any order. Failed samples are skipped, and cached ones are not computed again.
 func TestSamplesAreMadeTogether(t *testing.T) {
 	const n, together = 24, 6
 	var mu sync.Mutex
@@ -95,8 +94,8 @@ func TestSamplesAreMadeTogether(t *testing.T) {
 	}
 }
 
-// TestEpochsHaveDatasetsOfTheirOwn: what is drawn anew is another one in each epoch, for
-// readers at different epochs too.
+// TestEpochsHaveDatasetsOfTheirOwn checks that each epoch has its own random draws, also
+// for readers at different epochs.
 func TestEpochsHaveDatasetsOfTheirOwn(t *testing.T) {
 	of := func(epoch uint64, n int) loader.Data {
 		return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -136,7 +135,8 @@ func TestEpochsHaveDatasetsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestReadsAreThoseOfTheBatches: what caches are told is what batches have.
+// TestReadsAreThoseOfTheBatches checks that caches are notified of the reads of the
+// batches.
 func TestReadsAreThoseOfTheBatches(t *testing.T) {
 	lengths := make([]int, 50)
 	for i := range lengths {
@@ -181,7 +181,7 @@ func TestReadsAreThoseOfTheBatches(t *testing.T) {
 	}
 }
 
-// TestPieces: text comes apart again.
+// TestPieces checks that a string is split again into its pieces.
 func TestPieces(t *testing.T) {
 	b, err := batchOf(t, "txt", loader.FieldOptions{}, "jam", "", "rye")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestMemoryIsUsedAgain: batches that are released do not take new memory each.
+// TestMemoryIsUsedAgain checks that released batches return their memory for reuse.
 func TestMemoryIsUsedAgain(t *testing.T) {
 	var firsts sync.Map
 	var n atomic.Int32
@@ -36,7 +36,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 			n.Add(1)
 			firsts.Store(&b.Data[0], true)
 			b.Release()
-			b.Release() // once is enough
+			b.Release() // one release is enough
 		}
 	}
 	buffers := 0
@@ -46,8 +46,8 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestLittleMemoryIsEnough: readers that share samples, and a pool of fewer bytes than
-// one of them takes, come to the end.
+// TestLittleMemoryIsEnough checks that readers that share samples finish with a pool of
+// fewer bytes than one sample takes.
 func TestLittleMemoryIsEnough(t *testing.T) {
 	const n, size = 24, 100 << 10
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// anyPlan draws options that are valid.
+// anyPlan draws valid options.
 func anyPlan(r *rand.Rand) PlanOptions {
 	o := PlanOptions{Seed: r.Uint64N(1000), Order: Kind(r.IntN(4)), Round: Round(r.IntN(3))}
 	for k := range 1 + r.IntN(3) {
@@ -52,7 +52,7 @@ func anyPlan(r *rand.Rand) PlanOptions {
 
 func ptr[T any](v T) *T { return &v }
 
-// whole is the batches of an epoch as one rank has them, and their states.
+// whole returns the batches of an epoch for a single rank, and their states.
 func whole(t *testing.T, p *Plan, from State) (all []Turn) {
 	t.Helper()
 	turns, err := p.turns(from, 0, 1)
@@ -65,9 +65,8 @@ func whole(t *testing.T, p *Plan, from State) (all []Turn) {
 	return all
 }
 
-// TestRanksShareAnEpoch: whatever the numbers of ranks, and however they change at
-// whatever batches, they have the batches of the uninterrupted epoch, each once and in
-// their order.
+// TestRanksShareAnEpoch checks that ranks share the batches of the uninterrupted epoch,
+// each once and in order. Their number may change at any batch.
 func TestRanksShareAnEpoch(t *testing.T) {
 	r := testrand.Chance(t)
 	for round := range testrand.Rounds(600, 20000) {
@@ -150,8 +149,8 @@ func (p *Plan) mustEpoch(t *testing.T, n uint64) *Epoch {
 	return e
 }
 
-// checkOnce: the batches of an epoch have all that is drawn, each once, within their
-// bounds; what is drawn are the samples, each as often as the order says.
+// checkOnce checks that the batches of an epoch keep their bounds and have each drawn
+// sample once, and that the draws follow the order.
 func checkOnce(t *testing.T, p *Plan, turns []Turn) {
 	t.Helper()
 	b := p.Batch
@@ -208,8 +207,8 @@ func checkOnce(t *testing.T, p *Plan, turns []Turn) {
 	}
 }
 
-// TestBatchesOfAnotherSizeGoOn: batches by number may become larger or smaller in the
-// middle of an epoch.
+// TestBatchesOfAnotherSizeGoOn checks that batches counted in samples may change their size
+// in the middle of an epoch.
 func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 	plan := func(size int) *Plan {
 		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 103}}, Order: Shuffled, Seed: 3, Batch: Batching{Size: size}})
@@ -239,8 +238,8 @@ func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 	}
 }
 
-// TestHugePlansAreResumedAtOnce: batches by number need neither time nor memory for the
-// samples before them.
+// TestHugePlansAreResumedAtOnce checks that resuming batches counted in samples needs
+// neither time nor memory for earlier samples.
 func TestHugePlansAreResumedAtOnce(t *testing.T) {
 	const n = 1 << 40
 	for _, kind := range []Kind{Sequential, Shuffled, Replaced} {
@@ -268,7 +267,7 @@ func TestHugePlansAreResumedAtOnce(t *testing.T) {
 	}
 }
 
-// TestStatesOfOtherPlansAreRefused: what differs is said, each by itself.
+// TestStatesOfOtherPlansAreRefused checks that the error names each difference.
 func TestStatesOfOtherPlansAreRefused(t *testing.T) {
 	base := PlanOptions{Parts: []Part{{Name: "a", Len: 20, Identity: "x", Lengths: make([]int, 20), Weight: 1}}, Seed: 1, Order: Shuffled, Batch: Batching{Size: 2, Tokens: 8}}
 	p, err := NewPlan(base)
@@ -339,7 +338,7 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// TestStateText: states survive text and JSON in at most 64 bytes.
+// TestStateText checks that states survive text and JSON in at most 64 bytes.
 func TestStateText(t *testing.T) {
 	p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 5}}, Batch: Batching{Size: 1}})
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// counted is a dataset of n samples that counts how often each is asked for. The item x
-// is an array as long as its length, n its number, t a text.
+// counted is a dataset of n samples that counts the requests of each. Item x is an array
+// with the sample's length, n its number, t a string.
 func counted(n int, lengths []int) (loader.Data, []atomic.Int32) {
 	asked := make([]atomic.Int32, n)
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -44,7 +44,7 @@ func sampleOf(i, length int) dataset.Sample {
 	)
 }
 
-// anyOptions draws a loader.
+// anyOptions draws options of a loader.
 func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
 	for k := range 1 + r.IntN(2) {
 		part := loader.Part{Name: fmt.Sprint("part", k), Len: 8 + r.IntN(60), Weight: float64(1 + r.IntN(3))}
@@ -75,8 +75,8 @@ func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
 	return o, asked
 }
 
-// read is the batches of a reader to the end of its last epoch, with copies of their
-// memory.
+// read returns the batches of a reader up to the end of its last epoch, with copies of
+// their memory.
 func read(t *testing.T, l *loader.Loader, o loader.ReadOptions) (all []*loader.Batch) {
 	t.Helper()
 	r, err := l.Read(t.Context(), o)
@@ -98,7 +98,7 @@ func read(t *testing.T, l *loader.Loader, o loader.ReadOptions) (all []*loader.B
 	return all
 }
 
-// taken is a batch with memory of its own.
+// taken is a batch with its own memory.
 func taken(b *loader.Batch) *loader.Batch {
 	c := *b
 	c.Data = bytes.Clone(b.Data)
@@ -123,9 +123,8 @@ func sameBatches(got, want []*loader.Batch) error {
 	return nil
 }
 
-// TestBatchesAreTheSame: however much is done at once or ahead, in however few bytes,
-// and however many ranks share an epoch that is left and resumed, the batches are the
-// same to the byte.
+// TestBatchesAreTheSame checks that batches are equal to the byte for any concurrency,
+// prefetch, memory and number of ranks, also after a resume.
 func TestBatchesAreTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	r := testrand.Chance(t)
@@ -159,7 +158,8 @@ func TestBatchesAreTheSame(t *testing.T) {
 	}
 }
 
-// someRounds is some rounds of ranks, each a reader of its own, and where they end.
+// someRounds returns some rounds of ranks, each with its own reader, and the state at their
+// end.
 func someRounds(t *testing.T, l *loader.Loader, from loader.State, ranks, rounds int) (all []*loader.Batch, next loader.State) {
 	t.Helper()
 	readers := make([]*loader.Reader, ranks)
@@ -189,7 +189,7 @@ func someRounds(t *testing.T, l *loader.Loader, from loader.State, ranks, rounds
 	return all, next
 }
 
-// TestEachSampleIsReadOnce: by all ranks together, each sample of an epoch is asked for
+// TestEachSampleIsReadOnce checks that all ranks together request each sample of an epoch
 // once.
 func TestEachSampleIsReadOnce(t *testing.T) {
 	const n, ranks = 500, 3
@@ -213,8 +213,8 @@ func TestEachSampleIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestReadersShareSamples: two readers that are at one sample at the same time have it
-// read once.
+// TestReadersShareSamples checks that two readers that need one sample at the same time
+// read it once.
 func TestReadersShareSamples(t *testing.T) {
 	const n = 8
 	var asked atomic.Int32
@@ -249,13 +249,13 @@ func TestReadersShareSamples(t *testing.T) {
 			t.Error(b.Samples)
 		}
 	}
-	// Samples that one reader was done with before the other came are read again.
+	// Samples that one reader released before the other needed them are read again.
 	if times := asked.Load(); times >= 2*n {
 		t.Errorf("%d samples are read %d times", n, times)
 	}
 }
 
-// countingRooms notes how much memory is out, for how many batches.
+// countingRooms counts the bytes and batches in use.
 type countingRooms struct {
 	mu      sync.Mutex
 	out     int64
@@ -281,15 +281,15 @@ func (c *countingRooms) Give(b []byte) {
 	c.out, c.batches = c.out-int64(len(b)), c.batches-1
 }
 
-// TestAheadIsBounded: what is ahead of a consumer who gives back each batch at once, and
-// waits until no more comes, is within the bounds, in bytes and in batches.
+// TestAheadIsBounded checks that a prefetch stays within its bounds in bytes and batches.
+// The consumer returns each batch immediately, then waits until no more arrives.
 func TestAheadIsBounded(t *testing.T) {
 	const n = 400
 	mixed, growing := make([]int, n), make([]int, n)
 	for i := range n {
 		mixed[i], growing[i] = 1+i*7919%300, 1
 		if i > n/2 {
-			growing[i] = 3000 // more than is expected from those before
+			growing[i] = 3000 // more than the batches before predict
 		}
 	}
 	for _, c := range []struct {
@@ -301,7 +301,8 @@ func TestAheadIsBounded(t *testing.T) {
 	}
 }
 
-// boundAhead reads samples so long, so many batches or bytes of them ahead.
+// boundAhead reads samples of the given lengths with a bounded prefetch, in batches or
+// bytes.
 func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
 	data, _ := counted(len(lengths), lengths)
 	l, err := loader.New(loader.Options{
@@ -321,7 +322,7 @@ func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
 		synctest.Wait()
 		out, batches := rooms.held()
 		most = max(most, batches)
-		// The batch that comes next gets room however large it is.
+		// The next batch gets memory whatever its size.
 		if batches > ahead || batches > 1 && out > bytes {
 			t.Fatalf("ahead %d, %d bytes: %d batches and %d bytes are out", ahead, bytes, batches, out)
 		}
@@ -339,8 +340,8 @@ func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
 	}
 }
 
-// TestCloseGivesAllBack: a reader that is left in the middle ends what it has begun, and
-// gives back its memory.
+// TestCloseGivesAllBack checks that closing a reader in the middle ends its work and
+// returns its memory.
 func TestCloseGivesAllBack(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for leave := range 20 {
@@ -379,7 +380,8 @@ func TestCloseGivesAllBack(t *testing.T) {
 	}
 }
 
-// TestWhoStopsWaitingFindsTheBatchAgain: the end of the context of Next loses nothing.
+// TestWhoStopsWaitingFindsTheBatchAgain checks that no batch is lost when the context of
+// Next ends.
 func TestWhoStopsWaitingFindsTheBatchAgain(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	open := make(chan struct{})
@@ -424,8 +426,8 @@ func broken(n int, bad ...int) loader.Data {
 	})
 }
 
-// TestTheFirstErrorEnds: without skips the batch of the sample is an error that names it,
-// after the batches before it; the state says where to try again.
+// TestTheFirstErrorEnds checks that without skips, the batch of a bad sample is an error
+// that names it, after the earlier batches. The state says where to try again.
 func TestTheFirstErrorEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 20 {
@@ -456,8 +458,8 @@ func TestTheFirstErrorEnds(t *testing.T) {
 	}
 }
 
-// TestSkips: samples that cannot be read are left out of their batches and told of, up to
-// as many as are allowed in an epoch.
+// TestSkips checks that unreadable samples are left out of their batches and reported, up
+// to the allowed number per epoch.
 func TestSkips(t *testing.T) {
 	for _, c := range []struct {
 		skip  int
@@ -519,7 +521,8 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestABatchOfNothingIsAnError: where no sample of a batch can be read, skips or not.
+// TestABatchOfNothingIsAnError checks that a batch without a readable sample is an error,
+// also with skips.
 func TestABatchOfNothingIsAnError(t *testing.T) {
 	l, err := loader.New(loader.Options{Data: []loader.Data{broken(4, 2, 3)}, Skip: 4, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// TestStagesSayWhereTimeGoes: each stage by its name, with its own time; what is kept is
-// not made again.
+// TestStagesSayWhereTimeGoes checks that each stage reports its own time under its name,
+// and that cached samples are not computed again.
 func TestStagesSayWhereTimeGoes(t *testing.T) {
 	const n = 12
 	m, err := dataset.NewMaker(dataset.MakerFunc{

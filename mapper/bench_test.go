@@ -8,8 +8,7 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// BenchmarkImages changes an image of 512 x 512 pixels in memory; encoding it
-// is not part of it.
+// BenchmarkImages changes an image of 512 x 512 pixels in memory, without encoding it.
 func BenchmarkImages(b *testing.B) {
 	img := image.NewNRGBA(image.Rect(0, 0, 512, 512))
 	for i := range img.Pix {
@@ -31,7 +30,7 @@ func BenchmarkImages(b *testing.B) {
 	}
 }
 
-// BenchmarkCompose is what a sample costs whose composed steps are named and
+// BenchmarkCompose measures the cost of a sample whose composed steps are identified but
 // not run.
 func BenchmarkCompose(b *testing.B) {
 	var steps []dataset.Mapper

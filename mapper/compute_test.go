@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// measured is a sample with documents, a row's numbers, and an image.
+// measured returns a sample with documents, a row's numbers, and an image.
 func measured() dataset.Sample {
 	return dataset.NewSample(
 		dataset.Field{Key: "metadata", Item: dataset.NewBytes("yaml", []byte("w: 3 # columns\nh: 4\nname: Ada\nbox: {x: 1.50}\n"))},
@@ -27,12 +27,13 @@ func measured() dataset.Sample {
 	)
 }
 
-// TestCompute: what is set where, in which format, from the sample as it came.
+// TestCompute checks values set in several places and formats, computed from the original
+// sample.
 func TestCompute(t *testing.T) {
 	for _, c := range []struct {
 		set    map[string]string
 		format string
-		want   map[string]string // bytes of the items that are made
+		want   map[string]string // bytes of the computed items
 	}{
 		{map[string]string{"metadata.area": "metadata.w * metadata.h"}, "", map[string]string{"metadata.yaml": "w: 3 # columns\nh: 4\nname: Ada\nbox: {x: 1.50}\narea: 12\n"}},
 		{map[string]string{"metadata.w": "metadata.h", "metadata.h": "metadata.w"}, "", map[string]string{"metadata.yaml": "w: 4 # columns\nh: 3\nname: Ada\nbox: {x: 1.50}\n"}},
@@ -77,8 +78,8 @@ func TestCompute(t *testing.T) {
 	}
 }
 
-// TestComputeSaysWhereAndWhy: what is wrong with parameters before anything is read,
-// and with a sample when it is.
+// TestComputeSaysWhereAndWhy checks errors of parameters before anything is read, and
+// errors of a sample when it is read.
 func TestComputeSaysWhereAndWhy(t *testing.T) {
 	for says, m := range map[string]mapper.Compute{
 		"set is empty": {},
@@ -116,9 +117,8 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 	}
 }
 
-// TestComputeReadsWhatItNames: a change of an item that no expression names computes
-// nothing, one of an item that one names computes again, and so does another
-// expression; and the code is known by what it reaches.
+// TestComputeReadsWhatItNames checks that only changes of items that an expression names,
+// or of expressions, compute again. The code is identified by what it reaches.
 func TestComputeReadsWhatItNames(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -169,7 +169,7 @@ func TestComputeReadsWhatItNames(t *testing.T) {
 	}
 }
 
-// TestComputeReadsNothingElse: items that no expression names are not read.
+// TestComputeReadsNothingElse checks that items that no expression names are not read.
 func TestComputeReadsNothingElse(t *testing.T) {
 	s := dataset.NewSample(
 		dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(7))},
@@ -185,7 +185,7 @@ func TestComputeReadsNothingElse(t *testing.T) {
 	}
 }
 
-// BenchmarkCompute is what a row costs of which two numbers are set.
+// BenchmarkCompute measures the cost of a row in which two numbers are set.
 func BenchmarkCompute(b *testing.B) {
 	m, err := mapper.Compute{Set: map[string]string{"area": "w * h", "ratio": "w / h"}}.Maker()
 	if err != nil {
@@ -210,7 +210,7 @@ func BenchmarkCompute(b *testing.B) {
 	}
 }
 
-// ExampleCompute shows a row with what is computed beside what it has.
+// A row gets computed items in addition to its own.
 func ExampleCompute() {
 	m, err := mapper.Compute{Set: map[string]string{"metadata.area": "metadata.w * metadata.h", "big": "metadata.w > 2"}}.Maker()
 	if err != nil {

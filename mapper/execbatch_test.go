@@ -23,16 +23,16 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// batching is a command that notes which samples each of its runs is for, and makes of
-// each what shout makes of it.
+// batching is a command that records the samples of each of its runs, and computes from
+// each what shout does.
 const batching = `line=; for s in "$LARDER_BATCH"/*; do line="$line $(cat "$s/in/a.txt")"; shout "$s/in/a.txt" "$s/out"; done; echo "$line" >> "$RUNS"; `
 
-// single is the same for one sample.
+// single does the same for one sample.
 const single = `cat "$LARDER_IN/a.txt" >> "$RUNS"; echo >> "$RUNS"; shout "$LARDER_IN/a.txt" "$LARDER_OUT"; `
 
 const shout = `shout() { { printf '!'; cat "$1"; printf '\0\n\n'; } > "$2/b.bin"; head -c 1 "$1" > "$2/c.txt"; }; `
 
-// batches is what a test of them needs.
+// batches has the fixtures of a test of batches.
 type batches struct {
 	t     testing.TB
 	store *memory.Store
@@ -46,7 +46,7 @@ func newBatches(t *testing.T) *batches {
 	return &batches{t: t, store: memory.New(memory.Options{}), env: &component.Env{Dir: t.TempDir(), Node: "n"}}
 }
 
-// runs returns for which samples each run of the command was, since the last call.
+// runs returns the samples of each run of the command since the last call.
 func (b *batches) runs() (all [][]int) {
 	b.t.Helper()
 	text, err := os.ReadFile(os.Getenv("RUNS"))
@@ -71,7 +71,8 @@ func (b *batches) runs() (all [][]int) {
 	return all
 }
 
-// samples are the first n that the command makes of those of which item a is their number.
+// samples returns the first n results of the command for samples whose item a is their
+// number.
 func (b *batches) samples(n int, e mapper.Exec, keep bool) component.Samples {
 	b.t.Helper()
 	in := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -92,7 +93,7 @@ func (b *batches) samples(n int, e mapper.Exec, keep bool) component.Samples {
 	return dataset.Map(in, m, dataset.MapOptions{Node: "n", Larder: l, Keep: keep})
 }
 
-// bytes returns the items that were made of each sample, and the errors.
+// bytes returns the computed items of each sample, and the errors.
 func (b *batches) bytes(ds component.Samples, workers int) ([]string, map[int]string) {
 	b.t.Helper()
 	all, failed := make([]string, ds.Len()), map[int]string{}
@@ -126,8 +127,8 @@ func (b *batches) bytes(ds component.Samples, workers int) ([]string, map[int]st
 
 func sh(script string) []string { return []string{"sh", "-c", script} }
 
-// TestExecBatches: the command is started once for as many samples as it takes, of those
-// that are missing, and makes of each what it makes of one by itself.
+// TestExecBatches checks that the command starts once for as many missing samples as it
+// accepts, with the same results as one by one.
 func TestExecBatches(t *testing.T) {
 	draw := testrand.Chance(t)
 	for _, size := range []int{1, 4, 7} {
@@ -196,9 +197,9 @@ func order(n int) func(func(int) bool) {
 	}
 }
 
-// TestExecBatchErrors: a sample that the command names, or leaves without an item, fails
-// by itself, and the others are kept; where the command itself fails nothing that it left
-// counts, and the sample that it cannot make is found.
+// TestExecBatchErrors checks that a sample that the command reports, or leaves without an
+// item, fails separately, and that the others are cached. If the command itself fails, its
+// files are ignored and the bad sample is found.
 func TestExecBatchErrors(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	const each = shout + `for s in "$LARDER_BATCH"/*; do n=$(cat "$s/in/a.txt"); if [ $n = 2 ]; then BAD; else shout "$s/in/a.txt" "$s/out"; fi; done; for s in "$LARDER_BATCH"/*; do cat "$s/in/a.txt"; printf ' '; done >> "$RUNS"; echo >> "$RUNS"; `
@@ -215,7 +216,7 @@ func TestExecBatchErrors(t *testing.T) {
 		"an item is missing":   {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command did not make item c", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"too many bytes": {bad: `seq 9 > "$s/out/b.bin"; : > "$s/out/c.txt"`, e: mapper.Exec{Bytes: 9}, error: "node n: sample 2: the command left files of more than 9 bytes",
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		// What was made of 3 may be half of it.
+		// The files for 3 may be incomplete.
 		"named, with a status": {bad: `echo even > "$s/error"; status=3`, end: `exit $status`, error: "node n: sample 2: the command says that it failed: even",
 			runs: [][]int{{0}, {0, 1, 2, 3}, {1}, {3}, {4, 5}}},
 		"nobody knows": {bad: `status=3`, end: `[ -z "$status" ] || echo oh >&2; exit $status`, error: "exit status 3; its stderr ends:\n    oh", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
@@ -223,7 +224,7 @@ func TestExecBatchErrors(t *testing.T) {
 	} {
 		for _, keep := range []bool{true, false} {
 			if !keep && c.e.Timeout != "" {
-				continue // once is long enough
+				continue // tested once, as it takes long
 			}
 			b := newBatches(t)
 			c.e.Command, c.e.Batch = sh("status=; "+strings.Replace(each, "BAD", c.bad, 1)+c.end), 4
@@ -256,8 +257,8 @@ func TestExecBatchErrors(t *testing.T) {
 	}
 }
 
-// TestExecBatchLogs: what a command says about several samples is in the log of each, and
-// a later log of one is not that of the others.
+// TestExecBatchLogs checks that stderr of a batch is in the log of each of its samples, and
+// that a later log of one sample leaves the others.
 func TestExecBatchLogs(t *testing.T) {
 	b := newBatches(t)
 	b.env.Logs = filepath.Join(t.TempDir(), "logs")
@@ -275,7 +276,7 @@ func TestExecBatchLogs(t *testing.T) {
 	}
 }
 
-// TestExecBatchIsNoPartOfTheKey, and is in its bounds.
+// TestExecBatchIsNoPartOfTheKey checks this and the bounds of the batch size.
 func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 	var keys []string
 	for _, n := range []int{0, 1, 512} {
@@ -300,7 +301,8 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 	}
 }
 
-// TestExecIsCheckedBefore: what is wrong whatever the samples are is an error before anything runs.
+// TestExecIsCheckedBefore checks that errors that do not depend on samples occur before
+// anything runs.
 func TestExecIsCheckedBefore(t *testing.T) {
 	for want, e := range map[string]mapper.Exec{
 		"command must have":            {Items: []string{"a"}, Into: []string{"b"}},

@@ -25,8 +25,8 @@ for s in sorted(pathlib.Path(os.environ["LARDER_BATCH"]).iterdir()):
     (s / "out" / "c.txt").write_text("c")
 `
 
-// BenchmarkExecBatch makes 200 samples by a script in Python, so many at a time, and
-// reports the time of processors that it takes in all.
+// BenchmarkExecBatch computes 200 samples by a Python script, with several batch sizes, and
+// reports the total processor time.
 func BenchmarkExecBatch(b *testing.B) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		b.Skip("there is no python3: ", err)
@@ -51,7 +51,7 @@ func BenchmarkExecBatch(b *testing.B) {
 	}
 }
 
-// processorTime is what this process and those that it waited for have taken.
+// processorTime returns the processor time of this process and its finished children.
 func processorTime(tb testing.TB) (all time.Duration) {
 	tb.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// flowFolder is a folder with run.sh, "my script.sh" and scripts/run.sh in it, and a
-// file beside it.
+// flowFolder creates a directory with run.sh, "my script.sh" and scripts/run.sh, and a file
+// next to it.
 func flowFolder(t *testing.T) (dir, outside string) {
 	t.Helper()
 	around := pathguard.Resolve(t.TempDir())
@@ -54,8 +54,8 @@ func execKey(t *testing.T, e mapper.Exec, dir string) string {
 	return op.Action().Key().String()
 }
 
-// TestExecFilesInWords: a file that part of a word or of a value names is part of
-// the identity, of what is read, and of what is listed.
+// TestExecFilesInWords checks that a file named by part of a word or of a value is part of
+// the identity, of the dependencies, and of the listing.
 func TestExecFilesInWords(t *testing.T) {
 	dir, _ := flowFolder(t)
 	link := filepath.Join(filepath.Dir(dir), "link")
@@ -111,8 +111,8 @@ func TestExecFilesInWords(t *testing.T) {
 	}
 }
 
-// TestExecFilesNotInWords: folders and files elsewhere are not part of the
-// identity, and neither is what a command puts together.
+// TestExecFilesNotInWords checks that directories, files elsewhere, and names that a
+// command composes are not part of the identity.
 func TestExecFilesNotInWords(t *testing.T) {
 	dir, outside := flowFolder(t)
 	t.Setenv("RUN", outside+":"+dir)
@@ -136,7 +136,7 @@ func TestExecFilesNotInWords(t *testing.T) {
 	}
 }
 
-// TestExecFilesToCome: what would count if it came to be is told.
+// TestExecFilesToCome checks the report of files that would count if they existed.
 func TestExecFilesToCome(t *testing.T) {
 	dir, _ := flowFolder(t)
 	_, may := execOf("sh", "-c", "sh ./come.sh "+dir+"/scripts/come.sh /no/where.sh").Files(&component.Env{Dir: dir})
@@ -147,8 +147,8 @@ func TestExecFilesToCome(t *testing.T) {
 	}
 }
 
-// TestExecKeyStays: files that are named as words or in Code count once, however
-// often parts of words name them, and parts that name none do not count.
+// TestExecKeyStays checks that files named as words or in Code count once, however often
+// parts of words name them. Parts that name no file do not count.
 func TestExecKeyStays(t *testing.T) {
 	dir, _ := flowFolder(t)
 	e := execOf("sh", "./run.sh", "scripts/run.sh", "-c", "x=1; cat ./scripts/../run.sh 'my script.sh' | tr a-z A-Z > \"$LARDER_OUT/b.txt\"")
@@ -162,7 +162,7 @@ func TestExecKeyStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, p := range op.Action().Parts()[1:] { // behind the operation
+	for _, p := range op.Action().Parts()[1:] { // after the operation
 		names = append(names, p.Name)
 	}
 	slices.Sort(names)
@@ -171,7 +171,7 @@ func TestExecKeyStays(t *testing.T) {
 	}
 }
 
-// TestExecWordsStay: a name inside a word is not rewritten.
+// TestExecWordsStay checks that a name inside a word is not rewritten.
 func TestExecWordsStay(t *testing.T) {
 	dir, _ := flowFolder(t)
 	m, err := execOf("sh", "-c", `echo ./run.sh run.sh > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
@@ -184,7 +184,8 @@ func TestExecWordsStay(t *testing.T) {
 	}
 }
 
-// TestExecThatWritesWhatItNames: what it names it may have read, before or after.
+// TestExecThatWritesWhatItNames checks that a command must not write a file that it names,
+// which it may have read before or after.
 func TestExecThatWritesWhatItNames(t *testing.T) {
 	dir, _ := flowFolder(t)
 	m, err := execOf("sh", "-c", "echo >> '"+dir+`/run.sh'; echo > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
@@ -194,8 +195,8 @@ func TestExecThatWritesWhatItNames(t *testing.T) {
 	}
 }
 
-// TestExecHugeWord: all of the longest words that a system takes is looked at,
-// and what cannot be is refused, rather than passed over.
+// TestExecHugeWord checks that the longest word that a system accepts is fully examined,
+// and that a word that cannot be examined is refused.
 func TestExecHugeWord(t *testing.T) {
 	dir, _ := flowFolder(t)
 	var script strings.Builder

@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// TestSweepWaitsForALastChild: of a process that has ended, a child may have the lock of a
-// folder for a moment, which is waited for; of one that lives, it is not.
+// TestSweepWaitsForALastChild checks a directory whose lock a child of a dead process still
+// holds: the sweep waits for it. It does not wait for a live process.
 func TestSweepWaitsForALastChild(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ended := exec.CommandContext(t.Context(), "true")
@@ -58,8 +58,8 @@ func TestSweepWaitsForALastChild(t *testing.T) {
 	}
 }
 
-// TestSweepLeavesWhoIsAtWork: the folder of an execution that was just made, and nobody
-// has locked yet, may be cleared away, but no command of others of its run is ended.
+// TestSweepLeavesWhoIsAtWork checks that a sweep may delete the new, unlocked directory of
+// an execution, but ends no command of other executions in its run.
 func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 	for _, ending := range []*component.Ending{nil, {}} {
 		t.Run(fmt.Sprintf("ending=%v", ending != nil), func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 	}
 }
 
-// TestFoldersNameTheirOwner: names say which process made them, and names of other kinds
-// say none.
+// TestFoldersNameTheirOwner checks that names of directories identify the process that
+// created them, and that other names identify none.
 func TestFoldersNameTheirOwner(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	f, err := makeFolder(newFolders())
@@ -136,8 +136,8 @@ func TestFoldersNameTheirOwner(t *testing.T) {
 	}
 }
 
-// TestClearRun: a program that ends before its commands do leaves neither their processes
-// nor their folders, and those of other runs stay.
+// TestClearRun checks that a program that ends before its commands leaves neither their
+// processes nor their directories. Those of other runs stay.
 func TestClearRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are found by their folders on Linux alone")

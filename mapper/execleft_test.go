@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// TestExecBatchFolders: a sample of which the command changed the folders fails by itself,
-// and what a link there leads to is not taken for what it left.
+// TestExecBatchFolders checks that a sample whose directories the command changed fails
+// separately, and that the target of a link is not taken as its result.
 func TestExecBatchFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for bad, want := range map[string]string{
@@ -35,8 +35,8 @@ func TestExecBatchFolders(t *testing.T) {
 	}
 }
 
-// TestExecWithoutRights: a command that takes the right to read or to remove away is told,
-// and leaves nothing.
+// TestExecWithoutRights checks that a command that removes permissions to read or delete is
+// an error, and leaves nothing.
 func TestExecWithoutRights(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("whoever is root may read and remove all; run this as another user")

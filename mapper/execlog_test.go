@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// numbered3 is three samples with their numbers in item a.
+// numbered3 returns three samples with their numbers in item a.
 func numbered3() component.Samples {
 	return dataset.Func(3, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", fmt.Append(nil, i))}), nil
@@ -57,8 +57,8 @@ func logsIn(t *testing.T, dir string) map[string]string {
 	return logs
 }
 
-// TestExecLogs: what commands say on stderr is there by sample, of those that end well
-// and of those that fail; what says nothing has no log, not that of an earlier run.
+// TestExecLogs checks that stderr of commands is logged by sample, for successes and
+// failures. A silent command has no log, not even of an earlier run.
 func TestExecLogs(t *testing.T) {
 	logs := filepath.Join(t.TempDir(), "logs")
 	env := &component.Env{Dir: t.TempDir(), Node: "small@width=8/x", Logs: logs}
@@ -78,7 +78,7 @@ func TestExecLogs(t *testing.T) {
 	}
 }
 
-// TestExecLogsAreNoInput: logs are not written to what a flow reads.
+// TestExecLogsAreNoInput checks that logs are not written to inputs of a flow.
 func TestExecLogsAreNoInput(t *testing.T) {
 	dir := t.TempDir()
 	reads := new(pathguard.Inputs)
@@ -89,8 +89,8 @@ func TestExecLogsAreNoInput(t *testing.T) {
 	}
 }
 
-// TestExecBounds: a command that takes too long is ended, with its children, and one that
-// leaves too much is not read; the sample is an error then, and others are made.
+// TestExecBounds checks that a slow command is ended with its children, and that too large
+// a result is not read. Its sample is an error, and the others are computed.
 func TestExecBounds(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	env := &component.Env{Dir: t.TempDir(), Node: "n"}

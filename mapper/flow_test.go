@@ -21,8 +21,8 @@ func letters(nodes string) (*flow.Flow, error) {
 	return flow.Parse("../examples/letters/test.yaml", []byte("version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n"+nodes), nil)
 }
 
-// TestComposeInAFlow: as one node it counts and keeps one result a sample, the
-// same as the steps do one by one, and knows them the next time.
+// TestComposeInAFlow checks that a composed node counts and caches one result per sample,
+// equals its steps one by one, and hits in the next run.
 func TestComposeInAFlow(t *testing.T) {
 	store := memory.New(memory.Options{})
 	run := func(nodes string) (seen []string, computed, stored int64) {
@@ -145,8 +145,8 @@ func TestParametersInAFlow(t *testing.T) {
 	}
 }
 
-// TestSharedImages: one that is cropped stays shared; one that is changed in
-// each sample anew becomes the sample's own.
+// TestSharedImages checks that a cropped shared image stays shared. An image with random
+// changes per sample becomes the sample's own.
 func TestSharedImages(t *testing.T) {
 	s := dataset.NewSample(
 		dataset.Field{Key: "image", Item: dataset.NewItem("png", numbered(4, 4))},

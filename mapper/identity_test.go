@@ -14,13 +14,13 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// making returns a maker of what do returns, known by its code.
+// making returns a maker that returns the result of do, identified by its code.
 func making(f dataset.MakerFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.MakerFunc {
 	f.Name, f.Out, f.Func = "making", []string{"made"}, do
 	return f
 }
 
-// captured returns a maker whose function captures what doubled made.
+// captured returns a maker whose function captures the result of doubled.
 func captured(n int) dataset.MakerFunc {
 	twice := doubled(n)
 	return making(dataset.MakerFunc{Formats: []string{"json"}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
@@ -30,8 +30,8 @@ func captured(n int) dataset.MakerFunc {
 
 func doubled(n int) int { return 2 * n }
 
-// TestMakersAreKnownByWhatMakesThem: of a function literal that captures variables
-// counts what they are made by.
+// TestMakersAreKnownByWhatMakesThem checks that the variables that a function literal
+// captures count by the code that computes them.
 func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -53,8 +53,8 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	wants(t, l, m, "mapper.formulasOf", "expr.Expression.Eval", "expr.meter.add", "expr.Document", "expr.metered.visit", "github.com/expr-lang/expr")
 }
 
-// TestGivenFunctionsThatGetOthers: what is Given stands for the function that the
-// maker gets, and not for what that gets itself.
+// TestGivenFunctionsThatGetOthers checks that Given covers the function that the maker
+// receives, not the functions that this one receives.
 func TestGivenFunctionsThatGetOthers(t *testing.T) {
 	for _, c := range []struct {
 		f       func(int) int
@@ -74,7 +74,7 @@ func TestGivenFunctionsThatGetOthers(t *testing.T) {
 	}
 }
 
-// calling returns a maker that calls a function, which is Given.
+// calling returns a maker that calls a function declared as Given.
 func calling(f func(int) int) dataset.MakerFunc {
 	return making(dataset.MakerFunc{Formats: []string{"json"}, Given: []any{f}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", int64(f(2))), nil
@@ -86,7 +86,8 @@ func after(f func(int) int) func(int) int {
 	return func(n int) int { return f(n) + 1 }
 }
 
-// wants has a maker be known by what it reaches, with these among that.
+// wants checks that the identity of a maker covers everything it reaches, including these
+// names.
 func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
 	t.Helper()
 	op, err := m.Op(t.Context(), l)
@@ -108,8 +109,8 @@ func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
 	}
 }
 
-// TestMakersThatLookFurtherAreRefused: a result may depend on nothing but the
-// samples that a maker is given.
+// TestMakersThatLookFurtherAreRefused checks that a result may depend only on the maker's
+// samples.
 func TestMakersThatLookFurtherAreRefused(t *testing.T) {
 	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.File("a.json", nil)}), nil
@@ -129,7 +130,7 @@ func (f factor) do(context.Context, dataset.Sample) (dataset.Sample, error) {
 	return oneItem("made", "json", int64(f)), nil
 }
 
-// TestBoundMethodsAreRefused: what a method is bound to is in no key.
+// TestBoundMethodsAreRefused checks bound methods, because no key covers the receiver.
 func TestBoundMethodsAreRefused(t *testing.T) {
 	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, factor(2).do))
 	if err != nil {
@@ -140,9 +141,8 @@ func TestBoundMethodsAreRefused(t *testing.T) {
 	}
 }
 
-// TestMakersSeeWhatIsInTheirKeys: makers are given items in the order of their names,
-// and are not told which are shared or the same, as no key says so; and they read no
-// setting of Larder.
+// TestMakersSeeWhatIsInTheirKeys checks that makers see only what their keys cover: items
+// in order of names, without sharing or identity, and no setting of Larder.
 func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 	one := dataset.NewItem("txt", "x")
 	other := dataset.NewItem("txt", "x")
@@ -179,8 +179,8 @@ func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 	}
 }
 
-// TestSettingsInTheWay: what a maker makes of an item that a setting forbids to decode is
-// not kept, as there is another result with another setting.
+// TestSettingsInTheWay checks that a result is not cached if a setting forbids to decode
+// its item, because another setting gives another result.
 func TestSettingsInTheWay(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -218,8 +218,8 @@ func TestSettingsInTheWay(t *testing.T) {
 	}
 }
 
-// TestMakersWhileSettingsChange: nothing is handed out of what a maker made before
-// GODEBUG was set.
+// TestMakersWhileSettingsChange checks that no result from before a change of GODEBUG is
+// returned.
 func TestMakersWhileSettingsChange(t *testing.T) {
 	making := func() error {
 		m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
@@ -240,7 +240,7 @@ func TestMakersWhileSettingsChange(t *testing.T) {
 	}
 }
 
-// TestReductionCounts: what is read of an image is part of the key.
+// TestReductionCounts checks that the size at which an image is read is part of the key.
 func TestReductionCounts(t *testing.T) {
 	keys := map[key.Key]int{}
 	for _, reduce := range []int{0, 2, 3} {
@@ -259,8 +259,8 @@ func TestReductionCounts(t *testing.T) {
 	}
 }
 
-// TestEncodersCount: the code that encodes what is made is part of the key, and a
-// maker makes nothing that it does not say.
+// TestEncodersCount checks that the encoder's code is part of the key, and that a maker
+// makes only the items that it declares.
 func TestEncodersCount(t *testing.T) {
 	do := func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", "a"), nil
@@ -295,7 +295,8 @@ func madeBy(t *testing.T, m dataset.Maker) (any, error) {
 	return s.Value(t.Context(), "made")
 }
 
-// several returns a maker of several samples at once, which captures what doubled made.
+// several returns a maker of several samples per call, which captures the result of
+// doubled.
 func several(n int) dataset.MakerFunc {
 	twice := doubled(n)
 	return dataset.MakerFunc{
@@ -317,7 +318,8 @@ func several(n int) dataset.MakerFunc {
 	}
 }
 
-// TestMakersOfSeveralSamplesAreKnownByTheirCode, as those of one are.
+// TestMakersOfSeveralSamplesAreKnownByTheirCode checks that they are identified as makers
+// of one sample are.
 func TestMakersOfSeveralSamplesAreKnownByTheirCode(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

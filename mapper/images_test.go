@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// kinds are images of 4 x 3 pixels of every type, with their corner away from
-// the origin, and the type that they have when their pixels were moved.
+// kinds has images of 4 x 3 pixels of every type, with their corner away from the origin,
+// and their type after the pixels were moved.
 func kinds() map[string]struct {
 	img  image.Image
 	want string
@@ -84,9 +84,8 @@ func kinds() map[string]struct {
 	return all
 }
 
-// samePixels compares pixel by pixel, where at says which pixel of img one of
-// got comes from. Colours of JPEG and WebP have more than the 8 bits that they
-// are given.
+// samePixels compares pixel by pixel; at maps a pixel of got to its pixel of img. Colours
+// of JPEG and WebP have more than the 8 bits of their source.
 func samePixels(t *testing.T, what string, img, got image.Image, at func(x, y int) (int, int)) {
 	t.Helper()
 	from, to, model := img.Bounds().Min, got.Bounds(), color.NRGBA64Model
@@ -188,7 +187,7 @@ func TestPadColors(t *testing.T) {
 	}
 }
 
-// numbered is a grey image whose pixels all differ.
+// numbered returns a grey image whose pixels all differ.
 func numbered(w, h int) *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range img.Pix {
@@ -261,7 +260,7 @@ func TestImageCropAndPad(t *testing.T) {
 	}
 }
 
-// pairs is a dataset of samples with an image and a mask of the same pixels.
+// pairs returns a dataset of samples with an image and a mask of the same pixels.
 func pairs(n, w, h int) dataset.Dataset[dataset.Sample] {
 	all := make([]dataset.Sample, n)
 	for i := range all {
@@ -298,8 +297,8 @@ func makerOf(t *testing.T, m interface{ Maker() (dataset.Maker, error) }) datase
 	return maker
 }
 
-// TestRandomImagesAreChangedAlike: image and mask get the same, samples do not,
-// and another seed or epoch gives something else.
+// TestRandomImagesAreChangedAlike checks that image and mask get the same change. Samples,
+// seeds and epochs get different ones.
 func TestRandomImagesAreChangedAlike(t *testing.T) {
 	both := []string{"image", "mask"}
 	for _, c := range []struct {
@@ -407,7 +406,7 @@ func TestRandomCrop(t *testing.T) {
 	}
 }
 
-// TestJitter compares with results worked out by hand.
+// TestJitter compares with results computed by hand.
 func TestJitter(t *testing.T) {
 	px := func(colors ...color.NRGBA) *image.NRGBA {
 		img := image.NewNRGBA(image.Rect(0, 0, len(colors), 1))
@@ -451,8 +450,8 @@ func TestJitter(t *testing.T) {
 			}
 		}
 	}
-	// Nothing changes any type but to one that can hold it, and hue and
-	// saturation leave grey as it is.
+	// A type changes only to one that can hold it, and hue and saturation leave grey
+	// unchanged.
 	want := map[string]string{
 		"gray": "*image.Gray", "cut out": "*image.Gray", "gray16": "*image.Gray16", "gray alpha": "*array.GrayAlpha", "ga16": "*array.GrayAlpha16",
 		"rgba64": "*image.RGBA64", "nrgba64": "*image.NRGBA64", "alpha16": "*image.NRGBA64",
@@ -492,7 +491,7 @@ func TestJitterRanges(t *testing.T) {
 			t.Errorf("%+v: the error is %v, want %q", bad, err, says)
 		}
 	}
-	// A range of one number: all samples are changed by that factor.
+	// A range of one number changes all samples by that factor.
 	for _, img := range grays(t, dataset.Map(pairs(5, 2, 1), makerOf(t, mapper.ColorJitter{Brightness: []any{int64(0), 0.0}}), dataset.MapOptions{}), "image") {
 		if !slices.Equal(img.Pix, []uint8{0, 0}) {
 			t.Errorf("brightness 0 gives %v", img.Pix)
@@ -508,7 +507,7 @@ func TestJitterRanges(t *testing.T) {
 
 func TestResizeFilters(t *testing.T) {
 	for _, filter := range []string{"nearest", "box", "bilinear", "catmull-rom", "lanczos", ""} {
-		// A flat image stays flat, and grey grey.
+		// A flat image stays flat, and grey stays grey.
 		flat := image.NewGray(image.Rect(0, 0, 8, 8))
 		for i := range flat.Pix {
 			flat.Pix[i] = 77
@@ -547,12 +546,12 @@ func TestResizeFilters(t *testing.T) {
 	}
 }
 
-// TestChannelsStay: what mappers make of an image has its channels and its depth
-// when it is read from a file again, whatever its pixels are.
+// TestChannelsStay checks that results of mappers, read from a file again, keep the image's
+// channels and depth, whatever its pixels are.
 func TestChannelsStay(t *testing.T) {
 	for name, k := range kinds() {
 		if _, inks := k.img.(*image.CMYK); inks {
-			continue // no PNG
+			continue // PNG cannot hold it
 		}
 		channels, depth := array.Channels(k.img)
 		for _, m := range []interface{ Maker() (dataset.Maker, error) }{

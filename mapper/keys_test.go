@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// words is a sample of text items whose texts are the keys given; a key that
-// ends in * is shared.
+// words returns a sample of string items whose values are their keys; a key that ends in *
+// is shared.
 func words(keys ...string) dataset.Sample {
 	var s dataset.Sample
 	for _, k := range keys {
@@ -40,9 +40,8 @@ func shown(t *testing.T, s dataset.Sample) string {
 	return strings.Join(all, " ")
 }
 
-// TestKeys are the mappers that move names. Where renaming lost an item (a swap,
-// two keys onto one) or did so without a word, here it is done at once or is an
-// error.
+// TestKeys checks the mappers that rename items. Simultaneous renames replace pairwise
+// ones, which lost items (a swap, two keys onto one); conflicts are errors.
 func TestKeys(t *testing.T) {
 	in := words("a", "b", "c*")
 	for _, c := range []struct {
@@ -143,8 +142,8 @@ func TestHashAlgorithms(t *testing.T) {
 	}
 }
 
-// TestHashKeys: what a digest depends on. Where it was made of what a pickle
-// came out as, equal values had several; here they have one.
+// TestHashKeys checks what a digest depends on. Equal values have one digest; digests of
+// pickles differed.
 func TestHashKeys(t *testing.T) {
 	s := words("a", "b", "c")
 	all, some := hashOf(t, mapper.Hash{}, s), hashOf(t, mapper.Hash{Items: []string{"a", "b"}}, s)

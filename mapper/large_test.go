@@ -13,14 +13,14 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// TestLargeItemsAreRead hashes an item, and gives it to a command, part by part: what
-// is allocated meanwhile does not grow with it.
+// TestLargeItemsAreRead hashes an item, and passes it to a command, in parts. Allocated
+// memory does not grow with the item.
 func TestLargeItemsAreRead(t *testing.T) {
 	const size, most = 128 << 20, 16 << 20
 	path := filepath.Join(t.TempDir(), "large.bin")
 	file, err := os.Create(path)
 	if err == nil {
-		err = file.Truncate(size) // a hole, which takes no room
+		err = file.Truncate(size) // a hole, which takes no space
 	}
 	if err != nil || file.Close() != nil {
 		t.Fatal(err)

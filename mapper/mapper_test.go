@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// apply runs a maker on one sample outside of any flow.
+// apply runs a maker on one sample outside of a flow.
 func apply(ctx context.Context, m dataset.Maker, err error, s dataset.Sample) (dataset.Sample, error) {
 	if err != nil {
 		return dataset.Sample{}, err
@@ -88,8 +88,8 @@ func TestImageStats(t *testing.T) {
 	}
 }
 
-// TestImageStatsOfJPEG compares the path for JPEG with the one for any image,
-// for all ways in which colours share samples and for cut-outs.
+// TestImageStatsOfJPEG compares the path for JPEG with that for any image, for all kinds of
+// chroma sampling and for crops.
 func TestImageStatsOfJPEG(t *testing.T) {
 	for ratio := image.YCbCrSubsampleRatio444; ratio <= image.YCbCrSubsampleRatio410; ratio++ {
 		whole := image.NewYCbCr(image.Rect(0, 0, 13, 9), ratio)
@@ -345,8 +345,8 @@ func TestExecIdentity(t *testing.T) {
 	}
 }
 
-// TestExecWithCodeThatChanges: the result of other code than was named is not
-// handed out.
+// TestExecWithCodeThatChanges checks that a result of other code than the key covers is not
+// returned.
 func TestExecWithCodeThatChanges(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "s.sh")

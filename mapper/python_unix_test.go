@@ -31,13 +31,13 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// pythons is what a test of functions in Python needs.
+// pythons has the fixtures of a test of Python functions.
 type pythons struct {
 	testing.TB
 	dir    string
 	store  *memory.Store
 	tally  dataset.Tally
-	passes bool // samples are asked for as passes ask for them, in place of one by one
+	passes bool // request samples as passes do, not one by one
 }
 
 func newPythons(t *testing.T, source string) *pythons {
@@ -55,8 +55,8 @@ func (p *pythons) write(name, text string) {
 	}
 }
 
-// all maps samples of item a, each time by workers of its own as another program would,
-// and returns the items out as text, and the errors.
+// all maps samples of item a, each time with new workers as another program would. It
+// returns the items out as strings, and the errors.
 func (p *pythons) all(m mapper.Python, as ...*dataset.Item) ([]string, map[int]string) {
 	p.Helper()
 	ending := &component.Ending{}
@@ -128,7 +128,7 @@ func (p *pythons) dataset(env *component.Env, m mapper.Python, as ...*dataset.It
 	return dataset.Map(in, maker, dataset.MapOptions{Node: "n", Larder: l, Keep: true, Tally: &p.tally}), nil
 }
 
-// read returns item out, or all others under their names, as text.
+// read returns item out, or all others under their names, as a string.
 func read(ctx context.Context, ds component.Samples, i int) (string, error) {
 	s, err := ds.At(ctx, i)
 	if err != nil {
@@ -156,7 +156,7 @@ func read(ctx context.Context, ds component.Samples, i int) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-// computed is how many samples were computed since the last call.
+// computed returns the number of samples computed since the last call.
 func (p *pythons) computed() int64 {
 	n := p.tally.Computed.Load()
 	p.tally.Computed.Store(0)
@@ -223,8 +223,8 @@ def named(a):
 	}
 }
 
-// What a function is known by: each edit makes another result, and only those that change
-// nothing keep what there is.
+// TestPythonEdits checks the identity of a function: each edit makes another result, except
+// those that change nothing.
 func TestPythonEdits(t *testing.T) {
 	const start = `
 import helper
@@ -286,7 +286,8 @@ def f(a, extra="", table=None):
 	}
 }
 
-// What fails fails its sample alone, and says what, where, and what was said on stderr.
+// TestPythonFailures checks that a failure affects its sample only, and that the error has
+// the reason, the line and stderr.
 func TestPythonFailures(t *testing.T) {
 	p := newPythons(t, `
 import os, sys, signal, time, larder
@@ -342,7 +343,7 @@ def f(a):
 	}
 }
 
-// What cannot be used at all is said when the mapper is made.
+// TestPythonRefusals checks that unusable functions are errors when the mapper is made.
 func TestPythonRefusals(t *testing.T) {
 	p := newPythons(t, `
 import time, random
@@ -396,8 +397,8 @@ number = 3
 	}
 }
 
-// TestPythonOfEachProcess: what is another value in each process shows once there is a second
-// one, and the error names it.
+// TestPythonOfEachProcess checks that a value that differs between processes is an error
+// that names it, once a second process runs.
 func TestPythonOfEachProcess(t *testing.T) {
 	p := newPythons(t, "import time\nNOW = time.time()\ndef f(a):\n    while a == '0': pass\n    return NOW\n")
 	ending := &component.Ending{}
@@ -472,8 +473,8 @@ def endless(values):
 	}
 }
 
-// Samples that take little are given to a worker several at a time, which nobody can see:
-// neither in what is made nor in what fails.
+// TestPythonFew checks that workers receive several fast samples at a time, without an
+// effect on results or failures.
 func TestPythonFew(t *testing.T) {
 	p := newPythons(t, `
 import os, time
@@ -557,7 +558,8 @@ def meet(a):
 	}
 }
 
-// There are no more processes than are allowed, each calls its setup once, and none is left.
+// TestPythonProcesses checks that processes stay within their limit, call setup once each,
+// and all end.
 func TestPythonProcesses(t *testing.T) {
 	p := newPythons(t, `
 import os
@@ -592,7 +594,8 @@ def f(pid, a):
 	}
 }
 
-// The time that a sample may take does not count what comes once: loading a model.
+// TestPythonSlowSetup checks that the timeout of a sample excludes setup, such as loading a
+// model.
 func TestPythonSlowSetup(t *testing.T) {
 	p := newPythons(t, `
 import time
@@ -612,7 +615,8 @@ def f(model, a): return model
 	}
 }
 
-// A sample that fails in a batch, and a long error, cost no worker.
+// TestPythonWorkersOutlastFailures checks that neither a failed sample in a batch nor a
+// long error ends a worker.
 func TestPythonWorkersOutlastFailures(t *testing.T) {
 	p := newPythons(t, `
 import os
@@ -634,7 +638,7 @@ def long(a):
 	}
 }
 
-// A cancelled computation ends its worker, however long that would take.
+// TestPythonCancelled checks that cancelling a computation ends its worker immediately.
 func TestPythonCancelled(t *testing.T) {
 	p := newPythons(t, `
 import os, time
@@ -655,7 +659,7 @@ def f(a):
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("no more")
 	go func() {
-		_, _ = os.ReadFile(begun) // until the function has begun
+		_, _ = os.ReadFile(begun) // until the function has started
 		cancel(why)
 	}()
 	if _, err := read(ctx, ds, 0); !errors.Is(err, why) {
@@ -664,7 +668,8 @@ def f(a):
 	ending.Wait()
 }
 
-// Arrays go in and out as they are; the memory that large ones need is given back.
+// TestPythonArrays checks that arrays pass unchanged in both directions, and that the
+// memory of large ones is released.
 func TestPythonArrays(t *testing.T) {
 	p := newPythons(t, `
 def f(a):
@@ -714,7 +719,7 @@ def f(a):
 	}
 }
 
-// Arguments have the types that they are written with.
+// TestPythonArguments checks that arguments keep the types with which they are written.
 func TestPythonArguments(t *testing.T) {
 	p := newPythons(t, `
 def f(a, given):
@@ -739,7 +744,8 @@ def f(a, given):
 	}
 }
 
-// What a function does to its process fails no other sample, and leaves nothing behind.
+// TestPythonMischief checks that the effects of a function on its process fail no other
+// sample and leave nothing behind.
 func TestPythonMischief(t *testing.T) {
 	p := newPythons(t, `
 import os, subprocess, sys
@@ -779,7 +785,7 @@ def f(a):
 	if err != nil {
 		t.Fatal(err, failed[6])
 	}
-	// A process that was killed is there until its processor gets to it.
+	// A killed process exists until its processor handles the signal.
 	for end := time.Now().Add(time.Minute); runtime.GOOS == "linux"; runtime.Gosched() {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(state), ") Z ") {

@@ -19,15 +19,15 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// BenchmarkPython has a function of Python called with arrays, and return them as they are:
-// what it takes to get a sample there and back, nothing kept. The time of processors is that
-// of this process.
+// BenchmarkPython calls a Python function with arrays that it returns unchanged, without
+// caching: the cost of the round trip of a sample. The processor time is that of this
+// process.
 func BenchmarkPython(b *testing.B) {
 	pythontest.Need(b)
 	if exec.CommandContext(b.Context(), os.Getenv("LARDER_PYTHON"), "-c", "import numpy").Run() != nil {
 		b.Skip("the Python of this machine has no NumPy")
 	}
-	held := make([]byte, 128<<20) // as the program does, so that garbage is not looked for all the time
+	held := make([]byte, 128<<20) // as the program does, so that garbage collections are rare
 	defer runtime.KeepAlive(held)
 	dir := b.TempDir()
 	source := "def f(a): return a\ndef one(a): return float(a[0])\ndef f8(a): return a\n"
@@ -38,8 +38,8 @@ func BenchmarkPython(b *testing.B) {
 		name  string
 		bytes int
 		m     mapper.Python
-		alone bool // each sample is asked for by itself
-		two   bool // workers at once
+		alone bool // each sample is requested separately
+		two   bool // two workers
 	}{
 		{"1KB", 1 << 10, mapper.Python{Function: "f:f"}, false, false},
 		{"1KB alone", 1 << 10, mapper.Python{Function: "f:f"}, true, false},

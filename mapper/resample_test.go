@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// blendedExactly returns a channel of what an image is scaled to, by the definition
-// and in floating point.
+// blendedExactly returns a channel of a scaled image, computed from the definition in
+// floating point.
 func blendedExactly(at func(x, y int) float64, size image.Point, w, h int, filter string) []float64 {
 	support, kernel := mapper.Support(filter)
 	weights := func(i, n, size int) (all []float64) {
@@ -54,8 +54,8 @@ func blendedExactly(at func(x, y int) float64, size image.Point, w, h int, filte
 	return out
 }
 
-// TestResampledIsExact: what is scaled in whole numbers is what the definition says,
-// to the nearest level, or to its neighbour where that is nearly as near.
+// TestResampledIsExact checks that integer scaling gives the nearest level of the
+// definition, or its neighbour near a tie.
 func TestResampledIsExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	patterns := map[string]func(x, y int) byte{
@@ -117,7 +117,7 @@ func checkResampled(t *testing.T, name string, img image.Image, to image.Point, 
 	}
 }
 
-// withAlpha returns an image of the same colours.
+// withAlpha returns an image of the same colours with alpha.
 func withAlpha(m *image.RGBA, alpha func(at int) byte) *image.NRGBA {
 	out := image.NewNRGBA(m.Rect)
 	for i := range m.Rect.Dx() * m.Rect.Dy() {
@@ -127,8 +127,8 @@ func withAlpha(m *image.RGBA, alpha func(at int) byte) *image.NRGBA {
 	return out
 }
 
-// checkAlpha: alpha is what the definition says, and colours are what it says of them,
-// each counted by its alpha, but where next to no alpha is left.
+// checkAlpha checks that alpha equals the definition, and that colours equal it weighted by
+// alpha, except where almost no alpha is left.
 func checkAlpha(t *testing.T, name string, img *image.NRGBA, to image.Point, filter string) {
 	t.Helper()
 	v, ok := mapper.Resample(img, to.X, to.Y, filter)
@@ -153,7 +153,7 @@ func checkAlpha(t *testing.T, name string, img *image.NRGBA, to image.Point, fil
 	}
 }
 
-// TestResampledGreyWithAlpha is scaled as the colour that it is.
+// TestResampledGreyWithAlpha checks that it is scaled as colour.
 func TestResampledGreyWithAlpha(t *testing.T) {
 	grey := array.NewGrayAlpha(image.Rect(3, 4, 40, 33))
 	nrgba := image.NewNRGBA(grey.Rect)
@@ -172,7 +172,7 @@ func TestResampledGreyWithAlpha(t *testing.T) {
 	samePixels(t, "grey with alpha", want, got, func(x, y int) (int, int) { return x, y })
 }
 
-// TestResampledPartOfAnImage is as if the rest were not there.
+// TestResampledPartOfAnImage checks that pixels outside of the part do not count.
 func TestResampledPartOfAnImage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, img := range []image.Image{image.NewGray(image.Rect(0, 0, 50, 40)), image.NewRGBA(image.Rect(0, 0, 50, 40)), image.NewNRGBA(image.Rect(0, 0, 50, 40))} {
@@ -197,7 +197,8 @@ func TestResampledPartOfAnImage(t *testing.T) {
 	}
 }
 
-// TestResampledLeavesOthers: what has more than 8 bits, or inks, is scaled otherwise.
+// TestResampledLeavesOthers checks that images with more than 8 bits, or with inks, use
+// another path.
 func TestResampledLeavesOthers(t *testing.T) {
 	r := image.Rect(0, 0, 4, 4)
 	for _, img := range []image.Image{image.NewNRGBA64(r), image.NewRGBA64(r), image.NewGray16(r), array.NewGrayAlpha16(r), image.NewCMYK(r)} {
@@ -207,7 +208,7 @@ func TestResampledLeavesOthers(t *testing.T) {
 	}
 }
 
-// BenchmarkResize makes a photograph small.
+// BenchmarkResize reduces a photograph.
 func BenchmarkResize(b *testing.B) {
 	r := image.Rect(0, 0, 1472, 1104)
 	for name, img := range map[string]image.Image{"colour": image.NewRGBA(r), "grey": image.NewGray(r), "alpha": image.NewNRGBA(r)} {
@@ -234,9 +235,8 @@ func fill(pix []byte) {
 	}
 }
 
-// TestReducedResize: an image that is read at a part of its size becomes one of the same
-// size, which differs by little, whoever has read the whole before; and what is no JPEG
-// is read whole.
+// TestReducedResize checks that a JPEG decoded at a reduced size gives an image of the same
+// size and nearly the same pixels, also after a full read. Other formats are read in full.
 func TestReducedResize(t *testing.T) {
 	for _, size := range []image.Point{{1203, 801}, {640, 480}, {333, 1000}, {60, 50}, {130, 97}} {
 		img := image.NewRGBA(image.Rectangle{Max: size})

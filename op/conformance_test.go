@@ -24,8 +24,8 @@ func down(high, low, step int) []int {
 
 func again(times int, s []int) []int { return slices.Repeat(s, times) }
 
-// TestOrdersConform holds the operators that change the order to what Pipewine
-// does. Where it was wrong the name of the case says so.
+// TestOrdersConform compares the operators that change the order with Pipewine. The names
+// of cases say where Pipewine was wrong.
 func TestOrdersConform(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -110,8 +110,8 @@ func TestOrdersConform(t *testing.T) {
 	}
 }
 
-// TestPadOfASlice: the sample at -1 is the last one that is passed on, not one
-// of the dataset below.
+// TestPadOfASlice checks that the sample at -1 is the last one of the slice, not of the
+// dataset below.
 func TestPadOfASlice(t *testing.T) {
 	sliced := apply(t, "slice", op.Slice{Start: ptr(2), Stop: ptr(5)}, numbers(10)).Parts[0]
 	if got, want := contents(t, apply(t, "pad", op.Pad{Length: 5}, sliced).Parts[0]), []int{2, 3, 4, 4, 4}; !slices.Equal(got, want) {
@@ -122,8 +122,8 @@ func TestPadOfASlice(t *testing.T) {
 	}
 }
 
-// TestPartsConform holds the operators that split a dataset to what Pipewine
-// does. Where it was wrong the name of the case says so.
+// TestPartsConform compares the operators that split a dataset with Pipewine. The names of
+// cases say where Pipewine was wrong.
 func TestPartsConform(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -171,8 +171,8 @@ func TestPartsConform(t *testing.T) {
 	}
 }
 
-// TestRefusedOfADataset: what is wrong for the dataset at hand, and was passed
-// over in part.
+// TestRefusedOfADataset checks parameters that are wrong for the given dataset. Some were
+// silently accepted.
 func TestRefusedOfADataset(t *testing.T) {
 	for _, c := range []struct {
 		op     string
@@ -213,7 +213,7 @@ func TestRefusedOfADataset(t *testing.T) {
 	}
 }
 
-// refusal is the error of an operator that is applied.
+// refusal returns the error of applying an operator.
 func refusal(t *testing.T, name string, params any, in ...component.Samples) error {
 	t.Helper()
 	c, err := component.Find(component.Op, name)
@@ -224,13 +224,13 @@ func refusal(t *testing.T, name string, params any, in ...component.Samples) err
 	return err
 }
 
-// colors has the letters of each color in the data that Pipewine is tested with.
+// colors has the letters of each color in the test data of Pipewine.
 var colors = map[string]string{
 	"black": "h", "blue": "blo", "brown": "ktuz", "cyan": "dq", "green": "crvw", "grey": "fpx",
 	"orange": "e", "pink": "n", "purple": "g", "red": "ams", "yellow": "ijy",
 }
 
-// alphabet is a dataset of 26 letters, each with a color, and a shared item.
+// alphabet returns a dataset of 26 letters, each with a color, and a shared item.
 func alphabet() component.Samples {
 	return dataset.Func(26, func(_ context.Context, i int) (dataset.Sample, error) {
 		letter := string(rune('a' + i))
@@ -247,7 +247,7 @@ func alphabet() component.Samples {
 	})
 }
 
-// spelled is the letters of a dataset, and a blank for a sample without one.
+// spelled returns the letters of a dataset, and a blank for a sample without one.
 func spelled(t *testing.T, ds component.Samples) string {
 	t.Helper()
 	var b strings.Builder
@@ -289,7 +289,7 @@ func TestLettersAreFiltered(t *testing.T) {
 	}
 }
 
-// TestFilterKeepsLength: of samples that do not pass the shared items are left.
+// TestFilterKeepsLength checks that samples that do not pass keep only their shared items.
 func TestFilterKeepsLength(t *testing.T) {
 	ds := apply(t, "filter", op.Filter{Where: `metadata.letter == "b"`, KeepLength: true}, alphabet()).Parts[0]
 	for i, want := range [][]string{{"vowels"}, {"metadata", "vowels"}} {
@@ -300,8 +300,8 @@ func TestFilterKeepsLength(t *testing.T) {
 	}
 }
 
-// TestFilterTakesOnlyTruth: anything that is not false passed, and was not
-// negated.
+// TestFilterTakesOnlyTruth checks that a condition must be a boolean: other values passed,
+// and were not negated.
 func TestFilterTakesOnlyTruth(t *testing.T) {
 	if err := refusal(t, "filter", op.Filter{Where: "metadata.letter"}, alphabet()); err == nil || !strings.Contains(err.Error(), "must be true or false") {
 		t.Errorf("the error is %v", err)
@@ -330,7 +330,7 @@ func TestLettersAreSorted(t *testing.T) {
 		{op.Sort{By: "[metadata.color, metadata.letter]"}, "hbloktuzdqcrvwfpxengamsijy"},
 		{op.Sort{By: "[metadata.color, metadata.letter]", Reverse: true}, "yjismagnexpfwvrcqdzutkolbh"},
 		{op.Sort{By: "metadata.color"}, "hbloktuzdqcrvwfpxengamsijy"},
-		// Letters of one color were the wrong way round.
+		// Letters of one color were in the wrong order.
 		{op.Sort{By: "metadata.color", Reverse: true}, "ijyamsgnefpxcrvwdqktuzbloh"},
 	} {
 		if got := spelled(t, apply(t, "sort", c.sort, alphabet()).Parts[0]); got != c.want {
@@ -339,7 +339,7 @@ func TestLettersAreSorted(t *testing.T) {
 	}
 }
 
-// TestExampleLetters goes through the dataset that comes with the examples.
+// TestExampleLetters reads the dataset of the examples.
 func TestExampleLetters(t *testing.T) {
 	ds, err := underfolder.Open("../examples/letters/data", nil, nil)
 	if err != nil {
@@ -376,7 +376,7 @@ func TestCatConforms(t *testing.T) {
 		if len(want) == 0 {
 			continue
 		}
-		// The last of several datasets was asked for a sample it does not have.
+		// A negative index read the last dataset at a position that it does not have.
 		last := apply(t, "index", op.Index{Indices: []int{-1}}, joined).Parts[0]
 		if got := contents(t, last); !slices.Equal(got, want[len(want)-1:]) {
 			t.Errorf("the last of %v joined is %v, want %v", lengths, got, want[len(want)-1:])
@@ -384,7 +384,7 @@ func TestCatConforms(t *testing.T) {
 	}
 }
 
-// TestCatUndoesParts: the outputs of one node joined are what it was given.
+// TestCatUndoesParts checks that the outputs of one node, joined, are its input.
 func TestCatUndoesParts(t *testing.T) {
 	for name, params := range map[string]any{"batch": op.Batch{Size: 4}, "chunk": op.Chunk{N: 3}, "split": op.Split{Sizes: []any{0.3, nil}}} {
 		parts := apply(t, name, params, numbers(10)).Parts
@@ -460,8 +460,8 @@ func TestWeightedSample(t *testing.T) {
 	}
 }
 
-// TestShardsShareEverything: what the ranks read together is everything once,
-// nothing of the rest, or the first samples twice.
+// TestShardsShareEverything checks that the ranks together read each sample once. The rest
+// is dropped, or the first samples are read twice.
 func TestShardsShareEverything(t *testing.T) {
 	for rest, want := range map[string][]int{
 		"": span(0, 11), "keep": span(0, 11), "drop": span(0, 9), "repeat": {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10},

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// written are samples whose item v is what the texts of JSON say.
+// written returns samples whose item v has the values of JSON strings.
 func written(texts ...string) component.Samples {
 	samples := make([]dataset.Sample, len(texts))
 	for i, text := range texts {
@@ -23,7 +23,8 @@ func written(texts ...string) component.Samples {
 	return dataset.List(samples...)
 }
 
-// TestSortIsExact: numbers of any size are in the order that < of expressions has.
+// TestSortIsExact checks that numbers of any size are sorted as < of expressions compares
+// them.
 func TestSortIsExact(t *testing.T) {
 	inOrder := []string{
 		"-1e30", "-1000000000000000000000000000000", "-9223372036854775809", "-9223372036854775808", "-1", "-0.0", "0", "0.5", "1",
@@ -38,7 +39,7 @@ func TestSortIsExact(t *testing.T) {
 	for i, at := range order {
 		got[i] = shuffled[at]
 	}
-	for i, pair := range [][2]string{{"-0.0", "0"}, {"99999999999999991611392", "1e23"}} { // which are equal, so stay
+	for i, pair := range [][2]string{{"-0.0", "0"}, {"99999999999999991611392", "1e23"}} { // equal, so they keep their order
 		at := slices.Index(got, pair[1])
 		if at < 0 || at+1 >= len(got) || got[at+1] != pair[0] {
 			t.Fatalf("pair %d: %q", i, got)
@@ -50,7 +51,8 @@ func TestSortIsExact(t *testing.T) {
 	}
 }
 
-// TestGroupsAreOfEqualValues: equal numbers are a group, however they are written, and others are not.
+// TestGroupsAreOfEqualValues checks that equal numbers form one group however they are
+// written, and that other numbers do not.
 func TestGroupsAreOfEqualValues(t *testing.T) {
 	d := apply(t, "group-by", op.GroupBy{By: "v"}, written("1", "1.0", "0", "-0.0", "9007199254740993", "9007199254740992.0", "9007199254740992", "1e23", "99999999999999991611392", "100000000000000000000000"))
 	got := []string{}

@@ -9,8 +9,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// Operators make datasets of datasets. Those that only change the order read
-// nothing.
+// Operators make datasets of datasets. Those that only change the order read nothing.
 func Example() {
 	numbers := dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", i)}), nil

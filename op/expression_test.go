@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// named is a dataset of n samples with an item of a name, a number from 0, beside
-// the numbers of the samples.
+// named returns a dataset of n samples with an item of the given name that counts from 0,
+// and the numbers of the samples.
 func named(name string, n int) component.Samples {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(

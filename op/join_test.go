@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// texts is a dataset of n samples with the given items, each a text that names
-// the dataset, and a shared one.
+// texts returns a dataset of n samples with the given items, each a string that names the
+// dataset, and a shared one.
 func texts(n int, name string, keys ...string) component.Samples {
 	return dataset.Func(n, func(context.Context, int) (dataset.Sample, error) {
 		s := dataset.NewSample(dataset.Field{Key: "classes", Item: dataset.NewItem("txt", name), Shared: true})
@@ -23,7 +23,7 @@ func texts(n int, name string, keys ...string) component.Samples {
 	})
 }
 
-// described is the items of a sample, as key=text.
+// described returns the items of a sample as key=value.
 func described(t *testing.T, s dataset.Sample) string {
 	t.Helper()
 	var all []string
@@ -69,14 +69,15 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// withoutShared is ds without its shared item.
+// withoutShared returns ds without its shared item.
 func withoutShared(ds component.Samples) component.Samples {
 	return dataset.Map(ds, dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 		return s.Without("classes"), nil
 	}), dataset.MapOptions{})
 }
 
-// TestZipRefusesItemsOfTheSameName: the last one won without a word.
+// TestZipRefusesItemsOfTheSameName checks that a name in two datasets is an error: the last
+// one replaced the others silently.
 func TestZipRefusesItemsOfTheSameName(t *testing.T) {
 	for _, zip := range []op.Zip{{}, {Clash: "error"}, {Keys: []string{"x_*", "x_*"}}} {
 		ds := apply(t, "zip", zip, texts(1, "left", "image"), texts(1, "right", "image")).Parts[0]

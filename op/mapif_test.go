@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// runs counts how often the mapper test-double ran.
+// runs counts the runs of the mapper test-double.
 var runs atomic.Int64
 
 func init() {
@@ -53,7 +53,7 @@ func doubling(t *testing.T) component.Step {
 	return component.Step{Component: c, Params: double{}}
 }
 
-// changed lists the positions of the samples that a mapper made something of.
+// changed lists the positions of the samples that a mapper changed.
 func changed(t *testing.T, ds component.Samples) []int {
 	t.Helper()
 	var got []int
@@ -114,7 +114,7 @@ func TestMapIfByChance(t *testing.T) {
 	if !slices.Equal(got, draw(0.3, 1, 0)) || slices.Equal(got, draw(0.3, 2, 0)) || slices.Equal(got, draw(0.3, 1, 1)) {
 		t.Error("what is changed is not a function of seed and epoch")
 	}
-	// With a greater share, more are changed: the same ones and others.
+	// A greater share changes the same samples and others.
 	more := draw(0.6, 1, 0)
 	for _, i := range got {
 		if !slices.Contains(more, i) {
@@ -123,8 +123,8 @@ func TestMapIfByChance(t *testing.T) {
 	}
 }
 
-// TestMapIfIsLazy: nothing runs before it is asked for, and each sample is read
-// once for the condition and the mapper.
+// TestMapIfIsLazy checks that nothing runs before it is requested, and that each sample is
+// read once for the condition and the mapper.
 func TestMapIfIsLazy(t *testing.T) {
 	var reads atomic.Int64
 	in := dataset.Func(4, func(ctx context.Context, i int) (dataset.Sample, error) {
@@ -150,8 +150,7 @@ func TestMapIfNamesTheSample(t *testing.T) {
 	}
 }
 
-// numbersFlow is a flow over ten samples of documents {n: i} in a folder, with
-// the given nodes.
+// numbersFlow returns a flow with the given nodes over a directory of ten documents {n: i}.
 func numbersFlow(t *testing.T, nodes string) *flow.Flow {
 	t.Helper()
 	dir := t.TempDir()
@@ -170,8 +169,8 @@ func numbersFlow(t *testing.T, nodes string) *flow.Flow {
 	return f
 }
 
-// TestMapIfKeeps: results of the mapper are kept across runs as those of a node
-// that is a mapper are, and only they.
+// TestMapIfKeeps checks that results of the mapper, and only they, are cached across runs
+// as for a mapper node.
 func TestMapIfKeeps(t *testing.T) {
 	for _, option := range []string{"keep: true", "checkpoint: true"} {
 		f := numbersFlow(t, `
@@ -210,7 +209,7 @@ func TestMapIfKeeps(t *testing.T) {
 	}
 }
 
-// TestCacheOfMapIf: a cache around it has each sample made once.
+// TestCacheOfMapIf checks that a cache around a map_if computes each sample once.
 func TestCacheOfMapIf(t *testing.T) {
 	f := numbersFlow(t, `
   some: {op: map-if, from: in, with: {step: {map: test-double}, where: meta.n < 3}, cache: {policy: memo}}
@@ -226,8 +225,7 @@ func TestCacheOfMapIf(t *testing.T) {
 	}
 }
 
-// TestPartsAreJoinedInAFlow: a node with several outputs is taken whole by one
-// that joins.
+// TestPartsAreJoinedInAFlow checks that a joining node reads all outputs of a node.
 func TestPartsAreJoinedInAFlow(t *testing.T) {
 	f := numbersFlow(t, `
   parts: {op: split, from: in, with: {sizes: {a: 0.3, b: null}}}
@@ -253,8 +251,8 @@ func TestPartsAreJoinedInAFlow(t *testing.T) {
 	}
 }
 
-// TestFullPassesAreKept: what an expression is for each sample is not worked out
-// again by the next run.
+// TestFullPassesAreKept checks that the next run does not evaluate an expression over all
+// samples again.
 func TestFullPassesAreKept(t *testing.T) {
 	f := numbersFlow(t, `
   drawn: {op: weighted-sample, from: in, with: {n: 20, weight: 'meta.n == 3 ? 1.5 : 0'}}

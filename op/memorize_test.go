@@ -16,8 +16,8 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// vectors is a dataset of n samples with an array of 1000 bytes, computed each
-// time it is asked for and counted.
+// vectors returns a dataset of n samples with an array of 1000 bytes. It counts how often
+// they are computed.
 func vectors(t *testing.T, n int, computed *atomic.Int64) component.Samples {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
@@ -85,7 +85,7 @@ func TestMemorizeIsBounded(t *testing.T) {
 	}
 }
 
-// TestMemorizeIsDry: a dry run computes nothing, and knows what would come.
+// TestMemorizeIsDry checks that a dry run computes nothing and predicts the run.
 func TestMemorizeIsDry(t *testing.T) {
 	var computed atomic.Int64
 	c, err := component.Find(component.Op, "memorize")

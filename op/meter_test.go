@@ -35,8 +35,8 @@ func where(t *testing.T, formula string) (bool, error) {
 	return out.Len() == 1, nil
 }
 
-// TestEvaluationsAreBounded: what an expression makes or goes through is bounded, and
-// the error says so and where.
+// TestEvaluationsAreBounded checks that the size and steps of an evaluation are bounded,
+// and that the error says where.
 func TestEvaluationsAreBounded(t *testing.T) {
 	const doubled = `reduce(1..60, [#acc, #acc], [n])`
 	for _, formula := range []string{
@@ -71,7 +71,8 @@ func TestEvaluationsAreBounded(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersDoNotWrap: what is beyond 64 bits is an error that says where.
+// TestWholeNumbersDoNotWrap checks that an integer beyond 64 bits is an error that says
+// where.
 func TestWholeNumbersDoNotWrap(t *testing.T) {
 	const most, least = "9223372036854775807", "(-9223372036854775807 - 1)"
 	for _, sum := range []string{
@@ -89,8 +90,8 @@ func TestWholeNumbersDoNotWrap(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotThere: an item or a path that is not there is an error with the nearest
-// name, unless the expression says that it may be missing.
+// TestWhatIsNotThere checks that a missing item or path is an error with the nearest name,
+// unless the expression allows it.
 func TestWhatIsNotThere(t *testing.T) {
 	for formula, want := range map[string]string{
 		`metadata.leter == "a"`:                       `metadata has no "leter"; did you mean "letter"?`,
@@ -120,8 +121,8 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestMissingItemsAreKnown: a pass over samples of which some lack an item is named
-// by those that have it.
+// TestMissingItemsAreKnown checks that the key of a pass depends on which samples lack an
+// item.
 func TestMissingItemsAreKnown(t *testing.T) {
 	in := dataset.Func(4, func(_ context.Context, i int) (dataset.Sample, error) {
 		meta := dataset.Field{Key: "meta", Item: dataset.NewItem("json", map[string]any{"n": int64(i)})}

@@ -14,14 +14,14 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// A step of a pipeline, with what it makes of a list of numbers.
+// A step is an operator and its effect on a list of numbers.
 type step struct {
 	name   string
 	params any
 	model  func(in []int) []int
 }
 
-// python is x[start:stop:step], written out from its definition.
+// python computes x[start:stop:step] from its definition.
 func python(in []int, start, stop, by *int) []int {
 	n, step := len(in), 1
 	if by != nil {
@@ -50,7 +50,7 @@ func python(in []int, start, stop, by *int) []int {
 	return out
 }
 
-// wrapped is in[i] with negative positions from the end.
+// wrapped returns in[i]; negative positions count from the end.
 func wrapped(in []int, i int) int { return in[(i+len(in))%len(in)] }
 
 // drawStep draws an operator that can be applied to n samples.
@@ -133,7 +133,7 @@ func repeatModel(in []int, times float64) []int {
 	return out
 }
 
-// inPlaceModel has each element as often as repeatModel has.
+// inPlaceModel repeats each element as often as repeatModel does.
 func inPlaceModel(in []int, times float64) []int {
 	positions := make([]int, len(in))
 	for i := range positions {
@@ -180,8 +180,8 @@ func shardModel(in []int, p op.Shard) []int {
 	return out
 }
 
-// TestPipelinesAgreeWithLists applies operators one after another to a dataset
-// and to a plain list, joining what several datasets have become now and then.
+// TestPipelinesAgreeWithLists applies the same operators to a dataset and to a plain list.
+// It joins several datasets now and then.
 func TestPipelinesAgreeWithLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		got, want := pipeline(t)
@@ -220,7 +220,8 @@ func turnsModel(lists [][]int) []int {
 	return out
 }
 
-// pipeline is a dataset with some operators applied, and the same of a list.
+// pipeline applies some operators to a dataset, and returns it with the list of its
+// numbers.
 func pipeline(t *rapid.T) (component.Samples, []int) {
 	n := rapid.IntRange(0, 9).Draw(t, "samples")
 	ds, list := numbers(n), span(0, n)

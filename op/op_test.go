@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/op"
 )
 
-// numbers is a dataset of documents {n: i, letter: a, b, ...}.
+// numbers returns a dataset of documents {n: i, letter: a, b, ...}.
 func numbers(n int) component.Samples {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		doc := map[string]any{"n": int64(i), "letter": string(rune('a' + i%26)), "half": float64(i) / 2}
@@ -40,7 +40,7 @@ func contents(t *testing.T, ds component.Samples) []int {
 	return got
 }
 
-// apply applies the operator of a name.
+// apply applies the named operator.
 func apply(t *testing.T, name string, params any, in ...component.Samples) component.Data {
 	t.Helper()
 	c, err := component.Find(component.Op, name)

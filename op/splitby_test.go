@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// valued is a dataset of samples with a value and their numbers.
+// valued returns a dataset of samples with a value and their numbers.
 func valued(values ...int) component.Samples {
 	return dataset.Func(len(values), func(_ context.Context, i int) (dataset.Sample, error) {
 		doc := map[string]any{"n": int64(i), "v": int64(values[i])}
@@ -40,7 +40,8 @@ func split(t *testing.T, s op.Split, in component.Samples) [][]int {
 	return parts
 }
 
-// TestSplitStratified: each part has its share of each value, in the order there is.
+// TestSplitStratified checks that each part has its share of each value, in the original
+// order.
 func TestSplitStratified(t *testing.T) {
 	for _, c := range []struct {
 		split  op.Split
@@ -51,7 +52,7 @@ func TestSplitStratified(t *testing.T) {
 		{op.Split{Sizes: []any{0.5, 0.5}}, []int{0, 0, 0, 0, 1, 1}, "[[0 1 4] [2 3 5]]"},
 		{op.Split{Sizes: []any{int64(4), int64(2)}}, []int{0, 0, 0, 1, 1, 1}, "[[0 1 3 4] [2 5]]"},
 		{op.Split{Sizes: []any{int64(2), int64(1)}, Rest: "drop"}, []int{0, 0, 0, 1, 1, 1}, "[[0 3] [1]]"},
-		{op.Split{Sizes: []any{0.75, nil}}, []int{5, 6, 7, 8}, "[[0 1 3] [2]]"}, // each value once: the shares are right together
+		{op.Split{Sizes: []any{0.75, nil}}, []int{5, 6, 7, 8}, "[[0 1 3] [2]]"}, // each value occurs once: only all shares together are right
 		{op.Split{Sizes: []any{nil}}, nil, "[[]]"},
 	} {
 		c.split.Stratify = "meta.v"
@@ -61,9 +62,9 @@ func TestSplitStratified(t *testing.T) {
 	}
 }
 
-// TestSplitStratifiedIsRight: whatever the values are, parts are as large as without
-// them, no sample is lost, order stays, and of two parts each has of each value its share
-// to less than one sample.
+// TestSplitStratifiedIsRight checks random values: parts have the same sizes as without
+// them, no sample is lost, and the order stays. Each of two parts has its share of each
+// value to less than one sample.
 func TestSplitStratifiedIsRight(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 60).Draw(r, "values")
@@ -114,8 +115,8 @@ func TestSplitStratifiedIsRight(t *testing.T) {
 	})
 }
 
-// TestSplitByHashIsStable: a sample's part is the function of its value and the seed that
-// is documented, and stays when others come, go or change places.
+// TestSplitByHashIsStable checks that a sample's part is the documented function of its
+// value and the seed. Other samples do not change it.
 func TestSplitByHashIsStable(t *testing.T) {
 	documented := func(seed, v int) float64 {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d:%d", seed, v))
@@ -177,7 +178,7 @@ func TestSplitByHashIsStable(t *testing.T) {
 	}
 }
 
-// TestSplitMayDropTheRest: only if that is said.
+// TestSplitMayDropTheRest checks that a split drops the rest only if asked to.
 func TestSplitMayDropTheRest(t *testing.T) {
 	for _, sizes := range []any{[]any{int64(2), int64(1)}, []any{0.4, 0.2}} {
 		if got := fmt.Sprint(split(t, op.Split{Sizes: sizes, Rest: "drop"}, numbers(5))); got != "[[0 1] [2]]" {
@@ -219,7 +220,7 @@ func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-// TestSplitLooksAtSamplesOnce: what values came out as is kept.
+// TestSplitLooksAtSamplesOnce checks that the evaluated values are cached.
 func TestSplitLooksAtSamplesOnce(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

@@ -28,8 +28,8 @@ func boxes(t *testing.T, name string, list []any, rows ...float32) dataset.Sampl
 	)
 }
 
-// TestUnbatch: each element is a sample, in order, with the other items; samples without
-// elements are gone, and how many there are is kept.
+// TestUnbatch checks that each element becomes a sample with the other items, in order.
+// Samples without elements disappear, and the counts are cached.
 func TestUnbatch(t *testing.T) {
 	in := dataset.List(
 		boxes(t, "two", []any{"a", map[string]any{"b": int64(1)}}, 1, 2, 3, 4),

@@ -11,7 +11,8 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// Elements that are made at once come in order, and no more are under way than are said.
+// TestMapParallelIsBoundedAndInOrder checks that elements computed concurrently arrive in
+// order, and that no more are in flight than allowed.
 func TestMapParallelIsBoundedAndInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, read atomic.Int64
@@ -58,7 +59,7 @@ func TestMapParallelIsBoundedAndInOrder(t *testing.T) {
 	})
 }
 
-// What is read ahead is bounded by its number and by its bytes.
+// TestPrefetchIsBounded checks that a prefetch is bounded in elements and in bytes.
 func TestPrefetchIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		ahead stream.Ahead
@@ -92,7 +93,8 @@ func TestPrefetchIsBounded(t *testing.T) {
 	}
 }
 
-// A limit reads no more than it hands out, and a batch no more than it has.
+// TestNothingIsReadInVain checks that a limit reads no more than it returns, and a batch no
+// more than it holds.
 func TestNothingIsReadInVain(t *testing.T) {
 	read := 0
 	counted := mapped(stream.Of(rangeOf(100)...), func(n int) int { read++; return n })
@@ -109,7 +111,8 @@ func TestNothingIsReadInVain(t *testing.T) {
 	}
 }
 
-// A state goes on whatever the number of workers is, also without any.
+// TestStatesAreOfAnyNumberOfWorkers checks that a state can be resumed with any number of
+// workers, also with none.
 func TestStatesAreOfAnyNumberOfWorkers(t *testing.T) {
 	s := stream.From(replaying(60))
 	streams := []stream.Stream[int]{stream.Map(s, double), stream.MapParallel(s, pool.New(1), double), stream.MapParallel(s, pool.New(5), double)}

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// endless counts from 0 on.
+// endless counts from 0.
 type endless struct{ n int }
 
 func (e *endless) Next(context.Context) (int, error) { e.n++; return e.n, nil }
@@ -19,7 +19,7 @@ func counter() stream.Stream[int] {
 	return stream.From(stream.Source[int]{Name: "counter", Kind: stream.Seeks, Open: func(_ context.Context, from int64) (stream.Feed[int], error) { return &endless{int(from)}, nil }})
 }
 
-// Each is the time for an element that comes out, its state with it.
+// BenchmarkElement measures the time per returned element, including its state.
 func BenchmarkElement(b *testing.B) {
 	ten := counter()
 	for range 10 {
@@ -53,7 +53,8 @@ func BenchmarkElement(b *testing.B) {
 	}
 }
 
-// The time from a state in the middle of a shuffle to the next element.
+// BenchmarkResumeShuffle measures the time from a state in the middle of a shuffle to the
+// next element.
 func BenchmarkResumeShuffle(b *testing.B) {
 	s := stream.Shuffle(counter(), 1000, 1)
 	r, err := s.Open(b.Context(), stream.State{})

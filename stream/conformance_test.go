@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// shown is a stream's elements as text, with its error behind them.
+// shown returns the elements of a stream as a string, followed by its error.
 func shown[T any](s stream.Stream[T]) string {
 	var all []string
 	for v, err := range s.All(context.Background()) {
@@ -41,14 +41,14 @@ type pair struct {
 	value int
 }
 
-// TestConformance: what the pipes of torchdata are documented to do, and where these
-// operators differ from them on purpose, with the reason.
+// TestConformance checks the documented behaviour of torchdata's pipes. It gives the reason
+// where these operators differ on purpose.
 func TestConformance(t *testing.T) {
 	numbers := stream.Of(0, 1, 2, 3, 4, 5, 6)
 	words := stream.Of("a1", "b1", "a2", "c1", "a3", "b2")
 	for _, c := range []struct {
 		pipe string
-		note string // where it differs
+		note string // the difference
 		got  string
 		want string
 	}{
@@ -116,8 +116,8 @@ func joinOf(j stream.Joining, keys ...string) stream.Stream[stream.Pair[pair, pa
 	return stream.Join(stream.Of(left...), stream.Of(pair{"b", 10}, pair{"a", 11}, pair{"c", 12}), j, key, key)
 }
 
-// Of whatever keys come, the group that leaves a full buffer is the largest, and of several
-// the oldest: as a look at all of them says.
+// TestTheLargestGroupLeaves checks against a full search that the group that leaves a full
+// buffer is the largest, or the oldest of these.
 func TestTheLargestGroupLeaves(t *testing.T) {
 	chance := testrand.Chance(t)
 	for range testrand.Rounds(20, 500) {
@@ -156,8 +156,8 @@ func TestTheLargestGroupLeaves(t *testing.T) {
 	}
 }
 
-// Shuffler and SampleMultiplexer draw: what is there is all of it, another order for
-// another seed and the same for the same.
+// TestConformanceOfChance checks that Shuffler and SampleMultiplexer return all elements:
+// in the same order for the same seed, in another order for another seed.
 func TestConformanceOfChance(t *testing.T) {
 	all := rangeOf(100)
 	shuffled := func(seed uint64) []int {
@@ -196,7 +196,7 @@ func TestConformanceOfChance(t *testing.T) {
 	}
 }
 
-// The errors of operators can be told apart.
+// TestErrorsAreKnown checks that callers can distinguish the errors of operators.
 func TestErrorsAreKnown(t *testing.T) {
 	for want, s := range map[error]stream.Stream[string]{
 		stream.ErrSmallGroup: stream.Map(stream.Group(stream.Of("a"), stream.Grouping{AtLeast: 2}, letter), func(context.Context, stream.Grouped[string, string]) (string, error) { return "", nil }),

@@ -19,7 +19,7 @@ import (
 
 var errBad = errors.New("bad")
 
-// failing is numbers of which one cannot be read.
+// failing returns numbers, of which one cannot be read.
 func failing(at int) stream.Stream[int] {
 	return stream.Map(stream.Of(rangeOf(40)...), func(_ context.Context, n int) (int, error) {
 		if n == at {
@@ -29,8 +29,8 @@ func failing(at int) stream.Stream[int] {
 	})
 }
 
-// An error of the input comes out of every operator as what it is, and where it was. It is
-// the last that a reader has, and the state before it goes on to the same error.
+// TestErrorsComeThrough checks that every operator returns an error of its input unchanged,
+// with its position. It ends the reader, and the state before it leads to the same error.
 func TestErrorsComeThrough(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestErrorsComeThrough(t *testing.T) {
 	}
 }
 
-// blocked has three numbers, and then nothing until its context ends.
+// blocked returns three numbers, and then waits until its context ends.
 func blocked() stream.Stream[int] {
 	return stream.From(stream.Source[int]{Name: "blocked", Open: func(context.Context, int64) (stream.Feed[int], error) { return &blockedFeed{}, nil }})
 }
@@ -92,8 +92,8 @@ func (b *blockedFeed) Next(ctx context.Context) (int, error) {
 
 func (b *blockedFeed) Close() error { return nil }
 
-// Whatever waits for its input ends with the context of the call, with that of the reader,
-// and when it is closed. (A bubble in which all wait fails; goroutines that are left do, too.)
+// TestEndsWhileItWaits checks that a wait for input ends with the context of the call, that
+// of the reader, and Close. The bubble fails if goroutines are blocked or left over.
 func TestEndsWhileItWaits(t *testing.T) {
 	for _, k := range kinds() {
 		for name, end := range map[string]func(cancel, cancelCall context.CancelFunc, r *stream.Reader[int]){
@@ -140,7 +140,8 @@ func TestEndsWhileItWaits(t *testing.T) {
 	}
 }
 
-// What a function wrongly takes for the end is an error, and so is a panic in a goroutine.
+// TestFunctionsThatFail checks that a function's own end-of-stream value is an error, and
+// so is a panic in a goroutine.
 func TestFunctionsThatFail(t *testing.T) {
 	eof := stream.Map(stream.Of(1, 2), func(context.Context, int) (int, error) { return 0, io.EOF })
 	panics := stream.MapParallel(stream.Of(1, 2), pool.New(2), func(_ context.Context, n int) (int, error) { panic("no") })
@@ -155,8 +156,8 @@ func TestFunctionsThatFail(t *testing.T) {
 	}
 }
 
-// A reader of which a function has panicked is not read any further, as elements may be
-// missing; its state is right.
+// TestAPanicEndsAReader checks that after a panic in a function, a reader returns no more
+// elements, because some may be missing. Its state is right.
 func TestAPanicEndsAReader(t *testing.T) {
 	bad := true
 	s := stream.Batch(mapped(stream.Of(rangeOf(9)...), func(n int) int {
@@ -195,7 +196,8 @@ func TestAPanicEndsAReader(t *testing.T) {
 	}
 }
 
-// Parameters that make no sense are the error of Open, also of a stream within others.
+// TestRefusedParameters checks that Open returns the error of invalid parameters, also for
+// a nested stream.
 func TestRefusedParameters(t *testing.T) {
 	s := stream.Of(1, 2, 3)
 	one := func(n int) int { return n }
@@ -228,7 +230,8 @@ func TestRefusedParameters(t *testing.T) {
 	}
 }
 
-// Each reader reads for itself, and nothing is read before it is asked for.
+// TestReadersOfOneStream checks that readers of one stream are independent and read nothing
+// before it is requested.
 func TestReadersOfOneStream(t *testing.T) {
 	read := 0
 	s := stream.Shuffle(stream.Prefetch(mapped(stream.Of(rangeOf(20)...), func(n int) int { read++; return n }), stream.Ahead{}, nil), 4, 1)
@@ -253,7 +256,8 @@ func TestReadersOfOneStream(t *testing.T) {
 	}
 }
 
-// A source that says that it seeks and cannot is not read from a wrong place.
+// TestASourceThatCannotSeek checks that a source that claims to seek and cannot is not read
+// from a wrong position.
 func TestASourceThatCannotSeek(t *testing.T) {
 	s := replaying(3)
 	s.Kind = stream.Seeks
@@ -262,8 +266,8 @@ func TestASourceThatCannotSeek(t *testing.T) {
 	}
 }
 
-// A function that panics, or ends its goroutine, where elements are read ahead is the error
-// of the element, and leaves nothing behind.
+// TestFunctionsThatDoNotReturn checks that a function that panics or ends its goroutine
+// during a prefetch fails that element, and leaks nothing.
 func TestFunctionsThatDoNotReturn(t *testing.T) {
 	for what, boom := range map[string]func(){"PANIC": func() { panic("PANIC") }, "Goexit": runtime.Goexit} {
 		at := func(n int) int {
@@ -296,7 +300,8 @@ func TestFunctionsThatDoNotReturn(t *testing.T) {
 	}
 }
 
-// A call ends with its context, also where a generator waits for its own.
+// TestCallsOfGeneratorsEnd checks that a call ends with its context while a generator waits
+// for its own.
 func TestCallsOfGeneratorsEnd(t *testing.T) {
 	waits := stream.FromSeq("waits", func(ctx context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
@@ -336,7 +341,8 @@ func TestCallsOfGeneratorsEnd(t *testing.T) {
 	r.Close()
 }
 
-// What a source passes over by itself is not asked for, and a state behind its end is wrong.
+// TestSkippersPassOver checks that elements that a source skips itself are not requested,
+// and that a state behind its end is an error.
 func TestSkippersPassOver(t *testing.T) {
 	returned := 0
 	r, err := stream.From(skipping(100, &returned)).Open(t.Context(), stream.State{})

@@ -9,8 +9,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// A reader is stopped in the middle of a shuffled stream; another one goes on from its
-// state.
+// A reader stops in the middle of a shuffled stream; another one continues from its state.
 func Example() {
 	ctx := context.Background()
 	words := stream.Of(strings.Fields("the law of the sea and of the land")...)

@@ -1,6 +1,6 @@
 package stream
 
-// Damaged is a state with another byte at some place of its positions.
+// Damaged returns a state with one changed byte in its positions.
 func Damaged(s State, at int, to byte) State {
 	if len(s.marks) == 0 || to == 0 {
 		return s

@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// However branches drift apart, the input is read once, each has all of it, and what waits
-// on disk goes.
+// TestBranchesDrift checks that the input is read once however far branches drift apart.
+// Each branch gets all of it, and its files on disk are deleted.
 func TestBranchesDrift(t *testing.T) {
 	const n = 3000
 	chance := testrand.Chance(t)
@@ -55,8 +55,9 @@ func TestBranchesDrift(t *testing.T) {
 	}
 }
 
-// Branches that were resumed keep their own positions, also when that of one gets longer
-// while another rests: of 120 elements each operator takes a byte of a state, and of 130 two.
+// TestPositionsOfResumedBranches checks that resumed branches keep their own positions,
+// also when the state of one grows while another rests. An operator takes one byte of a
+// state for 120 elements, and two for 130.
 func TestPositionsOfResumedBranches(t *testing.T) {
 	in := stream.From(replaying(300))
 	for range 8 {
@@ -73,7 +74,8 @@ func TestPositionsOfResumedBranches(t *testing.T) {
 	}
 }
 
-// Branches may be read by goroutines of their own, one of which leaves early.
+// TestBranchesAtOnce checks that goroutines may read branches of their own; one of them
+// leaves early.
 func TestBranchesAtOnce(t *testing.T) {
 	const n = 2000
 	branches := stream.Fork(stream.Of(rangeOf(n)...), 3, stream.Forking[int]{Elements: 20})
@@ -103,8 +105,8 @@ func TestBranchesAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// Branches are resumed together, each where it was, and the input is read from where the
-// last of them was.
+// TestBranchesAreResumed checks that branches are resumed together, each at its position.
+// The input is read from the position of the last one.
 func TestBranchesAreResumed(t *testing.T) {
 	read := 0
 	source := stream.FromDataset(dataset.Func(100, func(_ context.Context, i int) (int, error) { read++; return i, nil }), "")
@@ -150,7 +152,7 @@ func TestBranchesAreResumed(t *testing.T) {
 	}
 }
 
-// A branch that nobody reads any more holds up nothing.
+// TestABranchThatEnds checks that a branch without readers delays no other branch.
 func TestABranchThatEnds(t *testing.T) {
 	dir := t.TempDir()
 	branches := stream.Fork(stream.Of(rangeOf(5000)...), 2, stream.Forking[int]{Elements: 10, Dir: dir})
@@ -175,7 +177,7 @@ func TestABranchThatEnds(t *testing.T) {
 	}
 }
 
-// Samples that wait on disk are what they were.
+// TestBranchesOfSamples checks that samples that wait on disk are unchanged.
 func TestBranchesOfSamples(t *testing.T) {
 	samples := stream.Map(stream.Of(rangeOf(50)...), func(_ context.Context, n int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(n))}, dataset.Field{Key: "s", Item: dataset.NewBytes("bin", []byte{1}), Shared: true}), nil
@@ -198,8 +200,8 @@ func TestBranchesOfSamples(t *testing.T) {
 	}
 }
 
-// The input of branches is read once each time that they are opened together: in each pass,
-// and below other branches.
+// TestBranchesShareTheirInputEachTime checks that the input of branches is read once each
+// time that they are opened together: in each pass, and below other branches.
 func TestBranchesShareTheirInputEachTime(t *testing.T) {
 	read := 0
 	counted := mapped(stream.Of(rangeOf(50)...), func(n int) int { read++; return n })
@@ -224,7 +226,8 @@ func TestBranchesShareTheirInputEachTime(t *testing.T) {
 	}
 }
 
-// An element that is for no branch, and one that cannot be written, are errors.
+// TestBranchesThatFail checks that an element that belongs to no branch is an error, and so
+// is one that cannot be written.
 func TestBranchesThatFail(t *testing.T) {
 	b := stream.Route(stream.Of(0, 1, 2), 2, stream.Forking[int]{}, func(n int) int { return n })
 	if all, err := stream.Collect(t.Context(), b[1]); err == nil || len(all) != 1 {

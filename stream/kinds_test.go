@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// A kind is an operator with random parameters, of numbers and to numbers.
+// A kind is an operator with random parameters, from numbers to numbers.
 type kind struct {
 	name string
 	of   func(r *rand.Rand, s stream.Stream[int]) stream.Stream[int]
@@ -41,8 +41,8 @@ func grouped(s stream.Stream[stream.Grouped[int, int]]) stream.Stream[int] {
 
 func positive(n int) int { return max(n, -n) % 1000 }
 
-// joined are the numbers of a stream, by position, with those of another one that has them
-// in another order.
+// joined joins the numbers of a stream by position with those of another stream in another
+// order.
 func joined(r *rand.Rand, s stream.Stream[int]) stream.Stream[int] {
 	near := stream.Shuffle(stream.Enumerate(s, 0), 1+r.IntN(5), r.Uint64())
 	by := func(i stream.Indexed[int]) int { return i.Index }
@@ -162,13 +162,13 @@ func (f *numbers) Next(context.Context) (int, error) {
 
 func (f *numbers) Close() error { return nil }
 
-// seekable has positions that are no numbers of elements.
+// seekable has positions that are not counts of elements.
 type seekable struct{ numbers }
 
 func (f *seekable) Position() int64 { return int64(f.at) * 10 }
 
-// skipping is a source that passes over elements by three at most, and counts those that it
-// returned.
+// skipping is a source that skips at most three elements at a time, and counts those that
+// it returns.
 func skipping(n int, returned *int) stream.Source[int] {
 	return stream.Source[int]{Name: "numbers", Open: func(context.Context, int64) (stream.Feed[int], error) {
 		return &skipper{numbers{n: n}, returned}, nil

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sources are the same numbers, from sources of all kinds.
+// sources returns the same numbers from sources of all kinds.
 func sources(n int) map[string]stream.Stream[int] {
 	var list []int
 	all := &numbers{n: n}
@@ -45,7 +45,7 @@ func sources(n int) map[string]stream.Stream[int] {
 	}
 }
 
-// rest reads what is left from a state, and the states after each element.
+// rest reads the remaining elements from a state, and the state after each.
 func rest(t *testing.T, s stream.Stream[int], from stream.State) (all []int, states []stream.State) {
 	t.Helper()
 	r, err := s.Open(t.Context(), from)
@@ -69,8 +69,8 @@ func rest(t *testing.T, s stream.Stream[int], from stream.State) (all []int, sta
 	return all, states
 }
 
-// checkCuts holds a stream to the law: cut anywhere, it goes on as if it had not been, and
-// so do the states on the way.
+// checkCuts checks that a stream cut anywhere continues as if it were not cut, and that its
+// states do too.
 func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 	t.Helper()
 	all, states := rest(t, s, stream.State{})
@@ -89,7 +89,7 @@ func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 			t.Fatalf("cut behind %d of %d: it goes on with\n%v instead of\n%v", cut, len(all), left, all[cut:])
 		}
 	}
-	// A reader that was resumed has right states, too.
+	// The states of a resumed reader are right, too.
 	for _, cut := range []int{1, len(states) / 3, len(states) * 2 / 3} {
 		if cut >= len(states) {
 			continue
@@ -105,7 +105,7 @@ func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 	return len(all)
 }
 
-// Each operator by itself, over each kind of source.
+// TestCutAnywhere checks each operator separately, over each kind of source.
 func TestCutAnywhere(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// Operators of operators.
+// TestCutAnywhereOfMany checks operators of operators.
 func TestCutAnywhereOfMany(t *testing.T) {
 	chance, all := testrand.Chance(t), kinds()
 	for range testrand.Rounds(60, 1000) {
@@ -141,7 +141,8 @@ func TestCutAnywhereOfMany(t *testing.T) {
 	}
 }
 
-// A shuffle of many elements is resumed by reading a part of them.
+// TestShuffleIsResumedFromWhereItsOldestElementWas checks that resuming a shuffle of many
+// elements reads only part of them.
 func TestShuffleIsResumedFromWhereItsOldestElementWas(t *testing.T) {
 	const n, size = 20_000, 50
 	asked := 0
@@ -181,7 +182,8 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// A state of another stream is refused with what differs.
+// TestStatesOfOtherStreams checks that a state of another stream is refused with the
+// difference.
 func TestStatesOfOtherStreams(t *testing.T) {
 	s := func(size int, seed uint64) stream.Stream[[]int] {
 		return stream.Batch(stream.Shuffle(stream.Of(1, 2, 3, 4, 5), size, seed), 2, false)
@@ -211,7 +213,8 @@ func TestStatesOfOtherStreams(t *testing.T) {
 	}
 }
 
-// An input that is shorter than when the state was made is an error, and no silent end.
+// TestInputsThatAreShorterNow checks that an input that became shorter than its state is an
+// error, not a silent end.
 func TestInputsThatAreShorterNow(t *testing.T) {
 	long, short := stream.Shuffle(stream.From(replaying(30)), 5, 1), stream.Shuffle(stream.From(replaying(20)), 5, 1)
 	_, states := rest(t, long, stream.State{})
@@ -227,7 +230,8 @@ func TestInputsThatAreShorterNow(t *testing.T) {
 	}
 }
 
-// What was read of a live source cannot be read again, so only its beginning is a state.
+// TestLiveSources checks that only the beginning of a live source is a state, because it
+// cannot be read again.
 func TestLiveSources(t *testing.T) {
 	live := replaying(5)
 	live.Kind = stream.Live
@@ -244,7 +248,7 @@ func TestLiveSources(t *testing.T) {
 	}
 }
 
-// States stay small, whatever operators hold.
+// TestStatesAreSmall checks that states stay small, whatever operators hold.
 func TestStatesAreSmall(t *testing.T) {
 	s := stream.From(replaying(100_000))
 	s = stream.Unbatch(stream.Batch(stream.Prefetch(stream.Shuffle(stream.Filter(mapped(s, func(n int) int { return n + 1 }), func(context.Context, int) (bool, error) { return true, nil }), 10_000, 1), stream.Ahead{}, nil), 32, false))
@@ -266,7 +270,8 @@ func TestStatesAreSmall(t *testing.T) {
 	}
 }
 
-// FuzzState: no text but that of a state is one, and whatever it says, nothing panics.
+// FuzzState checks that only strings returned as states are accepted, and that no string
+// causes a panic.
 func FuzzState(f *testing.F) {
 	s := stream.Batch(stream.Shuffle(stream.Of(rangeOf(50)...), 5, 1), 2, false)
 	r, err := s.Open(f.Context(), stream.State{})

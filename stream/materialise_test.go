@@ -23,7 +23,7 @@ func open(t *testing.T, dir string) *larder.Larder {
 	return l
 }
 
-// counting has n numbers, counts what is read, and fails at one of them.
+// counting has n numbers, counts its reads, and fails at one number.
 type counting struct{ n, read, bad int }
 
 func (c *counting) stream() stream.Stream[int] {
@@ -50,8 +50,8 @@ func (f *countingFeed) Next(ctx context.Context) (int, error) {
 
 func (f *countingFeed) Position() int64 { return int64(f.at) }
 
-// What was materialised before it was interrupted is not read again, and what is complete
-// is not read at all. An element that the store has lost is made again, and no other chunk.
+// TestMaterialise checks that an interrupted materialisation reads nothing again, and a
+// complete one reads nothing. Only the chunk of a lost element is computed again.
 func TestMaterialise(t *testing.T) {
 	c := &counting{n: 295, bad: 257}
 	s := stream.Shuffle(c.stream(), 3, 1)
@@ -102,8 +102,8 @@ func TestMaterialise(t *testing.T) {
 	}
 }
 
-// A stream whose content nothing says needs a key; of another stream under that key
-// nothing is taken.
+// TestMaterialiseByKey checks that a stream with unknown content needs a key, and that
+// another stream under this key reuses nothing.
 func TestMaterialiseByKey(t *testing.T) {
 	l := open(t, t.TempDir())
 	s := stream.Of(1, 2, 3)

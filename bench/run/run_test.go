@@ -29,8 +29,8 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// TestComparisonsExist: what the short table names is measured; it would be left
-// out otherwise.
+// TestComparisonsExist checks that the names in the short table are measured; others would
+// be left out.
 func TestComparisonsExist(t *testing.T) {
 	var all Results
 	if err := all.read(filepath.Join("..", "results.json")); err != nil {
@@ -70,8 +70,8 @@ func TestMedianAndRange(t *testing.T) {
 	}
 }
 
-// Every contestant of a measured row is below its title: with figures, with the
-// error that it ended in, or with why it was not run.
+// TestAllContestantsAreShown checks that each contestant of a measured row appears below
+// its title: with figures, its error, or why it was not run.
 func TestAllContestantsAreShown(t *testing.T) {
 	r := Results{Runs: 1}
 	for _, row := range rows {
@@ -102,7 +102,7 @@ func TestAllContestantsAreShown(t *testing.T) {
 	}
 }
 
-// The pages and charts of the clone are those that the results give.
+// TestPagesAreRendered checks that the pages and charts of the clone match the results.
 func TestPagesAreRendered(t *testing.T) {
 	t.Chdir("..")
 	var all Results
@@ -119,7 +119,7 @@ func TestPagesAreRendered(t *testing.T) {
 	}
 }
 
-// So are the sections of the renderers in Python.
+// TestPagesAreRenderedByPython checks the sections of the renderers in Python.
 func TestPagesAreRenderedByPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -163,7 +163,7 @@ func TestMissingMarkers(t *testing.T) {
 	}
 }
 
-// Each contestant in Go does its job at the smallest size.
+// TestContestantsInGo checks that each contestant in Go does its job at the smallest size.
 func TestContestantsInGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
@@ -192,7 +192,7 @@ func TestContestantsInGo(t *testing.T) {
 	}
 }
 
-// TestMain has this program stand in for the runner where it is started for a job.
+// TestMain runs this program as the runner if it was started for a job.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "job" {
 		if err := work.Main(context.Background(), os.Args[2]); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// BenchmarkIdentityKept names a function by its source in the second run of a
-// build: what the first run found out is read from the disk.
+// BenchmarkIdentityKept identifies a function by its source in the second run of a build.
+// It reads the analysis of the first run from disk.
 func BenchmarkIdentityKept(b *testing.B) {
 	l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: -1})
 	if err != nil {
@@ -25,8 +25,8 @@ func BenchmarkIdentityKept(b *testing.B) {
 	}
 }
 
-// BenchmarkBoltWarm describes the parts of a bolt and asks for their picture,
-// which is kept on disk.
+// BenchmarkBoltWarm describes the parts of a bolt and requests their picture, which is
+// stored on disk.
 func BenchmarkBoltWarm(b *testing.B) {
 	l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: -1})
 	if err != nil {

@@ -27,7 +27,7 @@ func workshopIn(t *testing.T, dir string) Workshop {
 	return Workshop{Larder: l, Log: io.Discard}
 }
 
-// parts builds something of every operation that matters to a bolt.
+// parts builds shapes with every operation that a bolt needs.
 func parts(length float64) []Part {
 	shank := Intersection(Thread(6, 1, length), Cylinder(4, length-1))
 	head := Extrude(RegularPolygon(6, 10), 4).Translate(Vec{0, 0, -4})
@@ -74,8 +74,8 @@ func TestBuildingComputesNothing(t *testing.T) {
 	}
 }
 
-// TestShapesAreAsTheyAreNamed: every shape that a script can name is the one of
-// package solid, its measures in their places.
+// TestShapesAreAsTheyAreNamed checks that every shape of scripts equals that of package
+// solid, with its measures in the right order.
 func TestShapesAreAsTheyAreNamed(t *testing.T) {
 	w := workshopIn(t, t.TempDir())
 	for name, c := range map[string]struct {
@@ -108,8 +108,8 @@ func TestShapesAreAsTheyAreNamed(t *testing.T) {
 	}
 }
 
-// eager are the functions of package solid that evaluate. All others must be
-// offered lazily, so that no operation escapes.
+// eager has the functions of package solid that evaluate. All others must be lazy in
+// scripts, so no operation is missing.
 var eager = map[string]string{"Tessellate": "Mesh", "WriteSTL": "Export", "Render": "Show"}
 
 func TestNoOperationEscapesLaziness(t *testing.T) {
@@ -131,8 +131,8 @@ func TestNoOperationEscapesLaziness(t *testing.T) {
 	}
 }
 
-// functions lists the exported functions of a package, and of methods those of
-// lazy types, with their first results.
+// functions lists the exported functions of a package, and the methods of lazy types, with
+// their first results.
 func functions(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -163,8 +163,8 @@ func functions(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// offered reports whether a script can call the function: methods only count
-// where they are operations on lazy solids and profiles.
+// offered reports whether a script can call the function. Methods count only if they are
+// operations on lazy solids and profiles.
 func offered(fn *ast.FuncDecl, dir string) bool {
 	if fn.Recv == nil {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// program is the example as users have it: built, in a folder of its own.
+// program is the example as users have it: built, in its own directory.
 type program struct {
 	*testing.T
 	dir string
@@ -51,7 +51,7 @@ func (p program) read(name string) string {
 	return string(b)
 }
 
-// weather runs the program, holds its status to one, and returns what it wrote.
+// weather runs the program, checks its status, and returns its output.
 func (p program) weather(status int, args ...string) (stdout, stderr string) {
 	p.Helper()
 	c := exec.CommandContext(p.Context(), filepath.Join(p.dir, "weather"), args...)
@@ -66,7 +66,7 @@ func (p program) weather(status int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// both runs the flow and returns what it says of the mapper's node.
+// both runs the flow and returns the report of the mapper's node.
 func (p program) both() flow.NodeReport {
 	p.Helper()
 	out, _ := p.weather(0, "run", "flow.yaml", "--report", "-")
@@ -132,8 +132,8 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 	}
 }
 
-// moving has an operator and a mapper that do what the environment says, and an
-// operator that does the same each time.
+// moving has an operator and a mapper that depend on the environment, and an operator that
+// does not.
 const moving = `package main
 
 import (
@@ -176,9 +176,8 @@ func first(_ context.Context, _ *component.Env, _ none, in component.Samples) (c
 }
 `
 
-// TestOperatorsOfOthers: a sink is left as it is where all that was done for it is
-// known, also by operators of others, and is written again where something of that may
-// depend on more.
+// TestOperatorsOfOthers checks that a sink is reused if the code of all its nodes is known,
+// also of external operators. It is written again if some of them may depend on more.
 func TestOperatorsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	here, err := filepath.Abs("moving.go")

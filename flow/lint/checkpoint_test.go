@@ -11,7 +11,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestCheckpointsThatNeverPay: what a checkpoint costs is known once it was kept.
+// TestCheckpointsThatNeverPay checks the warning, which needs the costs of a checkpoint
+// that was stored.
 func TestCheckpointsThatNeverPay(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{}), MemoryBytes: -1})
 	if err != nil {
@@ -40,7 +41,7 @@ func TestCheckpointsThatNeverPay(t *testing.T) {
 	}
 }
 
-// setCosts has all results of manifests have taken so long.
+// setCosts sets the time of all results in manifests.
 func setCosts(t *testing.T, s store.Store, cost time.Duration) {
 	t.Helper()
 	for m, err := range s.Manifests(t.Context()) {

@@ -32,8 +32,8 @@ func check(t *testing.T, nodes string) []lint.Warning {
 	return lint.Check(t.Context(), f, lint.Options{Sources: true})
 }
 
-// A trial is a flow, and what is found in it: "RULE NODE" each. near says of a flow in
-// which nothing is found why it is right.
+// A trial is a flow with its findings, "RULE NODE" each. near says why a flow without
+// findings is right.
 type trial struct{ near, nodes, finds string }
 
 func TestRules(t *testing.T) {
@@ -163,19 +163,19 @@ var results = []trial{
 
 const sinks = "  o: {sink: underfolder, from: a, with: {path: o}}\n  p: {sink: underfolder, from: b, with: {path: p}}\n"
 
-// branches are two nodes that scale the images of one, each written by a sink.
+// branches has two nodes that scale the images of one node, each written by a sink.
 func branches(from, a string) string {
 	return "  a: {map: image-resize, from: " + from + ", with: {width: 8}" + a + "}\n  b: {map: image-resize, from: " + from + ", with: {width: 9}}\n" + sinks
 }
 
-// drawing are the parameters with which the components that take an epoch draw.
+// drawing has the parameters with which components that accept an epoch draw.
 var drawing = map[string]string{
 	"color-jitter": "brightness: 0.5", "image-flip": "", "random-crop": "width: 8, height: 8",
 	"map-if": "probability: 0.5, step: {map: image-resize, with: {width: 8}}",
 	"mix":    "n: 3", "sample": "n: 3", "shuffle": "", "weighted-sample": "n: 3, weight: '1'",
 }
 
-// TestEpochs: each component that takes an epoch is warned of if it has none.
+// TestEpochs checks the warning for each component that accepts an epoch and has none.
 func TestEpochs(t *testing.T) {
 	for _, c := range slices.Concat(component.All(component.Map), component.All(component.Op)) {
 		if !slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "epoch" }) {
@@ -194,7 +194,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestFixedDraws: what is divided, written or kept may be drawn once.
+// TestFixedDraws checks that data that is split, written or stored may be drawn once.
 func TestFixedDraws(t *testing.T) {
 	for _, c := range []trial{
 		{"parts are the same in each epoch", "  mixed: {op: shuffle, from: in}\n  parts: {op: split, from: mixed, with: {sizes: {a: 0.5, b: 0.5}}}\n", ""},
@@ -213,7 +213,7 @@ func TestFixedDraws(t *testing.T) {
 	}
 }
 
-// fixed is what the rule finds in a flow.
+// fixed returns the findings of the rule in a flow.
 func fixed(t *testing.T, nodes string) string {
 	t.Helper()
 	var found []string
@@ -225,7 +225,7 @@ func fixed(t *testing.T, nodes string) string {
 	return strings.Join(found, ", ")
 }
 
-// TestSweep: variants of a node are one node of the file.
+// TestSweep checks that variants of a node count as one node of the file.
 func TestSweep(t *testing.T) {
 	f, err := flow.Parse("flow.yaml", []byte(strings.Replace(letters, "nodes:", "sweep: {seed: [1, 2]}\nnodes:", 1)+mine+
 		"  mixed: {op: shuffle, from: mine, with: {seed: \"${seed}\", epoch: \"${epoch}\"}}\n"), nil)
@@ -237,7 +237,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestExamples: nothing is the matter with the flows of the examples.
+// TestExamples checks that the flows of the examples have no findings.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*/*.yaml")
 	if err != nil || len(files) < 4 {
@@ -245,7 +245,7 @@ func TestExamples(t *testing.T) {
 	}
 	for _, file := range files {
 		if filepath.Base(filepath.Dir(file)) == "extension" {
-			continue // has components of its own, and a test
+			continue // has its own components and test
 		}
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -24,7 +24,7 @@ nodes:
   out: {sink: underfolder, from: run, with: {path: deep/out, overwrite: replace}}
 `
 
-// edited is the flow after an edit, as it is written.
+// edited returns the flow after an edit, as written.
 func edited(t *testing.T, edit func(e *flow.Editor)) string {
 	t.Helper()
 	f, err := flow.Parse("flow.yaml", []byte(text), nil)
@@ -75,7 +75,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestTwice: an edit can be made of what it made, and of one variant of a sweep.
+// TestTwice checks an edit of an edited flow, and of one variant of a sweep.
 func TestTwice(t *testing.T) {
 	const swept = "version: 1\nsweep: {w: [1, 2]}\nnodes:\n" +
 		"  in: {source: underfolder, with: {path: \"data${w}\"}}\n  out: {sink: underfolder, from: in, with: {path: \"out${w}\"}}\n"
@@ -99,7 +99,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestSeedsThatAreOfNoUse: what a component refuses stays as it is, and all else is changed.
+// TestSeedsThatAreOfNoUse checks that parameters that a component refuses stay, and that
+// all others change.
 func TestSeedsThatAreOfNoUse(t *testing.T) {
 	const parts = "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n" +
 		"  sized: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n" +
@@ -139,7 +140,7 @@ func TestEditsThatAreWrong(t *testing.T) {
 	}
 }
 
-// TestTrial: a trial writes few samples, and nothing where the flow writes.
+// TestTrial checks that a trial writes few samples, and not to the outputs of the flow.
 func TestTrial(t *testing.T) {
 	dir := t.TempDir()
 	data, err := filepath.Abs("../../examples/letters/data")

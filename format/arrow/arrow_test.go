@@ -28,7 +28,7 @@ func env() *component.Env {
 	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
-// shown is what the samples of a file are, as text.
+// shown returns the samples of a file as a string.
 func shown(t testing.TB, s arrow.Source, path string) (all []string, err error) {
 	t.Helper()
 	ds, err := s.Open(t.Context(), path, env())
@@ -59,7 +59,7 @@ func shown(t testing.TB, s arrow.Source, path string) (all []string, err error) 
 	return all, nil
 }
 
-// written is a file or a stream of two batches with columns of several kinds.
+// written returns a file or a stream of two batches with columns of several kinds.
 func written(t testing.TB, stream bool, options ...ipc.Option) []byte {
 	t.Helper()
 	schema := goarrow.NewSchema([]goarrow.Field{
@@ -140,8 +140,8 @@ func TestFilesAndStreams(t *testing.T) {
 	}
 }
 
-// TestFilesThatBreakOff: a file that was cut short anywhere is an error, or read up to the last
-// whole batch where that was asked for.
+// TestFilesThatBreakOff checks that a file cut anywhere is an error, or is read up to the
+// last whole batch if the parameters ask for it.
 func TestFilesThatBreakOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	for _, stream := range []bool{false, true} {
@@ -164,7 +164,8 @@ func TestFilesThatBreakOff(t *testing.T) {
 	}
 }
 
-// TestBatchesThatAreLost: a file whose batches are not all found is damaged, wherever it seems to end.
+// TestBatchesThatAreLost checks that a file with missing batches is damaged, wherever it
+// seems to end.
 func TestBatchesThatAreLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	whole := written(t, false)
@@ -181,8 +182,8 @@ func TestBatchesThatAreLost(t *testing.T) {
 	}
 }
 
-// TestFilesByTheirEnd: a file is read by what it says at its end, whatever it begins with, as that
-// of Polars does.
+// TestFilesByTheirEnd checks that a file is read by the footer at its end, whatever it
+// begins with, as Polars does.
 func TestFilesByTheirEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	b := written(t, false)
@@ -195,7 +196,8 @@ func TestFilesByTheirEnd(t *testing.T) {
 	}
 }
 
-// TestDictionariesThatAreReplaced: in a file nothing says which rows have which of them.
+// TestDictionariesThatAreReplaced checks replaced dictionaries: in a file nothing assigns
+// rows to them.
 func TestDictionariesThatAreReplaced(t *testing.T) {
 	kind := &goarrow.DictionaryType{IndexType: goarrow.PrimitiveTypes.Int8, ValueType: goarrow.BinaryTypes.String}
 	schema := goarrow.NewSchema([]goarrow.Field{{Name: "a", Type: kind}, {Name: "b", Type: kind}}, nil)
@@ -218,7 +220,7 @@ func TestDictionariesThatAreReplaced(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	refused := false
-	for at := 0; at+8 <= to.Len(); at += 4 { // the second dictionary is number 1 somewhere
+	for at := 0; at+8 <= to.Len(); at += 4 { // the number of the second dictionary becomes 1
 		whole := bytes.Clone(to.Bytes())
 		if binary.LittleEndian.Uint64(whole[at:]) != 1 {
 			continue
@@ -235,8 +237,8 @@ func TestDictionariesThatAreReplaced(t *testing.T) {
 	}
 }
 
-// TestDamage: whatever byte is changed, reading ends, an error names the file, and without one
-// there are as many rows and items as before.
+// TestDamage checks files with one changed byte. Reading ends, errors name the file, and
+// without an error there are as many rows and items as before.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	for _, whole := range [][]byte{written(t, true), written(t, false), written(t, true, ipc.WithLZ4())} {
@@ -264,7 +266,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestFilesThatChange: what a file held is not handed out for what it holds now.
+// TestFilesThatChange checks that old content is not returned for a changed file.
 func TestFilesThatChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.arrow")
 	b := written(t, true)
@@ -287,7 +289,7 @@ func TestFilesThatChange(t *testing.T) {
 	}
 }
 
-// FuzzFiles: whatever a file holds, reading it ends, with an error or values.
+// FuzzFiles checks that reading any file ends with an error or values.
 func FuzzFiles(f *testing.F) {
 	f.Add(written(f, true))
 	f.Add(written(f, false, ipc.WithZstd()))
@@ -300,7 +302,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// TestFilesOfOthers: of polars and pyarrow.
+// TestFilesOfOthers reads files of Polars and PyArrow.
 func TestFilesOfOthers(t *testing.T) {
 	for name, want := range map[string]string{
 		"int128.arrow":     "column i: it has integers of 128 bits, which are not read",

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestFar: a file at a URL has the rows that it has here, read in any order; one that changed
-// meanwhile is an error.
+// TestFar checks that a file at a URL has the rows of the local file, in any order, and
+// that a change is an error.
 func TestFar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.arrow")
 	var samples []dataset.Sample

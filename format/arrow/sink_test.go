@@ -27,7 +27,7 @@ func write(t testing.TB, types columns.Types, path string, samples ...dataset.Sa
 	return s.Write(t.Context(), env(), component.Data{Parts: []component.Samples{dataset.List(samples...)}})
 }
 
-// drawn draws values of a kind, with those that are missing where they may be.
+// drawn draws values of a kind, some missing where they may be.
 func drawn(k *columns.Kind) *rapid.Generator[any] {
 	var one *rapid.Generator[any]
 	depth := 0
@@ -51,8 +51,8 @@ func drawn(k *columns.Kind) *rapid.Generator[any] {
 	return rapid.OneOf(rapid.Just[any](nil), one)
 }
 
-// TestWhatIsWrittenIsRead: rows of columns of each kind come back, by our reader as by that of
-// Apache, from files as from streams.
+// TestWhatIsWrittenIsRead checks that rows of columns of each kind survive in files and
+// streams, for our reader and Apache's.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	dir := t.TempDir()
 	types := columns.Types{"b": "bool", "i": "int16", "f": "float64", "s": "string", "l": "list<int16>", "bb": "list<bool>", "ss": "list<list<string>>", "fff": "list<list<list<float64>>>"}
@@ -86,7 +86,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-// ours is what a file holds by our reader, arrays as lists.
+// ours returns the content of a file by our reader, arrays as lists.
 func ours(t testing.TB, r *rapid.T, path string) (all []string) {
 	ds, err := arrow.Source{}.Open(t.Context(), path, env())
 	if err != nil {
@@ -110,7 +110,7 @@ func ours(t testing.TB, r *rapid.T, path string) (all []string) {
 	return all
 }
 
-// plain is a value as text, of an array its elements in lists.
+// plain returns a value as a string, and the elements of an array as lists.
 func plain(v any) string {
 	a, ok := v.(*array.Array)
 	if !ok {
@@ -152,7 +152,7 @@ func elements[T array.Element](a *array.Array) (all []any) {
 	return all
 }
 
-// theirs goes through a file by Apache's reader, and checks what it holds.
+// theirs reads a file with Apache's reader and checks its content.
 func theirs(t testing.TB, r *rapid.T, path string) (rows int64) {
 	memory := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer memory.AssertSize(t, 0)
@@ -191,7 +191,8 @@ func theirs(t testing.TB, r *rapid.T, path string) (rows int64) {
 	return rows
 }
 
-// TestManyBatches: what is larger than a batch goes into several, each of which is found.
+// TestManyBatches checks that samples beyond the size of a batch fill several, each of
+// which is found.
 func TestManyBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.arrow")
 	large := strings.Repeat("x", 3<<20)

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/format/arrow"
 )
 
-// tensors is a file with one column of tensors of 2*3 bytes: 0 to 5, then 6 to 11.
+// tensors returns a file with one column of tensors of 2*3 bytes: 0 to 5, then 6 to 11.
 func tensors(t testing.TB, parameters string, missing bool) string {
 	t.Helper()
 	schema := goarrow.NewSchema([]goarrow.Field{{
@@ -53,7 +53,8 @@ func tensors(t testing.TB, parameters string, missing bool) string {
 	return path
 }
 
-// TestTensorsHaveTheirShape: with the permutation, from physical to logical dimensions, applied.
+// TestTensorsHaveTheirShape checks that the permutation from physical to logical dimensions
+// is applied.
 func TestTensorsHaveTheirShape(t *testing.T) {
 	for parameters, want := range map[string][2]string{
 		`{"shape": [2, 3]}`: {"uint8[2 3]000102030405", "uint8[2 3]060708090a0b"},
@@ -68,7 +69,7 @@ func TestTensorsHaveTheirShape(t *testing.T) {
 	}
 }
 
-// TestTensorsThatAreNone are refused, and never read as flat lists.
+// TestTensorsThatAreNone checks that they are refused, and never read as flat lists.
 func TestTensorsThatAreNone(t *testing.T) {
 	for parameters, says := range map[string]string{
 		``:                                    "cannot be read",

@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([]string, ds.Len())
-			for i := range got { // backwards: at random
+			for i := range got { // backwards, for random access
 				s, err := ds.At(t.Context(), ds.Len()-1-i)
 				if err != nil {
 					t.Fatal(err)
@@ -158,7 +158,7 @@ func write(t testing.TB, s csv.Sink, samples ...dataset.Sample) error {
 	return s.Write(t.Context(), env, component.One(dataset.List(samples...)))
 }
 
-// sample has documents under the keys a, b, ...
+// sample returns a sample of documents under the keys a, b, ...
 func sample(values ...any) dataset.Sample {
 	var s dataset.Sample
 	for i, v := range values {
@@ -167,7 +167,7 @@ func sample(values ...any) dataset.Sample {
 	return s
 }
 
-// named has one document.
+// named returns a sample of one document.
 func named(key string, value any) dataset.Sample {
 	return dataset.NewSample(dataset.Field{Key: key, Item: dataset.NewItem("json", value)})
 }
@@ -218,8 +218,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWhatWasWrittenIsRead: whatever items are called and hold, the sink refuses them or the
-// source reads them back.
+// TestWhatWasWrittenIsRead checks that items of any name and content are refused by the
+// sink or read back by the source.
 func TestWhatWasWrittenIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	texts := rapid.OneOf(anyText, rapid.StringOf(rapid.SampledFrom([]rune{0, 'a', ','})), rapid.Just("\xff"))
@@ -241,10 +241,10 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	})
 }
 
-// anyText has texts that need quotes often.
+// anyText generates strings that often need quotes.
 var anyText = rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("a,;\"\r\n\ufeff "))))
 
-// TestWhatWasWrittenComesBack, whatever texts they are.
+// TestWhatWasWrittenComesBack checks that any strings survive.
 func TestWhatWasWrittenComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	texts := anyText
@@ -276,7 +276,7 @@ func TestWhatWasWrittenComesBack(t *testing.T) {
 	})
 }
 
-// FuzzRead: any file whatever is read or refused.
+// FuzzRead checks that any file is read or refused.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"", "a,b\n1,2\n", "a,b\n\"x\ny\",2\n\n3,4", "\ufeffa\r\n\r\nx", "a\n\"", "a,b\n1\n", "a\n\xff\n"} {
 		f.Add([]byte(seed), ",")
@@ -301,8 +301,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestLinksInTheFolder: of several outputs each has a file in the folder, and a
-// link that has its name leads nothing out of there.
+// TestLinksInTheFolder checks several outputs with one file each in a directory. A link of
+// such a name leads no write out of it.
 func TestLinksInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other.csv")
@@ -323,7 +323,8 @@ func TestLinksInTheFolder(t *testing.T) {
 	}
 }
 
-// TestRowsSayWhichTheyAre: by the name of the file and the number in it.
+// TestRowsSayWhichTheyAre checks that rows are identified by the file name and their number
+// in it.
 func TestRowsSayWhichTheyAre(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte("a,b\n1,\"x\ny\"\n2,z\n"), 0o666); err != nil {
@@ -348,8 +349,8 @@ func TestRowsSayWhichTheyAre(t *testing.T) {
 	}
 }
 
-// TestCompressedTables: with lines in fields, a byte order mark, and errors where they are
-// in what was unpacked.
+// TestCompressedTables checks lines in fields, a byte order mark, and positions of errors
+// in the uncompressed data.
 func TestCompressedTables(t *testing.T) {
 	for _, ext := range []string{".gz", ".zst"} {
 		path := filepath.Join(t.TempDir(), "t.csv"+ext)
@@ -387,7 +388,8 @@ func TestCompressedTables(t *testing.T) {
 	}
 }
 
-// TestNumbersThatAreNone: what is too large, and what only programs write.
+// TestNumbersThatAreNone checks numbers that are too large, and spellings that only
+// programs write.
 func TestNumbersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ text, typ, want string }{
 		{"18446744073709551615", "int", `"18446744073709551615" is too large for int, which has 64 bits; read the column as string`},

@@ -23,7 +23,7 @@ func env() *component.Env {
 	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
-// images is a stream of a column of images, as they are stored.
+// images returns a stream of a column of images, as they are stored.
 func images(t testing.TB, contents ...string) []byte {
 	t.Helper()
 	schema := goarrow.NewSchema([]goarrow.Field{{Name: "image", Type: goarrow.StructOf(
@@ -76,7 +76,7 @@ const (
 	info  = `{"features": {"image": {"decode": true, "_type": "Image"}}}`
 )
 
-// TestImages: bytes are read as what they begin with, or as what they were called.
+// TestImages checks that bytes are decoded by their first bytes, or else by their name.
 func TestImages(t *testing.T) {
 	dir := folder(t, map[string]string{"state.json": state, "dataset_info.json": info, "data-00000-of-00001.arrow": string(images(t, "\x89PNG\r\n...|a.jpg", "?|A.JPEG", "?|", "null", "|http://far/a.png"))})
 	ds, err := hf.Source{}.Open(t.Context(), dir, env())
@@ -130,7 +130,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestRanges: of a file of version 1, the rows from skip on, take of them, are the dataset.
+// TestRanges checks that the dataset has take rows from skip on of a file of version 1.
 func TestRanges(t *testing.T) {
 	for state, want := range map[string]string{
 		`{"filename": "a.arrow", "skip": 1, "take": 2}`:                                                "bc",

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/format/images"
 )
 
-// A folder of images, each a sample. Here they are those of the letters.
+// The images of a directory are samples. Here they are those of the letters.
 func Example() {
 	b := flow.NewBuilder("photos", "../../examples/letters")
 	b.Add("photos", images.Source{Path: "data", Recursive: true})

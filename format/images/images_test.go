@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/format/images"
 )
 
-// folder makes a folder of the given files, none of which can be decoded.
+// folder creates a directory of the given files, none of which can be decoded.
 func folder(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func folder(t testing.TB, names ...string) string {
 	return dir
 }
 
-// paths returns the path of each sample's image, from dir, after its label.
+// paths returns the path of each sample's image relative to dir, after its label.
 func paths(t testing.TB, dir string, ds component.Samples) (all []string) {
 	t.Helper()
 	for s, err := range dataset.All(t.Context(), ds) {
@@ -111,7 +111,7 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// TestOrderIsByPathElements, whatever folders there are.
+// TestOrderIsByPathElements checks the order for any directories.
 func TestOrderIsByPathElements(t *testing.T) {
 	element := rapid.StringMatching(`[a-b\-]{1,2}`)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -142,8 +142,8 @@ func TestOrderIsByPathElements(t *testing.T) {
 	})
 }
 
-// TestReplacedWhileItIsRead: an image of a folder that has taken the name of the
-// one that was listed is not read.
+// TestReplacedWhileItIsRead checks that images of a directory that replaced the listed one
+// are not read.
 func TestReplacedWhileItIsRead(t *testing.T) {
 	dir := t.TempDir()
 	in, next := filepath.Join(dir, "in"), filepath.Join(dir, "next")
@@ -169,8 +169,8 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 	}
 }
 
-// TestSamplesAreKnownByNames: the label of an image and how it is read are in names,
-// of which its own state says nothing.
+// TestSamplesAreKnownByNames checks that names identify samples, as they give the label and
+// the format of an image. The state of the file does not.
 func TestSamplesAreKnownByNames(t *testing.T) {
 	dir := folder(t, "vowels/a.png", "vowels/e.png")
 	stretches := func(s images.Source) []dataset.Stretch {
@@ -241,8 +241,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestFile: samples say which file they are, wherever the folder lies, and are known by
-// that.
+// TestFile checks that samples name their file relative to the directory, and that this
+// name identifies them.
 func TestFile(t *testing.T) {
 	dir := folder(t, "vowels/a.png", "b.png")
 	source := images.Source{Recursive: true, File: "from"}
@@ -275,7 +275,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestPicks: a source says that it picks the files that it lists, and no others.
+// TestPicks checks that Picks accepts exactly the files that the source lists.
 func TestPicks(t *testing.T) {
 	all := []string{"a.png", "b.JPG", "c.txt", ".d.png", "x/a.png", "x/.y/e.png", "x/y/f.webp", "w/log", "w/g.log"}
 	dir := folder(t, all...)

@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// pictures is a dataset of so many images of noise, with labels.
+// pictures returns a dataset of n images of noise, with labels.
 func pictures(n int, ext string) component.Samples {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		img := image.NewRGBA(image.Rect(0, 0, 32, 32))
@@ -43,8 +43,7 @@ func write(t *testing.T, s images.Sink, in component.Data) (*dataset.Tally, erro
 	return env.Tally, s.Write(t.Context(), env, in)
 }
 
-// tree lists the files below a folder, with their sizes and what tells them from others
-// of the same name.
+// tree lists the files below a directory, with their sizes and file identities.
 func tree(t *testing.T, dir string) (names []string, states map[string]os.FileInfo) {
 	t.Helper()
 	states = map[string]os.FileInfo{}
@@ -63,8 +62,8 @@ func tree(t *testing.T, dir string) (names []string, states map[string]os.FileIn
 	return names, states
 }
 
-// TestWriteImages: under numbers or names of an expression, in the format that they have
-// or another, and as they come back.
+// TestWriteImages checks names by number or expression, the original or another format, and
+// reading them back.
 func TestWriteImages(t *testing.T) {
 	root := t.TempDir()
 	for i, c := range []struct {
@@ -109,7 +108,7 @@ func TestWriteImages(t *testing.T) {
 	}
 }
 
-// TestQuality: of JPEG, whatever the image is encoded as.
+// TestQuality checks the quality of JPEG, whatever the encoding of the image.
 func TestQuality(t *testing.T) {
 	size := func(ext string, quality int) int64 {
 		dir := filepath.Join(t.TempDir(), "out")
@@ -126,7 +125,8 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestImagesAppearCompleteOrNotAtAll: what fails leaves nothing, and what was there.
+// TestImagesAppearCompleteOrNotAtAll checks that a failure writes nothing, and keeps the
+// old output.
 func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	sink := images.Sink{Path: component.Path(dir), Overwrite: output.Replace}
@@ -173,7 +173,7 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestImagesReplaceOnlyTheirs: a folder with anything else in it stays.
+// TestImagesReplaceOnlyTheirs checks that a directory with any other file is not replaced.
 func TestImagesReplaceOnlyTheirs(t *testing.T) {
 	for what, lay := range map[string]func(dir string) error{
 		"photos of somebody": func(dir string) error {

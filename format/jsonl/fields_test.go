@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// text writes a random JSON value with blanks wherever they may be.
+// text writes a random JSON value with blanks wherever allowed.
 func text(r *rand.Rand, depth int) string {
 	blank := func() string { return []string{"", " ", "\t", "  \t"}[r.IntN(4)] }
 	switch kind := r.IntN(8); {
@@ -43,8 +43,8 @@ func object(r *rand.Rand, depth int, blank func() string) string {
 	return "{" + strings.Join(parts, ",") + blank() + "}"
 }
 
-// The fields of a line are those that a JSON decoder finds, and each holds what is
-// written there.
+// TestFieldsAreWhatADecoderFinds checks that a line has the fields that a JSON decoder
+// finds, with their original bytes.
 func TestFieldsAreWhatADecoderFinds(t *testing.T) {
 	r := testrand.Chance(t)
 	var lines []string
@@ -79,8 +79,8 @@ func TestFieldsAreWhatADecoderFinds(t *testing.T) {
 	}
 }
 
-// TestARowTakesFewAllocations: its items are made at once, and names that the line
-// before had, too, are not made again. Where names change, each line has its own.
+// TestARowTakesFewAllocations checks that the items of a row are allocated together, and
+// that names of the previous line are reused. Lines with other names have their own.
 func TestARowTakesFewAllocations(t *testing.T) {
 	line := `{"id": 1, "a": "x", "b": "y", "c": [1, 2], "d": {"e": null}, "f": 1.50, "g": true, "h": "z", "i": 0, "j": ""}` + "\n"
 	ds, err := (jsonl.Source{}).Open(t.Context(), file(t, "in.jsonl", strings.Repeat(line, 3000)), nil)

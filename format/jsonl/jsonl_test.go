@@ -25,7 +25,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// file writes a file in a new folder and returns its path.
+// file writes a file in a new directory and returns its path.
 func file(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -140,7 +140,8 @@ func TestFolderOfFiles(t *testing.T) {
 	}
 }
 
-// TestPipesAreRefused: a pipe that nobody writes to, in place of a file, would be waited for.
+// TestPipesAreRefused checks a pipe without a writer in place of a file: a read would
+// block.
 func TestPipesAreRefused(t *testing.T) {
 	dir := filepath.Dir(file(t, "a.jsonl", "{\"a\":1}\n"))
 	pipe := filepath.Join(dir, "b.jsonl")
@@ -217,7 +218,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// write writes a dataset and returns what was counted.
+// write writes a dataset and returns the counters.
 func write(t testing.TB, s jsonl.Sink, in component.Data) (*dataset.Tally, error) {
 	t.Helper()
 	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
@@ -254,8 +255,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Whole numbers are written digit by digit, whatever their size and wherever
-// they are, and are read as what they were.
+// TestLargeWholeNumbersAreCopied checks that integers of any size and position are written
+// exactly, and read back.
 func TestLargeWholeNumbersAreCopied(t *testing.T) {
 	const (
 		fields = `{"v":18446744073709551615,"w":-9223372036854775809,"deep":[9223372036854775808,{"x":123456789012345678901234567890}],"n":9223372036854775807}` + "\n"
@@ -274,7 +275,7 @@ func TestLargeWholeNumbersAreCopied(t *testing.T) {
 			if err != nil {
 				return s, err
 			}
-			for f := range s.Fields() { // without the text that was read
+			for f := range s.Fields() { // without the original bytes
 				v, err := f.Item.Value(ctx)
 				if err != nil {
 					return s, err
@@ -345,7 +346,7 @@ func TestWriteOutputs(t *testing.T) {
 	}
 }
 
-// TestFileNamesComeBack: what a sink names by path, a source finds.
+// TestFileNamesComeBack checks that a source finds the files that a sink names by path.
 func TestFileNamesComeBack(t *testing.T) {
 	path := file(t, "deep/img/a.txt", "pixels")
 	lines := filepath.Join(filepath.Dir(filepath.Dir(path)), "x.jsonl")
@@ -374,7 +375,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 	}
 }
 
-// TestWhatWasWrittenComesBack, whatever documents they are.
+// TestWhatWasWrittenComesBack checks that any documents survive.
 func TestWhatWasWrittenComesBack(t *testing.T) {
 	values := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
 		rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Float64(), func(f float64) any { return f }))
@@ -409,7 +410,7 @@ func TestWhatWasWrittenComesBack(t *testing.T) {
 	})
 }
 
-// FuzzRead: any file whatever is read or refused.
+// FuzzRead checks that any file is read or refused.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"", "{\"a\":1}\n", "{\"a\":{\"b\":[1,2]}}\n\n[]", "\ufeff{}", "{\"path\":\"x\"}\r\n", "{\"a\":1", "\xff\n{"} {
 		f.Add([]byte(seed), true)
@@ -438,7 +439,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestLinesSayWhichTheyAre: of a folder, each by the name of its file.
+// TestLinesSayWhichTheyAre checks that lines in a directory are identified by the name of
+// their file.
 func TestLinesSayWhichTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.jsonl": "{\"n\":1}\n", "b.jsonl": "\n{\"n\":2}\n{\"n\":3}\n"} {

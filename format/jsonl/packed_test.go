@@ -24,14 +24,14 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// many is a dataset of so many lines with numbers.
+// many returns a dataset of n lines with numbers.
 func many(n int) component.Samples {
 	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(document("n", int64(i)), document("text", strings.Repeat("ab", i%50))), nil
 	})
 }
 
-// unpacked returns what other programs read in a file.
+// unpacked returns the content of a file for other programs.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -58,8 +58,8 @@ func unpacked(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestCompressedLines: what is written compressed holds the same lines, comes back in
-// any order, is written again to the same bytes, and leaves nothing behind.
+// TestCompressedLines checks that compressed files have the same lines, in any order, the
+// same bytes in each run, and leave no other files.
 func TestCompressedLines(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -105,7 +105,7 @@ func TestCompressedLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unnamed := filepath.Join(dir, "y.jsonl") // which only its first bytes tell
+		unnamed := filepath.Join(dir, "y.jsonl") // recognised only by its first bytes
 		if err := os.WriteFile(unnamed, packed, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +136,8 @@ func TestCompressedLines(t *testing.T) {
 	}
 }
 
-// TestCompressedOutputs: of several outputs, files are compressed if that is said; a
-// folder is read with both kinds in it.
+// TestCompressedOutputs checks that the files of several outputs are compressed on request,
+// and that a directory may have both kinds.
 func TestCompressedOutputs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	in := component.Data{Names: []string{"a", "b"}, Parts: []component.Samples{many(2), many(3)}}
@@ -178,8 +178,8 @@ func TestCompressedOutputs(t *testing.T) {
 	}
 }
 
-// TestDamagedCompression: what is cut off, changed or no compressed file at all is an
-// error that names the file, and never fewer lines.
+// TestDamagedCompression checks that a file that is cut, changed or not compressed is an
+// error that names it, and never gives fewer lines.
 func TestDamagedCompression(t *testing.T) {
 	dir := t.TempDir()
 	for _, ext := range []string{".gz", ".zst", ".xz"} {
@@ -206,7 +206,7 @@ func TestDamagedCompression(t *testing.T) {
 	}
 }
 
-// TestBadCompressedLines: errors name the line in what was unpacked.
+// TestBadCompressedLines checks that errors name the line in the uncompressed data.
 func TestBadCompressedLines(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -225,17 +225,17 @@ func TestBadCompressedLines(t *testing.T) {
 	}
 }
 
-// TestLargeWindows: a file of zstd that needs more memory than is given says so, and is not
-// called damaged.
+// TestLargeWindows checks that a zstd file that needs more memory than allowed says so, and
+// is not called damaged.
 func TestLargeWindows(t *testing.T) {
-	b := []byte("\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00") // a window of a GiB, and nothing in it
+	b := []byte("\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00") // a window of a GiB, and no content
 	_, err := jsonl.Source{}.Open(t.Context(), file(t, "x.jsonl.zst", string(b)), nil)
 	if err == nil || !strings.Contains(err.Error(), "needs more memory") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// TestPattern: a pattern stands for files here, as it does for those at URLs.
+// TestPattern checks that a pattern matches local files as it matches URLs.
 func TestPattern(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"j-0.jsonl", "j-1.jsonl", "other.jsonl"} {

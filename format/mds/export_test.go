@@ -1,4 +1,4 @@
 package mds
 
-// Decode makes an item of the bytes of a column.
+// Decode makes an item from the bytes of a column.
 var Decode = decode

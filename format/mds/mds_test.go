@@ -25,7 +25,7 @@ func env() *component.Env {
 	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
-// shard is a file of samples with a text and an int.
+// shard returns a file of samples with a string and an int.
 func shard(texts ...string) []byte {
 	little := binary.LittleEndian
 	b := little.AppendUint32(nil, uint32(len(texts)))
@@ -98,7 +98,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestDamage: a shard that is cut short anywhere is an error, and a byte that was changed an
+// TestDamage checks that a shard cut anywhere is an error, and that a changed byte gives an
 // error or a value.
 func TestDamage(t *testing.T) {
 	b := shard("one", "", "three")
@@ -139,8 +139,8 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzValues: whatever bytes a column has, they are refused or an item whose array has as many
-// elements as its shape says.
+// FuzzValues checks that any bytes of a column are refused or give an item whose array has
+// as many elements as its shape.
 func FuzzValues(f *testing.F) {
 	for _, e := range []string{"int", "str_int", "float16", "ndarray", "ndarray:int8", "ndarray:int8:2,3", "pil", "str", "json", "pkl", "uint64"} {
 		f.Add(e, []byte{8, 1 << 2, 3, 'a', 'b', 'c'})

@@ -33,7 +33,7 @@ func write(t *testing.T, path string, v any) {
 	}
 }
 
-// count is an array of whole numbers from 0.
+// count returns an array of integers from 0.
 func count(t *testing.T, shape ...int) *array.Array {
 	t.Helper()
 	n, err := array.Bytes(array.Uint8, shape)
@@ -117,7 +117,7 @@ func TestWhatIsNoArray(t *testing.T) {
 	}
 }
 
-// TestFortran: of an array whose first index runs fastest, each row is that of the array.
+// TestFortran checks the rows of an array whose first index varies fastest.
 func TestFortran(t *testing.T) {
 	ds, err := numpy.Source{}.Open(t.Context(), "testdata/fortran.npy")
 	if err != nil || ds.Len() != 4 {
@@ -146,7 +146,8 @@ func TestFortran(t *testing.T) {
 	}
 }
 
-// A file that changes under a dataset is an error, and never other rows.
+// TestChange checks that a file that changes under a dataset is an error, and never gives
+// other rows.
 func TestChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	write(t, path, count(t, 100))
@@ -176,7 +177,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// What NumPy itself writes is read as NumPy reads it.
+// TestFilesOfNumPy checks that files of NumPy are read as NumPy reads them.
 func TestFilesOfNumPy(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").CombinedOutput(); err != nil {
 		t.Skipf("there is no NumPy to write files: %v %s", err, out)

@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// openRows returns a column of n rows of int64 of so many elements, of which the first is
-// the number of the row, and its file.
+// openRows returns a column of n rows of int64 of the given width, and its file. The first
+// number of a row is its position.
 func openRows(t *testing.T, n, elements int) (*column, string) {
 	t.Helper()
 	a, err := array.New(array.Int64, []int{n, elements}, nil)
@@ -45,8 +45,8 @@ func openRows(t *testing.T, n, elements int) (*column, string) {
 	return col, path
 }
 
-// Rows are the same whether they are copied of memory or read, also those that lie in
-// several chunks.
+// TestViewsHaveWhatFilesHave checks that rows copied from mapped memory equal rows that are
+// read, also those in several chunks.
 func TestViewsHaveWhatFilesHave(t *testing.T) {
 	col, _ := openRows(t, 40, 20_000)
 	read := func(i int) []byte {
@@ -65,7 +65,7 @@ func TestViewsHaveWhatFilesHave(t *testing.T) {
 			t.Errorf("what was just read is not copied: %v", err)
 		}
 		for k := range v.seen {
-			v.seen[k].Store(-int64(1 << 62)) // not in memory, and not to be looked for again
+			v.seen[k].Store(-int64(1 << 62)) // not in memory, and not to be checked again
 		}
 		if done, _ := v.read(make([]byte, 1), 0, 1<<62); done {
 			t.Error("what is not in memory is copied")
@@ -79,7 +79,8 @@ func TestViewsHaveWhatFilesHave(t *testing.T) {
 	}
 }
 
-// A file that is cut short while it is mapped is an error, and ends nothing.
+// TestFilesThatAreCutShort checks that a file that is cut while it is mapped is an error,
+// and does not end the process.
 func TestFilesThatAreCutShort(t *testing.T) {
 	col, path := openRows(t, 1000, 1000)
 	dst := make([]byte, col.size)
@@ -96,7 +97,8 @@ func TestFilesThatAreCutShort(t *testing.T) {
 	}
 }
 
-// Files are mapped up to a bound, and what is closed does not count.
+// TestMappingsAreBounded checks that files are mapped up to a bound, in which closed ones
+// do not count.
 func TestMappingsAreBounded(t *testing.T) {
 	col, path := openRows(t, 10, 1000)
 	if col.view == nil {

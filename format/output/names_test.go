@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// TestNamesOfOutputs: names that no file can have, and two that would be one file, are refused
-// before anything is there.
+// TestNamesOfOutputs checks that names that no file can have, and two names of one file,
+// are refused before anything is written.
 func TestNamesOfOutputs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestNamesOfOutputs(t *testing.T) {
 			t.Errorf("%.20q: %v; want %q", c.names, err, c.want)
 		}
 	}
-	// "a" and "A" are one file or two, as the file system says.
+	// "a" and "A" are one file or two, depending on the file system.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestSafeName(t *testing.T) {
 	}
 }
 
-// content returns the content of all files in a folder.
+// content returns the content of all files in a directory.
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -52,7 +52,7 @@ func TestWriteFile(t *testing.T) {
 			return errors.Join(err, fail)
 		})
 	}
-	// What a killed writer left.
+	// A killed writer left this file.
 	if err := os.WriteFile(filepath.Join(dir, ".x.larder-123"), []byte("hal"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// TestWriteFileMeetsAnother: a file that appeared while this one was written is
-// not replaced unasked.
+// TestWriteFileMeetsAnother checks that a file that appeared during the write is replaced
+// only on request.
 func TestWriteFileMeetsAnother(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
@@ -134,7 +134,8 @@ func TestStaleIsOnlyOfTheDead(t *testing.T) {
 	alive.Discard()
 }
 
-// TestFolder: a folder appears at once, an old one goes only if it may.
+// TestFolder checks that a directory appears in one step, and that an old one is deleted
+// only if allowed.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deep", "x")
@@ -174,8 +175,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestManyFilesAreTidiedAtOnce: what killed writers of them left goes in one pass, and
-// who writes them afterwards does not look again.
+// TestManyFilesAreTidiedAtOnce checks that files of killed writers are deleted in one pass,
+// and that later writes do not scan again.
 func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Decoded is how many pages of data were decoded so far.
+// Decoded returns the number of data pages decoded so far.
 func Decoded() int64 { return atomic.LoadInt64(&decoded) }
 
-// CheckPage decodes a page, and goes through it.
+// CheckPage decodes a page and reads its values.
 func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 	n := &node{name: "x", physical: physical, width: 3}
 	if n.checkLeaf() != nil {
@@ -53,11 +53,11 @@ func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 	return nil
 }
 
-// UnpackedLZ4 unpacks what the old codec LZ4 has packed.
+// UnpackedLZ4 unpacks data of the old codec LZ4.
 var UnpackedLZ4 = unpackedLZ4
 
-// Assemble makes a list of structs with the texts a and b, of the levels of both, and reports
-// whether they are found to be damaged.
+// Assemble makes a list of structs with the strings a and b from the levels of both, and
+// reports damage.
 func Assemble(defA, repA, defB, repB []byte) error {
 	schema := &node{name: "schema", physical: noType, children: []*node{{name: "l", physical: noType, repetition: repeated, maxDef: 1, maxRep: 1, leaves: 2}}}
 	l := schema.children[0]

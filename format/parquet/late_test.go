@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// ofLines are samples whose items are the fields of lines of JSON.
+// ofLines returns samples whose items are the fields of JSON lines.
 func ofLines(t *testing.T, lines ...string) (samples []dataset.Sample) {
 	t.Helper()
 	for _, line := range lines {
@@ -40,7 +40,7 @@ func ofLines(t *testing.T, lines ...string) (samples []dataset.Sample) {
 	return samples
 }
 
-// kept writes samples as Parquet or as Arrow, and reads them; lists of numbers as documents.
+// kept writes samples as Parquet or Arrow, and reads them, lists of numbers as documents.
 func kept(t *testing.T, as string, types map[string]string, samples []dataset.Sample) (rows []map[string]any, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a."+as)
@@ -74,7 +74,8 @@ func kept(t *testing.T, as string, types map[string]string, samples []dataset.Sa
 	return rows, nil
 }
 
-// TestTypesOfAllSamples: what a column holds is told by all samples, and not by the first ones.
+// TestTypesOfAllSamples checks that all samples decide the type of a column, not the first
+// ones.
 func TestTypesOfAllSamples(t *testing.T) {
 	b, err := os.ReadFile("testdata/late-types.jsonl")
 	if err != nil {
@@ -94,7 +95,8 @@ func TestTypesOfAllSamples(t *testing.T) {
 	}
 }
 
-// TestNestedColumns: objects are structs, also in lists, and gain fields and types as they come.
+// TestNestedColumns checks that objects become structs, also in lists, and gain fields and
+// types with later samples.
 func TestNestedColumns(t *testing.T) {
 	samples := ofLines(t,
 		`{"a": [], "b": {"c": [{"x": 1}, null]}, "n": null, "u": 1}`,
@@ -118,7 +120,7 @@ func TestNestedColumns(t *testing.T) {
 	}
 }
 
-// TestTypesThatConflict: the error names both samples and the place in the item.
+// TestTypesThatConflict checks that the error names both samples and the path in the item.
 func TestTypesThatConflict(t *testing.T) {
 	many := make([]string, 30)
 	for i := range many {
@@ -151,7 +153,8 @@ func TestTypesThatConflict(t *testing.T) {
 	}
 }
 
-// TestFloatsThatJSONHasNot: in documents they come back, and go on to another table.
+// TestFloatsThatJSONHasNot checks that they survive in documents, and pass to another
+// table.
 func TestFloatsThatJSONHasNot(t *testing.T) {
 	object := map[string]any{"mean": math.Inf(-1), "std": math.NaN(), "text": ".nan", "whole": 1.0, "n": int64(1), "list": []any{nil, math.NaN(), 0.5}}
 	samples := []dataset.Sample{dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("yaml", object)})}
@@ -163,8 +166,8 @@ func TestFloatsThatJSONHasNot(t *testing.T) {
 	}
 }
 
-// TestDocumentsBesideArrays: the numbers of a document take the type of arrays beside them that
-// holds them, in whatever order they come.
+// TestDocumentsBesideArrays checks that numbers of a document get the type of arrays in the
+// column if it fits, in any order.
 func TestDocumentsBesideArrays(t *testing.T) {
 	for _, c := range []struct {
 		of   array.DType
@@ -209,7 +212,8 @@ func TestDocumentsBesideArrays(t *testing.T) {
 	}
 }
 
-// TestSamplesAreMadeOnce, also where many rows are kept in a file until their types are known.
+// TestSamplesAreMadeOnce checks this also where many rows wait in a file until their types
+// are known.
 func TestSamplesAreMadeOnce(t *testing.T) {
 	made := make([]int, 40)
 	large := strings.Repeat("a", 1<<20)
@@ -224,7 +228,7 @@ func TestSamplesAreMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range made {
-		if n != 1 && i > 0 { // the first one is looked at before
+		if n != 1 && i > 0 { // the first one is read before
 			t.Errorf("sample %d was made %d times", i, n)
 		}
 	}
@@ -243,7 +247,7 @@ func TestSamplesAreMadeOnce(t *testing.T) {
 	}
 }
 
-// TestNullsOfDocuments: null is a null of a column of JSON, and not the text null.
+// TestNullsOfDocuments checks that null is a null of a JSON column, not the string null.
 func TestNullsOfDocuments(t *testing.T) {
 	samples := ofLines(t, `{"a": {"x": 1}}`, `{"a": null}`)
 	for _, as := range []string{"parquet", "arrow"} {

@@ -33,7 +33,7 @@ func write(t testing.TB, s parquet.Sink, path string, samples ...dataset.Sample)
 	return s.Write(t.Context(), env(), component.Data{Parts: []component.Samples{dataset.List(samples...)}})
 }
 
-// shown is what the samples of a file are, as text.
+// shown returns the samples of a file as a string.
 func shown(t testing.TB, path string) (all []string, err error) {
 	t.Helper()
 	ds, err := parquet.Source{}.Open(t.Context(), path, env())
@@ -173,7 +173,7 @@ func TestWhatNoColumnCanHold(t *testing.T) {
 	}
 }
 
-// many are samples of columns of each kind.
+// many returns samples of columns of each kind.
 func many(t testing.TB, n int) (all []dataset.Sample) {
 	for i := range n {
 		all = append(all, dataset.NewSample(
@@ -186,8 +186,8 @@ func many(t testing.TB, n int) (all []dataset.Sample) {
 	return all
 }
 
-// TestPagesAreDecodedOnce: who reads samples one after another, of some columns, reads their
-// pages once, and no other column.
+// TestPagesAreDecodedOnce checks that a sequential read of some columns decodes their pages
+// once, and no others.
 func TestPagesAreDecodedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	const n = 50_000
@@ -218,7 +218,7 @@ func TestPagesAreDecodedOnce(t *testing.T) {
 	}
 }
 
-// TestFilesThatChange: what a file held is not handed out for what it holds now.
+// TestFilesThatChange checks that old content is not returned for a changed file.
 func TestFilesThatChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	if err := write(t, parquet.Sink{}, path, many(t, 3)...); err != nil {
@@ -251,8 +251,8 @@ func written(t testing.TB) []byte {
 	return b
 }
 
-// TestDamage: a file that is cut short anywhere is an error, and so is one whose content has a
-// byte changed; what it says of itself may not bring down the reader.
+// TestDamage checks that a file cut anywhere is an error, and so is a changed byte of
+// content. Changed metadata must not crash the reader.
 func TestDamage(t *testing.T) {
 	whole, path := written(t), filepath.Join(t.TempDir(), "b.parquet")
 	for n := range whole {
@@ -289,8 +289,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestLevelsThatDoNotFit: levels that go on in a list of nothing, or that
-// columns of a list disagree in, are an error and no other value.
+// TestLevelsThatDoNotFit checks levels that continue an empty list, or that differ between
+// columns of a list: they are an error.
 func TestLevelsThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		defA, repA, defB, repB []byte
@@ -314,7 +314,7 @@ func TestLevelsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestPagesOfFastparquet: a page of plain values may have bytes behind them.
+// TestPagesOfFastparquet checks pages of plain values with extra bytes at their end.
 func TestPagesOfFastparquet(t *testing.T) {
 	want := []string{"b=bool(true) i=int64(1) f=float64(0.5) s=string(x)", "b=bool(false) i=int64(2) f=float64(1.5) s=string(y)", "b=bool(true) i=int64(3) f=float64(2.5) s=string(z)"}
 	if got, err := shown(t, "testdata/fastparquet.parquet"); err != nil || !slices.Equal(got, want) {
@@ -322,7 +322,7 @@ func TestPagesOfFastparquet(t *testing.T) {
 	}
 }
 
-// TestPagesOfDuckDB: the last run of levels may go on behind the values of its page.
+// TestPagesOfDuckDB checks pages whose last run of levels exceeds the number of values.
 func TestPagesOfDuckDB(t *testing.T) {
 	want := []string{"l=int32[3]010000000200000003000000 t=string(x) s=map[string]interface {}(map[a:[[true] []]])"}
 	if got, err := shown(t, "testdata/duckdb.parquet"); err != nil || !slices.Equal(got, want) {
@@ -330,7 +330,7 @@ func TestPagesOfDuckDB(t *testing.T) {
 	}
 }
 
-// TestOldLZ4: one block, or blocks in frames of Hadoop.
+// TestOldLZ4 checks one block, and blocks in frames of Hadoop.
 func TestOldLZ4(t *testing.T) {
 	block := func(text string) string { return string(rune(len(text)<<4)) + text }
 	frame := func(text string) string {
@@ -363,7 +363,7 @@ func TestTwoFieldsOfOneName(t *testing.T) {
 	}
 }
 
-// TestPagesOfNothing, which Spark says are packed: they have a null.
+// TestPagesOfNothing checks empty pages that Spark calls compressed: they have a null.
 func TestPagesOfNothing(t *testing.T) {
 	if got, err := shown(t, "testdata/empty-page.parquet"); err != nil || !slices.Equal(got, []string{"value=<nil>(<nil>)"}) {
 		t.Errorf("%q, %v", got, err)
@@ -404,7 +404,7 @@ func TestListsComeBack(t *testing.T) {
 	})
 }
 
-// FuzzFiles: whatever a file holds, reading it ends, with an error or values.
+// FuzzFiles checks that reading any file ends with an error or values.
 func FuzzFiles(f *testing.F) {
 	f.Add(written(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -416,8 +416,8 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// FuzzPages: whatever a page holds, decoding it ends, with an error or as many values as it
-// says.
+// FuzzPages checks that decoding any page ends with an error or as many values as it
+// claims.
 func FuzzPages(f *testing.F) {
 	for encoding := range 10 {
 		f.Add([]byte{2, 0, 0, 0, 3, 1, 0, 0, 0, 'a'}, 1, encoding, 6, true, true)

@@ -50,11 +50,11 @@ theirs = float(last) if way == "torch" else 0.0
 print(json.dumps({"wall": time.perf_counter() - start, "cpu": time.process_time() - own + theirs}))
 `
 
-// BenchmarkGenerator has a generator yield bytes, nothing kept: what it takes to have an
-// element here, and beside it what it takes to go through the generator in its own process,
-// and by a DataLoader of torch with one worker. The time of processors is that of all processes.
+// BenchmarkGenerator measures the cost of an element that a generator yields as bytes,
+// without caching. It compares iteration in the generator's own process and a DataLoader of
+// torch with one worker. The processor time is that of all processes.
 func BenchmarkGenerator(b *testing.B) {
-	held := make([]byte, 128<<20) // as the program does, so that garbage is not looked for all the time
+	held := make([]byte, 128<<20) // as the program does, so that garbage collections are rare
 	defer runtime.KeepAlive(held)
 	p := newPlace(b, yielding)
 	p.write("others.py", others)
@@ -104,7 +104,7 @@ func BenchmarkGenerator(b *testing.B) {
 				if way == "torch" && exec.CommandContext(b.Context(), interpreter, "-c", "import torch").Run() != nil {
 					b.Skip("the Python of this machine has no torch")
 				}
-				n := max(b.N, 20_000_000/size) // most of the time is that of the start, which does not count
+				n := max(b.N, 20_000_000/size) // the start would dominate, so it does not count
 				cmd := exec.CommandContext(b.Context(), interpreter, "others.py", way, strconv.Itoa(n), strconv.Itoa(size))
 				cmd.Dir, cmd.Stderr = p.dir, os.Stderr
 				out, err := cmd.Output()
@@ -122,7 +122,7 @@ func BenchmarkGenerator(b *testing.B) {
 	}
 }
 
-// processorTime is the time of processors that this process took.
+// processorTime returns the processor time of this process.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var r syscall.Rusage

@@ -24,7 +24,7 @@ import (
 	_ "github.com/larder-data/larder/op"
 )
 
-// flowOf is a flow of nodes in the folder.
+// flowOf returns a flow of nodes in the directory.
 func (p place) flowOf(nodes string) *flow.Flow {
 	p.Helper()
 	f, err := flow.Parse(filepath.Join(p.dir, "flow.yaml"), []byte("version: 1\nnodes:\n"+nodes), nil)
@@ -34,8 +34,8 @@ func (p place) flowOf(nodes string) *flow.Flow {
 	return f
 }
 
-// run runs a flow whose node rows is a stream and which writes out.jsonl, and returns how
-// many elements came from the function, and the lines.
+// run runs a flow that writes out.jsonl and whose node rows is a stream. It returns the
+// number of elements from the function, and the lines.
 func (p place) run(store *memory.Store, nodes string) (came int64, lines []string, err error) {
 	p.Helper()
 	l, err := larder.Open(larder.Options{Store: store})
@@ -61,8 +61,7 @@ func (p place) run(store *memory.Store, nodes string) (came int64, lines []strin
 
 const written = "  all: {op: materialise, from: rows}\n  out: {sink: jsonl, from: all, with: {path: out.jsonl, overwrite: replace}}\n"
 
-// TestWhatIsMadeAnew: elements are made again by who edits what they depend on, and by nobody
-// else.
+// TestWhatIsMadeAnew checks that only edits of dependencies compute elements again.
 func TestWhatIsMadeAnew(t *testing.T) {
 	const source = `
 import larder
@@ -111,8 +110,8 @@ def other(k, words: larder.File):
 	}
 }
 
-// TestNothingIsStartedForWhatIsKept: the function is not called where its elements are kept,
-// and where a version stands for its code, no Python is started.
+// TestNothingIsStartedForWhatIsKept checks that cached elements need no call of the
+// function, and no Python if a version represents its code.
 func TestNothingIsStartedForWhatIsKept(t *testing.T) {
 	p := newPlace(t, noting+"note('imported')\ndef f():\n    note('begun')\n    yield from map(str, range(10))\n")
 	nodes := "  rows: {source: python, with: {function: 'f:f', into: [n], version: '1'}}\n" + written
@@ -129,8 +128,8 @@ func TestNothingIsStartedForWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestInterruptedGeneratorGoesOn: what was kept before a worker was killed is passed over by
-// the next run, and the dataset is whole, or is none.
+// TestInterruptedGeneratorGoesOn checks that the next run skips elements stored before a
+// worker was killed, and that the dataset is complete or missing.
 func TestInterruptedGeneratorGoesOn(t *testing.T) {
 	p := newPlace(t, noting+`
 def f():
@@ -164,8 +163,8 @@ def f():
 	}
 }
 
-// TestOperatorsOnGenerators: what takes streams takes generators, and one without an end is
-// closed where a part of it is taken.
+// TestOperatorsOnGenerators checks that operators on streams accept generators, and that an
+// endless one is closed after its part is read.
 func TestOperatorsOnGenerators(t *testing.T) {
 	p := newPlace(t, noting+`
 def f(k):
@@ -212,7 +211,8 @@ def f(k):
 	}
 }
 
-// TestEditsWhileItRuns: what a run began with is what it ends with, or it is an error.
+// TestEditsWhileItRuns checks that a run ends with the code it began with, or with an
+// error.
 func TestEditsWhileItRuns(t *testing.T) {
 	p := newPlace(t, noting+`
 def f(words):

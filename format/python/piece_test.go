@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/internal/pyfunction"
 )
 
-// message is an answer with some texts, as a worker writes it.
+// message is an answer with some strings, as a worker writes it.
 func message(number, count, passed, ended uint64, texts ...string) (b []byte) {
 	for _, n := range []uint64{number, count, passed, ended} {
 		b = binary.LittleEndian.AppendUint64(b, n)
@@ -23,7 +23,8 @@ func message(number, count, passed, ended uint64, texts ...string) (b []byte) {
 	return b
 }
 
-// Of what is left in the memory of a worker only whole elements of the order count.
+// TestPiecesOfOneOrder checks that only whole elements of the order count among those left
+// in the memory of a worker.
 func TestPiecesOfOneOrder(t *testing.T) {
 	reply := pyfunction.Reply{Function: "f:f", Into: []string{"a"}, Most: 100}
 	for _, c := range []struct {
@@ -51,7 +52,7 @@ func TestPiecesOfOneOrder(t *testing.T) {
 	}
 }
 
-// FuzzPiece: whatever a worker writes is samples or an error.
+// FuzzPiece checks that any output of a worker is samples or an error.
 func FuzzPiece(f *testing.F) {
 	f.Add(message(3, 2, 7, 0, "one", "two"))
 	f.Add(message(3, 1<<63, 7, 1, "one"))

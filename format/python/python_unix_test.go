@@ -22,8 +22,8 @@ import (
 	"github.com/larder-data/larder/stream"
 )
 
-// noting is what functions use that leave notes of what they do; as nothing of it is in their
-// code's key, they need a version.
+// noting has helpers for functions that record their calls. No key of their code covers
+// these, so they need a version.
 const noting = `
 import os, signal, time
 def note(what, text="x"):
@@ -31,7 +31,7 @@ def note(what, text="x"):
         f.write(text)
 `
 
-// A place is a folder with the file f.py.
+// A place is a directory with the file f.py.
 type place struct {
 	testing.TB
 	dir string
@@ -52,7 +52,7 @@ func (p place) write(name, text string) {
 	}
 }
 
-// noted is how often something was noted since the last call.
+// noted returns how often an event was recorded since the last call.
 func (p place) noted(what string) int {
 	p.Helper()
 	path := filepath.Join(p.dir, what)
@@ -64,7 +64,7 @@ func (p place) noted(what string) int {
 	return len(b)
 }
 
-// stream is the stream of a function, which ends all that it began with the test.
+// stream returns the stream of a function. The test ends all that it started.
 func (p place) stream(s python.Source) component.Stream {
 	p.Helper()
 	if s.Into == nil {
@@ -79,7 +79,7 @@ func (p place) stream(s python.Source) component.Stream {
 	return out
 }
 
-// open opens a stream that is to be closed by the test.
+// open opens a stream, which the test must close.
 func (p place) open(s component.Stream, from stream.State) *stream.Reader[dataset.Sample] {
 	p.Helper()
 	r, err := s.Open(p.Context(), from)
@@ -89,7 +89,7 @@ func (p place) open(s component.Stream, from stream.State) *stream.Reader[datase
 	return r
 }
 
-// content is an item as its file has it.
+// content returns an item as its file has it.
 func (p place) content(s dataset.Sample, item string) []byte {
 	p.Helper()
 	it, err := s.Item(item)
@@ -103,7 +103,7 @@ func (p place) content(s dataset.Sample, item string) []byte {
 	return b
 }
 
-// texts are the items a of all elements, and the error behind them.
+// texts returns the items a of all elements, and the error after them.
 func (p place) texts(s python.Source) (all []string, err error) {
 	p.Helper()
 	for sample, err := range p.stream(s).All(p.Context()) {
@@ -115,8 +115,8 @@ func (p place) texts(s python.Source) (all []string, err error) {
 	return all, nil
 }
 
-// TestStreamIsWhatTheFunctionYields: elements of all sizes come as they were yielded, to the
-// last one, from the beginning and from wherever a reader was.
+// TestStreamIsWhatTheFunctionYields checks that elements of all sizes arrive as yielded,
+// from the beginning and from any position of a reader.
 func TestStreamIsWhatTheFunctionYields(t *testing.T) {
 	p := newPlace(t, noting+`
 def f(sizes):
@@ -171,14 +171,14 @@ def f(sizes):
 			}
 			read(p.open(s, state), cut, len(sizes))
 		}
-		if n := p.noted("begun"); n > 7 { // one that has nothing to read does not begin
+		if n := p.noted("begun"); n > 7 { // one without elements to read does not begin
 			t.Errorf("the function was called %d times by 7 readers", n)
 		}
 	}
 }
 
-// TestNoMoreIsMadeThanIsTaken: a reader that stops has had at most one element more made, or
-// half as many as it took, and the generator is closed, whatever it is doing.
+// TestNoMoreIsMadeThanIsTaken checks that a stopped reader has computed at most one extra
+// element, or half as many as it read, and that the generator is closed.
 func TestNoMoreIsMadeThanIsTaken(t *testing.T) {
 	p := newPlace(t, noting+`
 def f(stop=None):
@@ -195,7 +195,7 @@ def f(stop=None):
         note("closed")
 `)
 	for _, n := range []int{0, 1, 2, 3, 10, 100, 1000} {
-		for _, stop := range []int{-1, n} { // it may be made to wait for the element after the last one
+		for _, stop := range []int{-1, n} { // it may wait for the element after the last one
 			s := p.stream(python.Source{Function: "f:f", Version: "1", Args: map[string]any{"stop": int64(stop)}})
 			r := p.open(stream.Limit(s, n), stream.State{})
 			for range n {
@@ -215,8 +215,8 @@ def f(stop=None):
 	}
 }
 
-// TestErrorsOfElements: what goes wrong with an element is said of this element, and those
-// before it are handed out.
+// TestErrorsOfElements checks that an error names its element, after the elements before it
+// are returned.
 func TestErrorsOfElements(t *testing.T) {
 	p := newPlace(t, noting+`
 import sys
@@ -297,8 +297,7 @@ def lists(how, at): return [str(n) for n in range(at)]
 	}
 }
 
-// TestErrorsWhilePassingOver: what goes wrong with elements that are passed over is said of
-// them, too.
+// TestErrorsWhilePassingOver checks that errors of skipped elements name them, too.
 func TestErrorsWhilePassingOver(t *testing.T) {
 	p := newPlace(t, noting+`
 def f():
@@ -331,7 +330,8 @@ def f():
 	}
 }
 
-// TestWhatNoKeyTellsIsRefused: as of functions that map samples.
+// TestWhatNoKeyTellsIsRefused checks the refusals that apply to functions that map samples,
+// too.
 func TestWhatNoKeyTellsIsRefused(t *testing.T) {
 	p := newPlace(t, `
 import larder, random, time
@@ -397,7 +397,8 @@ def counting():
 	}
 }
 
-// TestGeneratorsMayDoMuch: what a function does to its process changes no element.
+// TestGeneratorsMayDoMuch checks that the effects of a function on its process change no
+// element.
 func TestGeneratorsMayDoMuch(t *testing.T) {
 	p := newPlace(t, noting+`
 import subprocess, sys, threading
@@ -451,8 +452,8 @@ func mustRead(t *testing.T, p place, name string) string {
 	return string(b)
 }
 
-// TestCancelledGenerator: whoever waits for an element is let go at once, and the generator
-// is closed before the reader is.
+// TestCancelledGenerator checks that a cancelled wait for an element ends immediately, and
+// that the generator is closed before the reader.
 func TestCancelledGenerator(t *testing.T) {
 	p := newPlace(t, noting+`
 def f():
@@ -493,8 +494,8 @@ def f():
 	}
 }
 
-// TestReadersHaveProcessesOfTheirOwn: each calls the function, and its setup, anew, and none
-// waits for another one.
+// TestReadersHaveProcessesOfTheirOwn checks that each reader calls the function and its
+// setup again, and that none waits for another.
 func TestReadersHaveProcessesOfTheirOwn(t *testing.T) {
 	p := newPlace(t, noting+`
 BEGUN = []

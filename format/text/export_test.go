@@ -2,10 +2,10 @@ package text
 
 import "errors"
 
-// Scan makes the index of a text.
+// Scan makes the index of a text file.
 var Scan = scan
 
-// Outside holds an index to a text, and returns what is in none of the samples.
+// Outside checks an index of a text file, and returns the bytes outside of all samples.
 func Outside(x index, b []byte) (rest []byte, err error) {
 	if err := x.check(); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func TestWhereSamplesEnd(t *testing.T) {
 	}
 }
 
-// TestLongFiles: what is read at once ends anywhere in a line.
+// TestLongFiles checks reads that end anywhere in a line.
 func TestLongFiles(t *testing.T) {
 	var lines []string
 	for i := range 40 {
@@ -112,7 +112,8 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	}
 }
 
-// TestSeveralFiles are read one after another, also compressed ones.
+// TestSeveralFiles checks that several files are read one after another, also compressed
+// ones.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, s := range map[string]string{"c.txt": "3", "a.txt.gz": "1", "b.txt.zst": "2"} {
@@ -127,7 +128,8 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// TestFilesThatChange: a sample that was known by its place in what the file was is an error.
+// TestFilesThatChange checks that a sample identified by its position in the old file is an
+// error.
 func TestFilesThatChange(t *testing.T) {
 	path := file(t, "one\ntwo\n")
 	ds, err := text.Source{}.Open(t.Context(), path, env())
@@ -160,7 +162,7 @@ func TestTextsThatWouldNotComeBack(t *testing.T) {
 	}
 }
 
-// TestTextsComeBack: what is written is read as it was, or is refused.
+// TestTextsComeBack checks that written strings are read back, or refused.
 func TestTextsComeBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")
 	rapid.Check(t, func(r *rapid.T) {
@@ -179,8 +181,8 @@ func TestTextsComeBack(t *testing.T) {
 	})
 }
 
-// FuzzScan: samples lie in the file and one after another, however it is read, and hold all
-// that is not between them.
+// FuzzScan checks that samples lie in the file one after another, however it is read, and
+// hold everything that does not separate them.
 func FuzzScan(f *testing.F) {
 	f.Add([]byte("\ufeffa\r\n\r\nb"), true)
 	f.Fuzz(func(t *testing.T, b []byte, paragraphs bool) {
@@ -200,13 +202,13 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestLargeLines: a line that would take all memory is an error when it is asked for, and those
-// beside it are read.
+// TestLargeLines checks that a line too large for memory is an error when it is read, and
+// that the lines around it are readable.
 func TestLargeLines(t *testing.T) {
 	path := file(t, "a\n")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
-		_, err = f.WriteAt([]byte("\nb"), 2+codec.ItemLimit()+1) // of which the file system keeps no zeros
+		_, err = f.WriteAt([]byte("\nb"), 2+codec.ItemLimit()+1) // the file system stores no zeros for it
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {

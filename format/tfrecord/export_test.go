@@ -2,8 +2,7 @@ package tfrecord
 
 import "context"
 
-// CheckExample reads an example, writes what was read, and reports whether that is read as the
-// same.
+// CheckExample reads an example, writes it, and reports whether it reads the same again.
 func CheckExample(b []byte) (read, same bool) {
 	all, err := parseExample(b)
 	if err != nil {
@@ -21,7 +20,7 @@ func CheckExample(b []byte) (read, same bool) {
 	return true, true
 }
 
-// CheckIndex holds bytes to what an index has, and to a file of so many bytes.
+// CheckIndex checks the entries of an index against a file of n bytes.
 func CheckIndex(b []byte, size int64) bool {
 	x := index(b)
 	if x.check() != nil {

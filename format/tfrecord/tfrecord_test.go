@@ -33,7 +33,7 @@ func write(t testing.TB, path string, samples ...dataset.Sample) error {
 	return tfrecord.Sink{Path: component.Path(path), Overwrite: output.Replace}.Write(t.Context(), env(), in)
 }
 
-// shown is what the samples of a file are, as text.
+// shown returns the samples of a file as a string.
 func shown(t testing.TB, s tfrecord.Source, path string) (all []string, err error) {
 	t.Helper()
 	ds, err := s.Open(t.Context(), path, env())
@@ -73,7 +73,7 @@ func numbers[T array.Element](t testing.TB, values ...T) *array.Array {
 	return a
 }
 
-// TestWhatIsWrittenIsRead by the kinds of lists that examples have.
+// TestWhatIsWrittenIsRead checks the kinds of lists that examples have.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	for _, name := range []string{"a.tfrecord", "a.tfrecord.gz", "a.tfrec.zst"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -113,7 +113,8 @@ func TestWhatNoExampleCanHave(t *testing.T) {
 	}
 }
 
-// TestSequencesAreRefused: a SequenceExample would be read as an Example without its lists.
+// TestSequencesAreRefused checks that a SequenceExample is refused: it would be read as an
+// Example without its lists.
 func TestSequencesAreRefused(t *testing.T) {
 	if got, err := shown(t, tfrecord.Source{}, "testdata/sequence.tfrecord"); err == nil || !strings.Contains(err.Error(), "SequenceExample") {
 		t.Errorf("%q, %v", got, err)
@@ -132,8 +133,8 @@ func three(t testing.TB) []byte {
 	return b
 }
 
-// TestFilesThatBreakOff: a file that was cut short anywhere is an error, or read as far as it
-// goes where that was asked for.
+// TestFilesThatBreakOff checks that a file cut anywhere is an error, or is read to the cut
+// if the parameters ask for it.
 func TestFilesThatBreakOff(t *testing.T) {
 	whole, path := three(t), filepath.Join(t.TempDir(), "b.tfrecord")
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
@@ -150,7 +151,7 @@ func TestFilesThatBreakOff(t *testing.T) {
 		}
 		got, err := shown(t, tfrecord.Source{}, path)
 		if err == nil {
-			ends++ // between records there is nothing that tells
+			ends++ // a cut between records cannot be detected
 		}
 		if !slices.Equal(got, all[:len(got)]) {
 			t.Errorf("%d bytes are read as %q", n, got)
@@ -164,9 +165,8 @@ func TestFilesThatBreakOff(t *testing.T) {
 	}
 }
 
-// TestEveryByteIsVerified: a byte that was changed anywhere is an error of its record or of the
-// file, and never another value.
-// TestLengthThatLooksLikeGzip: a first record of 559,903 bytes begins as gzip does.
+// TestLengthThatLooksLikeGzip checks a first record of 559,903 bytes, which begins as gzip
+// does.
 func TestLengthThatLooksLikeGzip(t *testing.T) {
 	const record = 0x08_8b1f
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
@@ -208,6 +208,8 @@ func TestZlibIsNamed(t *testing.T) {
 	}
 }
 
+// TestEveryByteIsVerified checks that a changed byte anywhere is an error of its record or of
+// the file, and never gives another value.
 func TestEveryByteIsVerified(t *testing.T) {
 	whole, path := three(t), filepath.Join(t.TempDir(), "b.tfrecord")
 	for n := range whole {
@@ -253,7 +255,8 @@ func TestExamplesComeBack(t *testing.T) {
 	})
 }
 
-// FuzzExamples: any bytes are refused, or mean what they mean when they are written again.
+// FuzzExamples checks that any bytes are refused, or mean the same after they are written
+// again.
 func FuzzExamples(f *testing.F) {
 	b := three(f)
 	f.Add(b[12 : len(b)-4])
@@ -264,7 +267,7 @@ func FuzzExamples(f *testing.F) {
 	})
 }
 
-// FuzzFiles: whatever a file holds, its index has no place outside of it.
+// FuzzFiles checks that the index of any file has no position outside of it.
 func FuzzFiles(f *testing.F) {
 	f.Add(three(f), false)
 	f.Fuzz(func(t *testing.T, b []byte, incomplete bool) {

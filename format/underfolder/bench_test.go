@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// millionSamples makes a folder of a million samples of one empty file each, in
-// memory where there is room for it.
+// millionSamples creates a directory of a million samples of one empty file each, in memory
+// if there is space.
 func millionSamples(b *testing.B) (dir string, n int) {
 	b.Helper()
 	n = 1_000_000
@@ -91,7 +91,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkCopy writes files that lie in a folder to another one.
+// BenchmarkCopy writes files of one directory to another.
 func BenchmarkCopy(b *testing.B) {
 	const size, n = 1 << 20, 64
 	files := map[string]string{}

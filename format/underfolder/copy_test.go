@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// writeCopy writes with a copy policy, and returns what was counted and logged.
+// writeCopy writes with a copy policy, and returns the counters and the log.
 func writeCopy(t testing.TB, s underfolder.Sink, ds component.Samples) (*dataset.Tally, string) {
 	t.Helper()
 	var log bytes.Buffer
@@ -41,8 +41,8 @@ func open(t testing.TB, dir string) component.Samples {
 	return ds
 }
 
-// TestCopyPolicies: under each, what is no image at all is carried, for it is
-// not decoded, and it is the kind of file that was asked for.
+// TestCopyPolicies checks the kind of files that each policy creates. Damaged images pass,
+// because no policy decodes.
 func TestCopyPolicies(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_image.png": "not decoded", "data/0_odd.weird": "bytes", "s.yml": "# a comment\na: 1\n"})
 	for _, c := range []struct {
@@ -75,8 +75,8 @@ func TestCopyPolicies(t *testing.T) {
 	}
 }
 
-// TestLinksBecomeCopies: links that are there do not stay when copies are
-// asked for, or what is written into one would be in the source.
+// TestLinksBecomeCopies checks that existing links become copies on request. Otherwise
+// writes to the output would change the source.
 func TestLinksBecomeCopies(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
 	for _, link := range []filecopy.Way{filecopy.HardLink, filecopy.SymbolicLink} {
@@ -96,8 +96,8 @@ func TestLinksBecomeCopies(t *testing.T) {
 	}
 }
 
-// TestLinkOnAnotherDevice: a link that cannot be made becomes a copy, and is
-// mentioned once.
+// TestLinkOnAnotherDevice checks that a link that cannot be made becomes a copy, with one
+// warning.
 func TestLinkOnAnotherDevice(t *testing.T) {
 	from, err := os.MkdirTemp("/dev/shm", "larder-test-") //nolint:usetesting // on another file system
 	if err != nil {
@@ -144,8 +144,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestExtensions: the extension that an item has is kept, in lower case where
-// readers go by it.
+// TestExtensions checks that an item keeps its extension, in lower case where readers
+// depend on it.
 func TestExtensions(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.JPG": "x", "data/0_b.Weird": "y", "data/0_c.tar.gz": "z"})
 	path := filepath.Join(t.TempDir(), "out")
@@ -163,8 +163,8 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
-// TestStoppedSinkGoesOn: what was complete when the sink was told to stop, or
-// was killed, is not written again; what was half-written is.
+// TestStoppedSinkGoesOn checks that samples completed before the sink was stopped or killed
+// are not written again, and incomplete ones are.
 func TestStoppedSinkGoesOn(t *testing.T) {
 	const n = 20
 	path := filepath.Join(t.TempDir(), "out")
@@ -176,7 +176,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 		env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
 		return env.Tally, underfolder.Sink{Path: component.Path(path)}.Write(ctx, env, component.One(ds))
 	}
-	for range 2 { // stopped twice: the second goes on from the first
+	for range 2 { // stopped twice: the second run continues the first
 		ctx, stop := context.WithCancel(t.Context())
 		if _, err := run(ctx, func(i int) {
 			if i == 12 {
@@ -194,7 +194,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Fatalf("left behind: %q, %v", left, err)
 	}
-	if err := os.WriteFile(left[0], []byte("val"), 0o666); err != nil { // killed half-way
+	if err := os.WriteFile(left[0], []byte("val"), 0o666); err != nil { // killed in the middle
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(filepath.Dir(left[0]), "07_old.txt"), []byte("of another dataset"), 0o666); err != nil {
@@ -222,8 +222,8 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 	}
 }
 
-// TestInPlaceGoesOn: files that are there already are not written again, and
-// what a killed writer left unfinished goes away.
+// TestInPlaceGoesOn checks that existing files are not written again, and that incomplete
+// files of a killed writer are deleted.
 func TestInPlaceGoesOn(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
@@ -237,8 +237,8 @@ func TestInPlaceGoesOn(t *testing.T) {
 	}
 }
 
-// TestInPlaceKeepsTheLength: samples without items of their own are not lost
-// when they are written to a folder that is there.
+// TestInPlaceKeepsTheLength checks that samples without own items are not lost in an
+// existing directory.
 func TestInPlaceKeepsTheLength(t *testing.T) {
 	path := folder(t, nil)
 	shared := dataset.NewSample(text("s", "z", true))
@@ -248,8 +248,8 @@ func TestInPlaceKeepsTheLength(t *testing.T) {
 	}
 }
 
-// TestInPlaceSharedItemCounts: a shared item is not hidden by files of the same
-// key that samples there have.
+// TestInPlaceSharedItemCounts checks that existing files of samples do not hide a shared
+// item of the same key.
 func TestInPlaceSharedItemCounts(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_s.txt": "old", "data/1_s.txt": "old", "data/2_s.txt": "old"})
 	shared := dataset.NewSample(text("s", "new", true))
@@ -259,8 +259,8 @@ func TestInPlaceSharedItemCounts(t *testing.T) {
 	}
 }
 
-// TestFilesInTheTarget: files are not written over that items are read from,
-// also where no source said so.
+// TestFilesInTheTarget checks that files from which items are read are not overwritten,
+// also if no source reports them.
 func TestFilesInTheTarget(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "x"})
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "b", Item: dataset.File(filepath.Join(path, "data", "0_a.txt"), nil)}))
@@ -274,7 +274,7 @@ func TestFilesInTheTarget(t *testing.T) {
 	}
 }
 
-// TestLinkToARelativePath leads where it should.
+// TestLinkToARelativePath checks that the link leads to the source.
 func TestLinkToARelativePath(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -289,11 +289,11 @@ func TestLinkToARelativePath(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileItIsRead: a dataset that takes the name of the one that is
-// read is not written in part, however files are copied.
+// TestReplacedWhileItIsRead checks that a dataset that replaces its input during the read
+// is not written in part, under any copy policy.
 func TestReplacedWhileItIsRead(t *testing.T) {
 	for _, how := range []filecopy.Way{filecopy.Reflink, filecopy.HardLink, filecopy.SymbolicLink, filecopy.Rewrite} {
-		for _, name := range []string{"", "data"} { // of what is replaced
+		for _, name := range []string{"", "data"} { // the part that is replaced
 			from := folder(t, map[string]string{"data/0_x.txt": "old", "data/1_x.txt": "old", "s.txt": "old"})
 			next := folder(t, map[string]string{"data/0_x.txt": "new", "data/1_x.txt": "new", "s.txt": "new"})
 			ds := open(t, from)

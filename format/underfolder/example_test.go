@@ -8,8 +8,7 @@ import (
 	"github.com/larder-data/larder/format/underfolder"
 )
 
-// Opening a dataset lists names; a sample's items are read when they are asked
-// for.
+// Opening a dataset lists names; items are read on request.
 func ExampleOpen() {
 	letters, err := underfolder.Open("../../examples/letters/data", nil, slog.Default())
 	if err != nil {

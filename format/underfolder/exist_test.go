@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestWhatIsThereIsToldAlike: each sink says in one way that something is there.
+// TestWhatIsThereIsToldAlike checks that all sinks report existing outputs in the same way.
 func TestWhatIsThereIsToldAlike(t *testing.T) {
 	for name, sink := range map[string]func(path component.Path) any{
 		"underfolder":           func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.Forbid} },

@@ -15,9 +15,9 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// TestNothingIsWrittenThroughLinks: links where a sink writes, or where killed
-// writers leave things, do not lead it elsewhere, and what lies elsewhere does
-// not become part of the dataset.
+// TestNothingIsWrittenThroughLinks checks links where a sink writes and where killed
+// writers leave files: nothing is written elsewhere, and nothing from elsewhere joins the
+// dataset.
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	other := map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "y", "notes.txt": "z"}
 	samples := component.One(dataset.List(
@@ -72,8 +72,8 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	}
 }
 
-// TestSwapLooksOnceMore: a folder that came to hold something else while the
-// dataset was written is left as it is.
+// TestSwapLooksOnceMore checks that a directory that gained other files during the write is
+// left alone.
 func TestSwapLooksOnceMore(t *testing.T) {
 	for name, meanwhile := range map[string]func(path string) error{
 		"a folder more": func(path string) error { return os.MkdirAll(path+"/thesis/chapter", 0o777) },
@@ -102,15 +102,15 @@ func TestSwapLooksOnceMore(t *testing.T) {
 	}
 }
 
-// TestOneFileGoesWhereItWasLookedAt: where one file alone is another, the folder that
-// was looked at gets it, and no other one that has taken its name.
+// TestOneFileGoesWhereItWasLookedAt checks a single changed file: it is written to the
+// directory that was compared, not to another one that has taken its name.
 func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 	for name, another := range map[string]bool{"the folder": false, "another folder": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
 			said, samples := "old", 2
 			if another {
-				samples = 1 // one that is compared while the folder moves would be another file to write
+				samples = 1 // a file compared while the directory moves would be written, too
 			}
 			ds := dataset.Func(samples, func(_ context.Context, i int) (dataset.Sample, error) {
 				if i < samples-1 || said == "old" {
@@ -152,8 +152,8 @@ func fileInfo(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// TestItemsBehindLinksInTheTarget: what is read through a link that lies in the
-// target would be gone with it.
+// TestItemsBehindLinksInTheTarget checks items read through a link in the target, which
+// replacing would delete.
 func TestItemsBehindLinksInTheTarget(t *testing.T) {
 	elsewhere := folder(t, map[string]string{"data/0_a.txt": "x"})
 	path := folder(t, map[string]string{"data/0_a.txt": "y"})
@@ -167,7 +167,8 @@ func TestItemsBehindLinksInTheTarget(t *testing.T) {
 	}
 }
 
-// TestLinkThatAppearsWhileFilesAreWritten leads no file out of the folder.
+// TestLinkThatAppearsWhileFilesAreWritten checks that it leads no file out of the
+// directory.
 func TestLinkThatAppearsWhileFilesAreWritten(t *testing.T) {
 	other := map[string]string{"data/0_a.txt": "mine", "data/0_b.txt": "mine"}
 	for _, how := range []output.Overwrite{output.OverwriteFiles, output.NewFiles} {

@@ -17,14 +17,14 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestFilesThatAreEditedWhileTheyStand: what somebody does to a file that stands, while
-// others are written, is not taken for what was written; whether one other file is or
-// several, which link it to a new folder.
+// TestFilesThatAreEditedWhileTheyStand checks that an edit of a reused file during a run is
+// not mistaken for its output. Writing one file edits in place, and writing several links
+// the reused ones to a new directory.
 func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 	for _, others := range []int{1, 2} {
 		for _, edited := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "out")
-			of := make([]dataset.Stretch, 4) // what samples are made of
+			of := make([]dataset.Stretch, 4) // inputs of the samples
 			for i := range of {
 				of[i] = dataset.Stretch{Samples: 1, Digest: key.DigestOf([]byte{byte(i)})}
 			}
@@ -58,7 +58,7 @@ func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 					return nil
 				}
 				file := filepath.Join(path, "data/3_a.txt")
-				at := time.Now().Add(time.Hour) // another time than that of a tick before
+				at := time.Now().Add(time.Hour) // another time than one tick before
 				return errors.Join(os.WriteFile(file, []byte("edited"), 0o666), os.Chtimes(file, at, at))
 			})
 			if want := []component.Copy{{Was: others, Now: others, Samples: 4 - others}}; len(p.Copied) != 1 || p.Copied[0] != want[0] {

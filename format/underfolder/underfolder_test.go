@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// folder makes a folder of the given files.
+// folder creates a directory of the given files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "set")
@@ -37,7 +37,7 @@ func folder(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// show describes every sample: its keys with their texts, shared ones marked.
+// show describes every sample: its keys with their strings, shared ones marked.
 func show(t testing.TB, ds component.Samples) []string {
 	t.Helper()
 	var all []string
@@ -163,12 +163,12 @@ func TestReadMissing(t *testing.T) {
 	}
 }
 
-// text is a field with a text item.
+// text returns a field with a string item.
 func text(k, v string, shared bool) dataset.Field {
 	return dataset.Field{Key: k, Item: dataset.NewItem("txt", v), Shared: shared}
 }
 
-// write writes samples, and returns what was counted.
+// write writes samples, and returns the counters.
 func write(t testing.TB, path string, o output.Overwrite, data component.Data) (*dataset.Tally, error) {
 	t.Helper()
 	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
@@ -176,13 +176,13 @@ func write(t testing.TB, path string, o output.Overwrite, data component.Data) (
 	return env.Tally, err
 }
 
-// TestWriteRead writes samples and reads them back: nothing is lost or gained,
-// whatever is shared.
+// TestWriteRead writes samples and reads them back: nothing is lost or added, whatever is
+// shared.
 func TestWriteRead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		samples []dataset.Sample
-		want    []string // of show
+		want    []string // output of show
 		files   []string // in the root
 	}{
 		{
@@ -241,7 +241,7 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-// rootFiles lists the files in a folder that are not hidden.
+// rootFiles lists the files in a directory that are not hidden.
 func rootFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -276,7 +276,7 @@ func TestOverwrite(t *testing.T) {
 	one := component.One(dataset.List(dataset.NewSample(text("a", "new", false))))
 	for _, c := range []struct {
 		name  string
-		there map[string]string // nil: no folder
+		there map[string]string // nil: no directory
 		how   output.Overwrite
 		fails string
 		want  map[string]string
@@ -306,7 +306,7 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
-// files returns the content of all files below a folder that are not hidden.
+// files returns the content of all files below a directory that are not hidden.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -452,7 +452,8 @@ func TestReplaceKeepsWhatPeopleAdded(t *testing.T) {
 	}
 }
 
-// A folder becomes a dataset by its files, and not by having a folder data.
+// TestReplaceKeepsWhatIsNoItem checks that the files of a directory make it a dataset, not
+// a directory called data.
 func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	data := component.One(dataset.List(dataset.NewSample(text("x", "1", false), text("all", "2", true))))
 	for _, added := range []string{"notes", "Makefile", ".env", "thesis.docx", "notes.md", "data/notes.md", "data/README", "data/x_y.z", "data/0_m.yaml~", "data/.hidden", "data/0_", "data/2024_report.pdf", "data/0_report.pdf", "data/7_x.txt", "notes.txt"} {
@@ -474,7 +475,7 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 			t.Errorf("%s: %q, %v", added, b, err)
 		}
 	}
-	// One that another program wrote.
+	// This one was written by another program.
 	path := t.TempDir()
 	for name, text := range map[string]string{"data/0_x.txt": "1", "all.json": "{}", "notes.docx": "years"} {
 		file := filepath.Join(path, name)
@@ -493,7 +494,8 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	}
 }
 
-// A dataset that something was written into is replaced with that.
+// TestReplaceAfterWritingInPlace checks that a dataset is replaced together with files that
+// were written into it.
 func TestReplaceAfterWritingInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	one := component.One(dataset.List(dataset.NewSample(text("x", "1", false))))
@@ -549,8 +551,8 @@ func TestInterruptedReplaceIsRecovered(t *testing.T) {
 	if _, err := write(t, path, output.Replace, one); err != nil {
 		t.Fatal(err)
 	}
-	// What a writer leaves that was killed between the two moves, where two
-	// folders cannot change places at one instant.
+	// A writer killed between its two moves leaves this where two directories cannot be
+	// exchanged atomically.
 	if err := os.Rename(path, filepath.Join(dir, ".out.larder-123-old")); err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +571,7 @@ func TestTargetThatIsALink(t *testing.T) {
 	dir := t.TempDir()
 	one := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink("real", link); err != nil { // of nothing yet
+	if err := os.Symlink("real", link); err != nil { // the target does not exist
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -585,13 +587,13 @@ func TestTargetThatIsALink(t *testing.T) {
 	}
 }
 
-// TestTwoWritersWithoutTurns: writers that do not share a cache leave each
-// other's unfinished folders alone.
+// TestTwoWritersWithoutTurns checks that writers without a common cache leave each other's
+// unfinished directories alone.
 func TestTwoWritersWithoutTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	inner := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
 	outer := component.One(dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
-		_, err := write(t, path, output.Replace, inner) // while the other is at it
+		_, err := write(t, path, output.Replace, inner) // while the other one writes
 		return dataset.NewSample(text("a", "y", false)), err
 	}))
 	if _, err := write(t, path, output.Replace, outer); err != nil && !strings.Contains(err.Error(), "file exists") {
@@ -602,7 +604,7 @@ func TestTwoWritersWithoutTurns(t *testing.T) {
 	}
 }
 
-// TestKeysComeBack: keys that are odd but can be names of files.
+// TestKeysComeBack checks odd keys that can be names of files.
 func TestKeysComeBack(t *testing.T) {
 	for _, k := range []string{"_", "a_b_", "con", "0_a", "data", "naïve", "a b", "-", "a\xffb", strings.Repeat("k", 240)} {
 		for _, shared := range []bool{false, true} {
@@ -626,8 +628,8 @@ func TestKeysComeBack(t *testing.T) {
 	}
 }
 
-// TestFewFilesOfManySamples: the mark vouches for an index that would otherwise
-// be taken for a mistake.
+// TestFewFilesOfManySamples checks that the mark confirms an index that would otherwise
+// count as a mistake.
 func TestFewFilesOfManySamples(t *testing.T) {
 	const n = 5000
 	path := filepath.Join(t.TempDir(), "out")
@@ -696,8 +698,7 @@ func TestMarkOfTooManySamples(t *testing.T) {
 	}
 }
 
-// TestPicks: a file makes a difference to what is read if, and only if, the source says
-// that it picks it.
+// TestPicks checks that a file changes the dataset if and only if Picks accepts it.
 func TestPicks(t *testing.T) {
 	base := map[string]string{"data/0_a.txt": "0", "data/1_a.txt": "1", "s.txt": "s"}
 	for name, want := range map[string]bool{

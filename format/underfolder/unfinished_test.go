@@ -15,9 +15,8 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// TestLeftoversAreSwept: of what is unfinished in a folder that is written in
-// place, what killed writers left goes, beside shared items too, and nothing
-// else.
+// TestLeftoversAreSwept checks that a write in place deletes unfinished files of killed
+// writers, also next to shared items, and no others.
 func TestLeftoversAreSwept(t *testing.T) {
 	dead := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
 	if err := dead.Run(); err != nil {

@@ -55,8 +55,8 @@ func TestArchivesOfOthers(t *testing.T) {
 	}
 }
 
-// TestIntegers: what Python's int reads is a whole number, and anything else an error that names
-// the member.
+// TestIntegers checks that strings that Python's int accepts are integers, and that any
+// other is an error that names the member.
 func TestIntegers(t *testing.T) {
 	for text, want := range map[string]string{
 		"0008": "8", "-007\n": "-7", "+5": "5", " 1_000 ": "1000", "0": "0", "000": "0", "-0": "0", "18446744073709551616": "18446744073709551616",
@@ -92,7 +92,8 @@ func all(t *testing.T, s webdataset.Source) ([]string, error) {
 	return shown(t.Context(), dataset.List(samples...))
 }
 
-// TestDottedSuffixes: where two members would be one item, their whole suffixes are the items.
+// TestDottedSuffixes checks that whole suffixes name items where two members would be one
+// item.
 func TestDottedSuffixes(t *testing.T) {
 	path := save(t, archive(t, file{"S_1.wav.data", "1"}, file{"S_1.wav.label", "2"}, file{"2.a.txt", "3"}, file{"3.__key__.txt", "4"}))
 	want := []string{"__key__=S_1 wav.data=bytes 1 wav.label=bytes 2", "__key__=2 a=3", "__key__=3 __key__.txt=4"}
@@ -103,7 +104,7 @@ func TestDottedSuffixes(t *testing.T) {
 	}
 }
 
-// TestLinksThatLeadNowhere are errors that name them.
+// TestLinksThatLeadNowhere checks that they are errors that name the link.
 func TestLinksThatLeadNowhere(t *testing.T) {
 	for _, h := range []*tar.Header{
 		{Typeflag: tar.TypeSymlink, Name: "a.txt", Linkname: "/etc/passwd"},
@@ -131,8 +132,8 @@ func TestLinksThatLeadNowhere(t *testing.T) {
 	}
 }
 
-// TestStreamsWithMembersApart: a stream holds no members back, so a sample that comes in parts is an
-// error.
+// TestStreamsWithMembersApart checks that a sample in separate parts is an error, because a
+// stream holds no members back.
 func TestStreamsWithMembersApart(t *testing.T) {
 	if _, err := os.Stat("testdata/members-apart.tar"); err != nil {
 		t.Fatal(err)
@@ -143,7 +144,8 @@ func TestStreamsWithMembersApart(t *testing.T) {
 	}
 }
 
-// TestPaddedNames: numbers get as many digits as the longest only where they stay different names.
+// TestPaddedNames checks that numbers are padded to the longest only where names stay
+// distinct.
 func TestPaddedNames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	sample := func(text string) component.Samples {
@@ -160,8 +162,8 @@ func TestPaddedNames(t *testing.T) {
 	}
 }
 
-// TestSparseFilesOfPax: they are called what they are, also where the archive has fewer bytes than
-// they claim.
+// TestSparseFilesOfPax checks that they have their real names, also if the archive has
+// fewer bytes than they claim.
 func TestSparseFilesOfPax(t *testing.T) {
 	_, err := read(t, webdataset.Source{}, "testdata/sparse-pax.tar")
 	if err == nil || !strings.Contains(err.Error(), `200.bin" is a sparse file`) {

@@ -6,8 +6,8 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 )
 
-// CheckPlaces holds an index to what it has, and the places of members to an archive of so many
-// bytes.
+// CheckPlaces checks the entries of an index, and the positions of members in an archive of
+// n bytes.
 func CheckPlaces(x members.Index, size int64) error {
 	if err := x.Check(placeBytes); err != nil {
 		return err

@@ -31,13 +31,14 @@ import (
 // A file is a member of an archive.
 type file struct{ name, content string }
 
-// archive is an archive of files.
+// archive returns an archive of files.
 func archive(t testing.TB, files ...file) []byte {
 	t.Helper()
 	return archiveOf(t, tar.Header{}, files...)
 }
 
-// archiveOf is an archive whose headers have what a model has: long ones take blocks of their own.
+// archiveOf returns an archive whose headers have the fields of a model; long values take
+// their own blocks.
 func archiveOf(t testing.TB, model tar.Header, files ...file) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -72,7 +73,7 @@ func save(t testing.TB, content []byte) (path string) {
 	return path
 }
 
-// shown is what the samples of a dataset hold, as text.
+// shown returns the samples of a dataset as a string.
 func shown(ctx context.Context, ds component.Samples) (all []string, err error) {
 	for s, err := range dataset.All(ctx, ds) {
 		if err != nil {
@@ -103,13 +104,13 @@ func read(t testing.TB, s webdataset.Source, path string) ([]string, error) {
 	return shown(t.Context(), ds)
 }
 
-// TestSamplesAreMembersOfOnePrefix holds names to what WebDataset takes them for.
+// TestSamplesAreMembersOfOnePrefix compares the parsing of names with WebDataset's.
 func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
 	b := archive(t,
 		file{"0001.txt", "one"}, file{"0001.cls", "7"}, file{"0001.seg.json", `{"a": 1}`}, file{"0001.bin", "\x00"},
 		file{"README", "no dot"}, file{".hidden", "nothing before the dot"}, file{"__shard__.json", "{}"},
 		file{"a.b/0002.TXT", "two"}, file{"a.b/0002.Mask.Txt", "mask"},
-		file{"0001.late.txt", "again"}, // not beside those of the same prefix
+		file{"0001.late.txt", "again"}, // not adjacent to those of the same prefix
 	)
 	got, err := read(t, webdataset.Source{}, save(t, b))
 	want := []string{"__key__=0001 txt=one cls=7 seg=map[a:1] bin=bytes \x00 late=again", "__key__=a.b/0002 txt=two Mask=mask"}
@@ -118,7 +119,7 @@ func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoFileIsPassedOver: nothing in an archive leads out of it.
+// TestWhatIsNoFileIsPassedOver checks that nothing in an archive leads out of it.
 func TestWhatIsNoFileIsPassedOver(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -144,7 +145,7 @@ func TestWhatIsNoFileIsPassedOver(t *testing.T) {
 	}
 }
 
-// typed is an archive whose first member has another type.
+// typed returns an archive whose first member has another type.
 func typed(t *testing.T, kind byte, files ...file) []byte {
 	t.Helper()
 	b := archive(t, files...)
@@ -153,7 +154,7 @@ func typed(t *testing.T, kind byte, files ...file) []byte {
 	return summed(b)
 }
 
-// summed is an archive whose first header was changed, with its sum.
+// summed returns an archive with a changed first header and its checksum.
 func summed(b []byte) []byte {
 	sum := 0
 	copy(b[148:156], "        ")
@@ -164,8 +165,8 @@ func summed(b []byte) []byte {
 	return b
 }
 
-// TestTypesOfMembers: a contiguous file is a file, as in other software, and no content is passed
-// over for a type, whether the archive is gone through or comes as a stream.
+// TestTypesOfMembers checks, for archives and streams, that a contiguous file is a file, as
+// in other software, and that no content is skipped because of its type.
 func TestTypesOfMembers(t *testing.T) {
 	for kind, want := range map[byte]string{'7': "", '0': "", 'M': `a.txt" has content and the type 'M'`, 'Z': `a.txt" has content and the type 'Z'`} {
 		path := save(t, typed(t, kind, file{"a.txt", "one"}, file{"b.txt", "two"}))
@@ -177,7 +178,7 @@ func TestTypesOfMembers(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []byte("3456") { // which other software gives a size, and no content
+	for _, kind := range []byte("3456") { // other software writes a size for these, and no content
 		b := typed(t, kind, file{"a.txt", ""}, file{"b.txt", "two"})
 		copy(b[124:], "00000000144")
 		got, err := read(t, webdataset.Source{}, save(t, summed(b)))
@@ -197,14 +198,15 @@ func TestTypesOfMembers(t *testing.T) {
 }
 
 func TestSparseFilesAreRefused(t *testing.T) {
-	b := typed(t, 'S', file{"a.txt", "one"}) // in GNU's way
+	b := typed(t, 'S', file{"a.txt", "one"}) // GNU style
 	_, err := read(t, webdataset.Source{}, save(t, b))
 	if err == nil || !strings.Contains(err.Error(), "a.tar") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestNamesThatClash: two members that would be one item are an error that names them.
+// TestNamesThatClash checks that two members that would be one item are an error that names
+// them.
 func TestNamesThatClash(t *testing.T) {
 	for _, c := range []struct {
 		files []file
@@ -221,8 +223,8 @@ func TestNamesThatClash(t *testing.T) {
 	}
 }
 
-// TestArchivesThatBreakOff: an archive that was cut short anywhere is an error, or is read as far
-// as it goes where that was asked for; and no sample of it is another one.
+// TestArchivesThatBreakOff checks that an archive cut anywhere is an error, or is read to
+// the cut if the parameters ask for it, without wrong samples.
 func TestArchivesThatBreakOff(t *testing.T) {
 	for name, model := range map[string]tar.Header{
 		"ustar": {Format: tar.FormatUSTAR},
@@ -243,7 +245,7 @@ func breaksOff(t *testing.T, model tar.Header) {
 	dir := t.TempDir()
 	for n := range len(whole) {
 		if n%512 > 1 && n%19 != 0 && !testrand.All() {
-			continue // like those beside it
+			continue // like its neighbours
 		}
 		path := filepath.Join(dir, "a.tar")
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
@@ -251,7 +253,7 @@ func breaksOff(t *testing.T, model tar.Header) {
 		}
 		got, err := read(t, webdataset.Source{}, path)
 		switch {
-		case n == content+512: // the first of two blocks at the end is there
+		case n == content+512: // the first of two end blocks is there
 			if err != nil || !slices.Equal(got, all) {
 				t.Errorf("%d of %d bytes: %q, %v", n, len(whole), got, err)
 			}
@@ -270,7 +272,7 @@ func breaksOff(t *testing.T, model tar.Header) {
 	}
 }
 
-// TestPaths: folders, patterns and packed archives.
+// TestPaths checks directories, patterns and compressed archives.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"train-08.tar", "train-09.tar", "train-10.tar", "x.tar.gz", "y.tgz", "z.tar.xz"} {
@@ -313,7 +315,7 @@ func TestPaths(t *testing.T) {
 		"train-{08..10}.tar.{missing}": "!no choice",
 	} {
 		if pattern == "{train-{09..09}.tar,x}" {
-			continue // braces in braces are not read
+			continue // nested braces are not read
 		}
 		got, err := read(t, webdataset.Source{}, filepath.Join(dir, pattern))
 		if reason, wrong := strings.CutPrefix(want, "!"); wrong {
@@ -333,7 +335,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestInputsAreWhatIsRead: what stands for a source is what it opens, also where a name has braces.
+// TestInputsAreWhatIsRead checks that the inputs of a source are the files that it opens,
+// also if a name has braces.
 func TestInputsAreWhatIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a{1,2}.tar", "a1.tar", "b1.tar", "b2.tar"} {
@@ -363,7 +366,8 @@ func TestInputsAreWhatIsRead(t *testing.T) {
 	}
 }
 
-// TestChangedArchives: an archive that is not what it was is an error, and never a wrong sample.
+// TestChangedArchives checks that a changed archive is an error, and never gives a wrong
+// sample.
 func TestChangedArchives(t *testing.T) {
 	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))
 	ds, err := webdataset.Source{}.Open(t.Context(), path, env())
@@ -388,7 +392,8 @@ func one(samples ...dataset.Sample) component.Data {
 	return component.Data{Parts: []component.Samples{dataset.List(samples...)}}
 }
 
-// TestWhatIsWrittenIsRead: names, formats and bytes of items come back, or are refused.
+// TestWhatIsWrittenIsRead checks that names, formats and bytes of items survive, or are
+// refused.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tar")
 	names := rapid.OneOf(rapid.SampledFrom([]string{"jpg", "cls", "json", "txt", "image", "a.b", "Image", "index", "größe", ".", "", "a/b", "__key__"}), rapid.StringMatching(`[a-z._/]{0,120}`))
@@ -442,8 +447,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-// TestSink: what is written is the same each time, numbered where it has no key, and refused
-// where it would be read as something else.
+// TestSink checks that the output is the same each time, numbered where it has no key, and
+// refused where it would read differently.
 func TestSink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tar")
 	text := func(key string) dataset.Sample {
@@ -483,8 +488,8 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// TestNumbersKeepTheirNames: what is written of an archive is read by WebDataset as the archive was,
-// also where numbers end with a line end.
+// TestNumbersKeepTheirNames checks that WebDataset reads the copy of an archive like the
+// original, also where numbers end with a line end.
 func TestNumbersKeepTheirNames(t *testing.T) {
 	from := archive(t, file{"0.cls", "3\n"}, file{"1.cls", " -4\r\n"}, file{"2.cls", "5"}, file{"5.cls.json", "{}"}, file{"6.mp4", ""}, file{"6.mp4.json", "{}"}, file{"6.info.json", "{}"})
 	ds, err := webdataset.Source{}.Open(t.Context(), save(t, from), env())
@@ -505,7 +510,7 @@ func TestNumbersKeepTheirNames(t *testing.T) {
 	}
 }
 
-// files are the members of an archive.
+// files returns the members of an archive.
 func files(t *testing.T, content []byte) (all []file) {
 	t.Helper()
 	for r := tar.NewReader(bytes.NewReader(content)); ; {
@@ -524,8 +529,8 @@ func files(t *testing.T, content []byte) (all []file) {
 	}
 }
 
-// TestClaimsOfHeaders: a size beyond all bounds is that of an archive that breaks off, and a name
-// that is no text is refused with the archive and the member.
+// TestClaimsOfHeaders checks that a huge size counts as a cut archive, and that a name that
+// is not text is refused with the archive and the member.
 func TestClaimsOfHeaders(t *testing.T) {
 	huge := func(name string, kind byte) []byte {
 		var b bytes.Buffer
@@ -554,7 +559,7 @@ func TestClaimsOfHeaders(t *testing.T) {
 	}
 }
 
-// FuzzScan: whatever an archive holds, its index is sound, and what it says lies in the archive.
+// FuzzScan checks that the index of any archive is valid and stays inside the archive.
 func FuzzScan(f *testing.F) {
 	f.Add(archive(f, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", "one"}), false)
 	f.Add(archive(f, file{"/../" + strings.Repeat("x", 200) + ".txt", strings.Repeat("one", 300)}), true)

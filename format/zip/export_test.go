@@ -10,8 +10,8 @@ import (
 // Scan makes the index of an archive.
 var Scan = scan
 
-// ReadAll holds an index to what it has, and to an archive of so many bytes, and reads what is
-// small.
+// ReadAll checks the entries of an index and their positions in an archive of n bytes, and
+// reads small members.
 func ReadAll(x members.Index, from io.ReaderAt, size int64) error {
 	if err := x.Check(placeBytes); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestFar: an archive at a URL is read as one here; what the network does to it is said as that,
-// and what was done to its bytes on the way is noticed by their checksum.
+// TestFar checks that an archive at a URL reads as the local one. Network errors are
+// reported as such, and checksums detect changed bytes.
 func TestFar(t *testing.T) {
 	var b bytes.Buffer
 	w := stdzip.NewWriter(&b)

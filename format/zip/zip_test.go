@@ -36,7 +36,7 @@ func text(name, content string) file {
 	return file{name: name, content: content, method: stdzip.Deflate}
 }
 
-// writer writes archives, zstd included.
+// writer returns a writer of archives, with zstd.
 func writer(to io.Writer) *stdzip.Writer {
 	w := stdzip.NewWriter(to)
 	w.RegisterCompressor(zstd.ZipMethodWinZip, func(to io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(to) })
@@ -63,7 +63,7 @@ func put(t testing.TB, w *stdzip.Writer, files ...file) {
 	}
 }
 
-// archive is an archive of files.
+// archive returns an archive of files.
 func archive(t testing.TB, files ...file) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -90,7 +90,7 @@ func read(t testing.TB, path string) (all []string, err error) {
 	return shown(t.Context(), ds)
 }
 
-// shown is what the samples of a dataset hold, as text.
+// shown returns the samples of a dataset as a string.
 func shown(ctx context.Context, ds component.Samples) (all []string, err error) {
 	for s, err := range dataset.All(ctx, ds) {
 		if err != nil {
@@ -109,8 +109,8 @@ func shown(ctx context.Context, ds component.Samples) (all []string, err error) 
 	return all, nil
 }
 
-// TestSamplesAreMembersOfOnePrefix: members of a prefix are a sample wherever they are, whatever
-// they are compressed by, and what is no file of a sample is passed over.
+// TestSamplesAreMembersOfOnePrefix checks that members of a prefix are one sample at any
+// position and with any compression, and that other members are skipped.
 func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
 	long := strings.Repeat("long ", 10_000)
 	got, err := read(t, save(t, archive(t,
@@ -135,8 +135,8 @@ func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
 	}
 }
 
-// TestCutOff: an archive that was cut off anywhere is an error, also where it ends with one that
-// it has as a member; and so is one with a byte before or behind it.
+// TestCutOff checks that an archive cut anywhere is an error, also if it ends with an
+// archive that is its member. A byte before or after it is an error, too.
 func TestCutOff(t *testing.T) {
 	inner := archive(t, text("x.txt", "inner"))
 	whole := archive(t, file{name: "0.zip", content: string(inner), method: stdzip.Store}, text("1.txt", strings.Repeat("one", 300)))
@@ -168,8 +168,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestDamage: with any byte of an archive changed, what is read is what was there under its
-// name, or an error that names the file.
+// TestDamage checks that an archive with any changed byte gives the original content of
+// each name, or an error that names the file.
 func TestDamage(t *testing.T) {
 	whole := archive(t, text("0.txt", "zero zero zero zero"), file{name: "0.json", content: "0", method: stdzip.Store}, file{name: "1.txt", content: strings.Repeat("one", 30), method: zstd.ZipMethodWinZip})
 	path := save(t, whole)
@@ -198,8 +198,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// edited is an archive of two members whose directory, and whose headers, were changed: at are
-// places in an entry of the directory.
+// edited returns an archive of two members with a changed directory and headers: at has
+// offsets in a directory entry.
 func edited(t *testing.T, change func(b []byte, entries []int)) []byte {
 	b := archive(t, text("a.txt", strings.Repeat("a", 1000)), file{name: "b.txt", content: "bbbb", method: stdzip.Store})
 	var entries []int
@@ -215,7 +215,7 @@ func edited(t *testing.T, change func(b []byte, entries []int)) []byte {
 	return b
 }
 
-// TestHostileArchives: what claims to be what it is not is an error that names file and member.
+// TestHostileArchives checks that false claims are errors that name file and member.
 func TestHostileArchives(t *testing.T) {
 	le := binary.LittleEndian
 	for what, c := range map[string]struct {
@@ -251,8 +251,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestAttributesHideNoContent: attributes are set at will, so no member with content is passed over
-// for them, and only a name that ends with a slash is a directory's.
+// TestAttributesHideNoContent checks that attributes, which are arbitrary, hide no member
+// with content. Only a name that ends with a slash is a directory.
 func TestAttributesHideNoContent(t *testing.T) {
 	le := binary.LittleEndian
 	whole := []string{"__key__=a txt=" + strings.Repeat("a", 1000), "__key__=b txt=bbbb"}
@@ -276,8 +276,8 @@ func TestAttributesHideNoContent(t *testing.T) {
 	}
 }
 
-// TestUnusedNames: a member with content that is passed over for its name has that name in its
-// header, too: else a sample would be lost that was there.
+// TestUnusedNames checks that a member with content is skipped for its name only if its
+// header has that name, too. Otherwise a sample would be lost.
 func TestUnusedNames(t *testing.T) {
 	for from, to := range map[string]string{"a.txt": "a/txt", "n.txt": "..txt", "b.txt": "b.tx/"} {
 		b := archive(t, text(from, "content"), text("c.txt", "c"))
@@ -288,8 +288,8 @@ func TestUnusedNames(t *testing.T) {
 	}
 }
 
-// TestLargeMembers: more than may be unpacked is refused before there is memory for it, and only
-// where it is read.
+// TestLargeMembers checks that a member beyond the bound is refused before memory is
+// allocated, and only when it is read.
 func TestLargeMembers(t *testing.T) {
 	codec.MaxItem.Store(1 << 20)
 	defer codec.MaxItem.Store(0)
@@ -300,7 +300,7 @@ func TestLargeMembers(t *testing.T) {
 	}
 }
 
-// TestZip64: archives that are large, or have many members.
+// TestZip64 checks archives that are large, or have many members.
 func TestZip64(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.zip")
 	f, err := os.Create(path)
@@ -327,8 +327,8 @@ func TestZip64(t *testing.T) {
 	}
 }
 
-// TestPathsAndChanges: several archives are read by a pattern, and one that is not what it was is
-// an error.
+// TestPathsAndChanges checks that a pattern reads several archives, and that a changed one
+// is an error.
 func TestPathsAndChanges(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"x-1.zip", "x-2.zip"} {
@@ -354,8 +354,8 @@ func TestPathsAndChanges(t *testing.T) {
 	}
 }
 
-// FuzzScan: whatever an archive holds, its index is sound, what it says lies in the archive, and
-// a member is read or refused.
+// FuzzScan checks that the index of any archive is valid and stays inside the archive, and
+// that each member is read or refused.
 func FuzzScan(f *testing.F) {
 	f.Add(archive(f, text("0.txt", "zero"), file{name: "0.json", content: "0", method: stdzip.Store}, file{name: "1.txt", content: "one", method: zstd.ZipMethodWinZip}))
 	f.Add(archive(f, text("../0.txt", strings.Repeat("one", 300)), text("d/", "")))

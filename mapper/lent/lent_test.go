@@ -1,5 +1,5 @@
-// Package lent tests mappers to which a library lends images. A process has libraries from
-// its start on or never, so it is a package of its own.
+// Package lent tests mappers with images that a library lends. A process has libraries from
+// its start or never, so this is a separate package.
 package lent
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// photographs are JPEG files of many sizes: those of the corpus, which have all ways of
-// sampling chroma, and noise.
+// photographs has JPEG files of many sizes: those of the corpus, with all kinds of chroma
+// sampling, and noise.
 func photographs(t *testing.T) [][]byte {
 	t.Helper()
 	if err := native.Use("jpeg"); err != nil {
@@ -52,7 +52,7 @@ func photographs(t *testing.T) [][]byte {
 	return all
 }
 
-// resized has an item resized, as the only one who reads it.
+// resized returns a resized item, as its only reader.
 func resized(ctx context.Context, it *dataset.Item, m mapper.ImageResize) (any, error) {
 	maker, err := m.Maker()
 	if err != nil {
@@ -65,8 +65,8 @@ func resized(ctx context.Context, it *dataset.Item, m mapper.ImageResize) (any, 
 	return s.Value(ctx, "image")
 }
 
-// TestImagesAtOnce: images that many goroutines have made small at once are what each is
-// by itself, of an image that stays.
+// TestImagesAtOnce checks that images that many goroutines reduce concurrently equal the
+// same images reduced alone.
 func TestImagesAtOnce(t *testing.T) {
 	files := photographs(t)
 	ways := []mapper.ImageResize{{Width: 31}, {Width: 64, Height: 64}, {Width: 20, Reduce: 2}, {Height: 90, Filter: "lanczos"}, {Width: 50, Height: 9, Filter: "nearest"}}
@@ -109,7 +109,8 @@ func TestImagesAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// TestDamageIsAnError: what of a file is missing is no pixels of another one.
+// TestDamageIsAnError checks that missing parts of a file are not filled with pixels of
+// another one.
 func TestDamageIsAnError(t *testing.T) {
 	for i, b := range photographs(t) {
 		for _, m := range []mapper.ImageResize{{Width: 9}, {Width: 9, Reduce: 2}} {

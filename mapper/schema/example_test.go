@@ -8,7 +8,8 @@ import (
 	"github.com/larder-data/larder/mapper/schema"
 )
 
-// Samples are held to a schema; what is wrong is named by sample, item and place.
+// Samples are checked against a schema. An error names the sample, the item and the
+// position.
 func ExampleSchema_Validate() {
 	s, err := schema.Parse("schema.yaml", []byte(`version: 1
 items:

@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, items string
 		field       dataset.Field
-		want        []string // of what is wrong, without the sample
+		want        []string // errors without the sample
 	}{
 		{"nothing asked", "{image: {}}", img, nil},
 		{"only named", "{image: }", img, nil},
@@ -243,8 +243,8 @@ items:
 	}
 }
 
-// TestInferredSchemaHolds: samples are as the schema says that was made of
-// them, also after it was written and read.
+// TestInferredSchemaHolds checks that samples match the schema inferred from them, also
+// after it was written and read.
 func TestInferredSchemaHolds(t *testing.T) {
 	scalar := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int64(), func(n int64) any { return n }), rapid.Map(rapid.Bool(), func(b bool) any { return b }),
 		rapid.Map(rapid.Float64(), func(f float64) any { return f }), rapid.Map(rapid.String(), func(s string) any { return s }))
@@ -284,7 +284,7 @@ func TestInferredSchemaHolds(t *testing.T) {
 	})
 }
 
-// TestManyNamesOfFields: names that are data do not make a schema without end.
+// TestManyNamesOfFields checks that names that are data do not make an unbounded schema.
 func TestManyNamesOfFields(t *testing.T) {
 	ds := dataset.Func(1000, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(item("a", "json", map[string]any{fmt.Sprint("id", i): int64(i)})), nil
@@ -330,7 +330,7 @@ func TestValidateMapper(t *testing.T) {
 	}
 }
 
-// FuzzParse: any schema whatever is read or refused.
+// FuzzParse checks that any schema is read or refused.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"version: 1", "version: 1\nitems: {a: {kind: array, shape: [any, 2]}}", "version: 1\nitems: {a: {kind: document, schema: {type: object, properties: {b: {$ref: '#'}}}}}", "items: {a: }", "- 1"} {
 		f.Add([]byte(seed))

@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/mapper/schema"
 )
 
-// TestNumbersOfAnySize: whole numbers beyond 64 bits are integers, and NaN is an
-// answer of the check and no panic.
+// TestNumbersOfAnySize checks that integers beyond 64 bits are integers, and that NaN is a
+// finding, not a panic.
 func TestNumbersOfAnySize(t *testing.T) {
 	s, err := schema.Parse("x.yaml", []byte("version: 1\nitems:\n  doc:\n    kind: document\n    schema: {properties: {id: {type: integer}}}\n"))
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// files are files in memory: a name and a text for each.
+// files holds files in memory by name.
 func files(named ...string) stream.Stream[content.File] {
 	var all []content.File
 	for i := 0; i < len(named); i += 2 {
@@ -49,7 +49,7 @@ func zipped(t testing.TB, text []byte) string {
 	return b.String()
 }
 
-// archive is a tar archive of headers, with contents for regular files.
+// archive returns a tar archive of headers, with contents for regular files.
 func archive(t testing.TB, members ...tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -81,7 +81,7 @@ func regular(names ...string) (all []tar.Header) {
 	return all
 }
 
-// shown is what a stream has, as text, and its error.
+// shown returns the elements of a stream and its error as a string.
 func shown[T any](t testing.TB, s stream.Stream[T]) (all []string, err error) {
 	t.Helper()
 	values, err := stream.Collect(t.Context(), s)
@@ -91,7 +91,7 @@ func shown[T any](t testing.TB, s stream.Stream[T]) (all []string, err error) {
 	return all, err
 }
 
-// checkCuts holds a stream to the law that it goes on where a state says.
+// checkCuts checks that a stream continues where a state says.
 func checkCuts[T any](t *testing.T, s stream.Stream[T]) {
 	t.Helper()
 	want, err := shown(t, s)
@@ -199,8 +199,8 @@ func TestParsing(t *testing.T) {
 	}
 }
 
-// What an archive says is not believed: each of these is an error, and none of them has an
-// element that is not whole.
+// TestHostileArchives checks that each of these archives is an error, and that none returns
+// an incomplete element.
 func TestHostileArchives(t *testing.T) {
 	good := archive(t, regular("a", "b")...)
 	large := tar.Header{Typeflag: tar.TypeReg, Name: "a"}
@@ -248,7 +248,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestArchivesThatBreakOff: an archive cut short anywhere is an error, in front of its end.
+// TestArchivesThatBreakOff checks that an archive cut anywhere is an error before its end.
 func TestArchivesThatBreakOff(t *testing.T) {
 	for name, model := range map[string]tar.Header{
 		"ustar": {Format: tar.FormatUSTAR},
@@ -273,7 +273,8 @@ func TestArchivesThatBreakOff(t *testing.T) {
 	}
 }
 
-// A file that is not what its sum says is never complete: not in memory, and not on disk.
+// TestCheck checks that a file with a wrong checksum is never complete, in memory or on
+// disk.
 func TestCheck(t *testing.T) {
 	sums := map[string]string{"a": fmt.Sprintf("%x", sha256.Sum256([]byte("text"))), "b": fmt.Sprintf("%x", sha256.Sum256([]byte("other")))}
 	s := content.Check(files("a", "text", "b", "text"), "SHA256", sums)
@@ -345,8 +346,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// Standard input cannot be read again, so a state within it is refused, and never taken for
-// another place.
+// TestLiveFiles checks that a state within standard input is refused, because it cannot be
+// read again.
 func TestLiveFiles(t *testing.T) {
 	s := content.Lines(content.FromReader("in", strings.NewReader("1\n2\n3\n")), 0, false)
 	r, err := s.Open(t.Context(), stream.State{})
@@ -367,8 +368,8 @@ func TestLiveFiles(t *testing.T) {
 	}
 }
 
-// A file is opened when its turn comes and closed when it has been read, also where that
-// ends early.
+// TestFilesAreClosed checks that a file is opened when its turn comes. It is closed after
+// the last read, also when reading ends early.
 func TestFilesAreClosed(t *testing.T) {
 	open := 0
 	f := content.File{Name: "f", Open: func(context.Context) (io.ReadCloser, error) {
@@ -411,7 +412,7 @@ func FuzzLines(f *testing.F) {
 		if last := len(want) - 1; want[last] == "" {
 			want = want[:last]
 		} else {
-			want[last] += "\n" // of which no carriage return is cut
+			want[last] += "\n" // no carriage return is removed from these
 		}
 		for i, l := range lines {
 			if w := want[i]; l.Text != strings.TrimSuffix(w, "\r") && l.Text+"\n" != w {

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-// The rows of two files, by the names of their columns, of which one is wanted.
+// The selected column of the rows of two files.
 func Example() {
 	ctx := context.Background()
 	files := stream.Of(

@@ -25,7 +25,7 @@ func render(t testing.TB, o solid.RenderOptions, parts ...solid.Part) *image.RGB
 	return img
 }
 
-// area is the rectangle around all pixels that are a shade of red, or of blue.
+// area returns the bounding rectangle of all pixels in a shade of red, or of blue.
 func area(img *image.RGBA, isRed bool) (r image.Rectangle) {
 	for y := range img.Rect.Dy() {
 		for x := range img.Rect.Dx() {
@@ -69,7 +69,7 @@ func TestRenderHidesWhatIsBehind(t *testing.T) {
 }
 
 func TestRenderFromAbove(t *testing.T) {
-	// A plate of 4 by 2 in x and y is as wide and high in the picture.
+	// The picture shows a plate of 4 by 2 in x and y with this width and height.
 	plate := solid.Part{Mesh: mesh(t, must(solid.Cuboid(solid.Vec{4, 2, 0.1})), 0.05), Colour: red}
 	seen := area(render(t, solid.RenderOptions{Width: 200, Height: 200, Elevation: 90}, plate), true)
 	if ratio := float64(seen.Dx()) / float64(seen.Dy()); math.Abs(ratio-2) > 0.05 {
@@ -99,7 +99,7 @@ func TestRenderIsTheSameAlways(t *testing.T) {
 func TestRenderRefuses(t *testing.T) {
 	good := solid.Part{Mesh: mesh(t, must(solid.Sphere(1)), 0.5)}
 	point := solid.Mesh{Vertices: []float32{1, 1, 1}, Triangles: []uint32{0, 0, 0}}
-	render(t, solid.RenderOptions{Width: 9, Height: 9}, solid.Part{Mesh: point}) // is nothing to look at, but no error
+	render(t, solid.RenderOptions{Width: 9, Height: 9}, solid.Part{Mesh: point}) // empty, but not an error
 	for name, c := range map[string]struct {
 		options solid.RenderOptions
 		mesh    solid.Mesh

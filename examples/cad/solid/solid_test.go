@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/examples/cad/solid"
 )
 
-// must is for what no test is about.
+// must panics on errors in preparations of tests.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -17,7 +17,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// bolt is an M8 bolt: it has a chamfered hexagonal head below z = 0 and a threaded shank above.
+// bolt is an M8 bolt with a chamfered hexagonal head below z = 0 and a threaded shank
+// above.
 func bolt(length float64) solid.Solid {
 	const diameter, pitch = 8, 1.25
 	const r = diameter / 2
@@ -73,8 +74,8 @@ func solids(t testing.TB) map[string]solid.Solid {
 	}
 }
 
-// Between two points the distance changes by no more than they are apart, and
-// what is out of bounds is outside.
+// TestDistanceLaw checks that the distance changes between two points by at most their
+// distance, and that points out of bounds are outside.
 func TestDistanceLaw(t *testing.T) {
 	for name, s := range solids(t) {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +107,8 @@ func TestDistanceLaw(t *testing.T) {
 	}
 }
 
-// The distance of what is no boolean is not only a bound.
+// TestExactDistances checks that distances of shapes other than booleans are exact, not
+// only bounds.
 func TestExactDistances(t *testing.T) {
 	box := must(solid.Cuboid(solid.Vec{2, 2, 2}))
 	for _, c := range []struct {

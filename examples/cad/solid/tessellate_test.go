@@ -24,8 +24,8 @@ func mesh(t testing.TB, s solid.Solid, cell float64) solid.Mesh {
 	return m
 }
 
-// checkWatertight fails if an edge does not belong to one triangle in each
-// direction, or if the normals point inwards.
+// checkWatertight fails if an edge does not belong to one triangle in each direction, or if
+// the normals point inwards.
 func checkWatertight(t *testing.T, m solid.Mesh) {
 	t.Helper()
 	if err := m.Check(); err != nil {
@@ -59,7 +59,7 @@ func TestWatertight(t *testing.T) {
 	}
 }
 
-// noise has every pattern of corners inside and outside, forked faces too.
+// noise has every pattern of corners inside and outside, also with ambiguous faces.
 type noise struct{}
 
 func (noise) Bounds() solid.Box { return solid.Box{Max: solid.Vec{16, 16, 16}} }
@@ -104,7 +104,8 @@ func TestClosedForms(t *testing.T) {
 		{"box of boxes", must(solid.Intersection(must(solid.Cuboid(solid.Vec{2, 2, 2})), must(solid.Translate(must(solid.Cuboid(solid.Vec{2, 2, 2})), solid.Vec{1, 0, 0})))), 0.1, 4, 16},
 		{"rounded box", must(solid.Round(must(solid.Cuboid(solid.Vec{2, 2, 2})), 0.5)), 0.1, 8 + 12 + 1.5*pi + pi/6, 24 + 6*pi + pi},
 		{"scaled sphere", must(solid.Scale(must(solid.Sphere(1)), 3)), 0.2, 36 * pi, 36 * pi},
-		// The upper end of a pillar of 4 by 4 by 4, at whose depth 1-u it has lost 1-√(1-u²) all round.
+		// The upper end of a pillar of 4 by 4 by 4, which at depth 1-u is narrower by
+		// 1-√(1-u²) on all sides.
 		{"pillow", must(solid.FilletIntersection(1, must(solid.Cuboid(solid.Vec{4, 4, 20})), must(solid.Translate(must(solid.Cuboid(solid.Vec{20, 20, 20})), solid.Vec{0, 0, -16})))), 0.1, 3*16 + 4 + 2*pi + 8./3, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestThreadedVolume(t *testing.T) {
 	// The cross-section of a thread has the same area at each height.
 	const d, p, l = 8, 1.25, 10
 	h := p * math.Sqrt(3) / 2
-	mean := 0.0 // over a pitch, of the square of the radius
+	mean := 0.0 // mean of the squared radius over a pitch
 	const n = 100000
 	for i := range n {
 		z := math.Abs(float64(i)/n-0.5) * p // from a crest
@@ -162,7 +163,7 @@ func TestSameBytesAlways(t *testing.T) {
 	}
 }
 
-// stopper cancels as soon as its distance is asked for.
+// stopper cancels the context at the first request for a distance.
 type stopper struct {
 	solid.Solid
 	cancel context.CancelCauseFunc
@@ -183,7 +184,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// torn is larger than it says.
+// torn is larger than its bounds.
 type torn struct{ solid.Solid }
 
 func (torn) Bounds() solid.Box { return solid.Box{Max: solid.Vec{1, 1, 1}} }

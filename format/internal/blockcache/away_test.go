@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestWaitsSideBySide: with one worker many parts are waited for at once, whether what comes is
-// kept or not. The server answers nobody before all have asked.
+// TestWaitsSideBySide checks that one worker waits for many parts concurrently, whether
+// they are stored or not. The server answers only after all requests have arrived.
 func TestWaitsSideBySide(t *testing.T) {
 	const many, apart = 30, 11 * blockcache.Bytes
 	want := content(many * apart)

@@ -27,7 +27,7 @@ func content(n int) []byte {
 	return b
 }
 
-// engine opens a cache folder, without memory: what is found comes from the store.
+// engine opens a cache directory without memory, so hits come from the store.
 func engine(t *testing.T, dir string) *larder.Larder {
 	t.Helper()
 	l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1})
@@ -51,7 +51,7 @@ func keep(t *testing.T, url string, l *larder.Larder) *blockcache.File {
 	return k
 }
 
-// ranges lists what was asked for.
+// ranges lists the requested ranges.
 func ranges(s *placetest.Server) (all []string) {
 	for _, r := range s.Requests() {
 		all = append(all, r.Range)
@@ -62,13 +62,13 @@ func ranges(s *placetest.Server) (all []string) {
 // size is that of a file of many blocks, the last of which is short.
 const size = 40*blockcache.Bytes + 5
 
-// span is how blocks are asked for.
+// span returns the range of a request for blocks.
 func span(first, last int) string {
 	return fmt.Sprintf("bytes=%d-%d", first*blockcache.Bytes, min(size, (last+1)*blockcache.Bytes)-1)
 }
 
-// TestBlocks: neighbours come by one request, what was read is not asked for again, also by
-// another process, and another version is.
+// TestBlocks checks that adjacent blocks come by one request. Blocks that were read are not
+// requested again, also in another process, except for another version.
 func TestBlocks(t *testing.T) {
 	want := content(size)
 	s := placetest.Serve(t)
@@ -82,7 +82,7 @@ func TestBlocks(t *testing.T) {
 		{10*blockcache.Bytes + 7, 100, []string{span(10, 10)}},
 		{10 * blockcache.Bytes, blockcache.Bytes, nil},
 		{20*blockcache.Bytes - 1, 2*blockcache.Bytes + 2, []string{span(19, 22)}},
-		{18 * blockcache.Bytes, 6 * blockcache.Bytes, []string{span(18, 18), span(23, 23)}}, // but not what lies between
+		{18 * blockcache.Bytes, 6 * blockcache.Bytes, []string{span(18, 18), span(23, 23)}}, // but not the bytes between them
 		{size - 5, 5, []string{span(40, 40)}},
 		{5, 1, []string{span(0, 0)}},
 		{size, 0, nil},
@@ -116,7 +116,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestOneRequest: many who want a block at once have it fetched once.
+// TestOneRequest checks that concurrent readers of a block fetch it once.
 func TestOneRequest(t *testing.T) {
 	want := content(blockcache.Bytes)
 	s := placetest.Serve(t)
@@ -145,7 +145,7 @@ func TestOneRequest(t *testing.T) {
 	}
 }
 
-// TestNotKept: of a version that is not certain, and without a store, nothing is kept.
+// TestNotKept checks that nothing is stored for an uncertain version or without a store.
 func TestNotKept(t *testing.T) {
 	s := placetest.Serve(t)
 	for name, f := range map[string]*blockcache.File{
@@ -160,7 +160,7 @@ func TestNotKept(t *testing.T) {
 			}
 		}
 		want := []string{"bytes=2-4", "bytes=2-4"}
-		if name == "just now" { // which is copied once
+		if name == "just now" { // copied once
 			want = []string{"bytes=0-6"}
 		}
 		if r := ranges(s); !slices.Equal(r, want) {
@@ -169,7 +169,7 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
-// TestDamagedBlocks: a block that is damaged where it is kept is fetched again.
+// TestDamagedBlocks checks that a block damaged in the store is fetched again.
 func TestDamagedBlocks(t *testing.T) {
 	want := content(3 * blockcache.Bytes)
 	s := placetest.Serve(t)
@@ -206,8 +206,8 @@ func TestDamagedBlocks(t *testing.T) {
 	}
 }
 
-// TestRandomReads: whatever is read side by side, by whatever requests that break off, is what
-// lies there.
+// TestRandomReads checks that concurrent random reads return the right bytes, also if
+// requests break off.
 func TestRandomReads(t *testing.T) {
 	want := content(20*blockcache.Bytes + 77)
 	s := placetest.Serve(t)
@@ -238,7 +238,7 @@ func TestRandomReads(t *testing.T) {
 	}
 }
 
-// TestWholeFiles: a file that comes as a whole only comes once.
+// TestWholeFiles checks that a file whose server has no ranges is fetched once.
 func TestWholeFiles(t *testing.T) {
 	want := content(size)
 	s := placetest.Serve(t)
@@ -256,7 +256,7 @@ func TestWholeFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkKept reads 5 KiB of what is kept: held in memory, or in the store.
+// BenchmarkKept reads 5 KiB from stored blocks: in memory, or in the store.
 func BenchmarkKept(b *testing.B) {
 	for name, memory := range map[string]int64{"memory": 64 << 20, "store": -1} {
 		b.Run(name, func(b *testing.B) {

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// TestUncertain: a file that is replaced at each request by another one of the same version, as
-// servers say it who count seconds, is read as one content by all, with one request; also where
-// the answer breaks off.
+// TestUncertain replaces a file at each request under the same version, as servers do whose
+// versions count seconds. All readers get one content from one request, also after an
+// answer that breaks off.
 func TestUncertain(t *testing.T) {
 	s := placetest.Serve(t)
 	now := time.Now()
@@ -47,12 +47,12 @@ func TestUncertain(t *testing.T) {
 	if !bytes.Equal(got, of(int(got[0]-'a'))) || first[0] != got[0] {
 		t.Error("a mixture of versions was read")
 	}
-	if r := ranges(s); len(r) > 3 { // one that looked, one that broke off, one that came
+	if r := ranges(s); len(r) > 3 { // one looked, one broke off, one succeeded
 		t.Errorf("asked for %v", r)
 	}
 }
 
-// TestUncertainAndLarge: of a file that is too large for a copy, an error says what to do.
+// TestUncertainAndLarge checks that the error for a file too large to copy has a fix.
 func TestUncertainAndLarge(t *testing.T) {
 	blockcache.CopyAtMost(t, 6)
 	s := placetest.Serve(t)

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// WaryFor sets for how long what lies beside something that could not be had is left alone, until a
-// test is over.
+// WaryFor sets, for one test, how long blocks next to a failed one are fetched separately.
 func WaryFor(t testing.TB, d time.Duration) {
 	before := wary
 	wary = d
 	t.Cleanup(func() { wary = before })
 }
 
-// CopyAtMost has copies be made of files up to a size, until a test is over.
+// CopyAtMost sets, for one test, the largest file that is copied.
 func CopyAtMost(t testing.TB, n int64) {
 	before := mostCopied
 	mostCopied = n

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// bounded opens a cache folder that holds so many bytes, without memory.
+// bounded opens a cache directory bounded to n bytes, without memory.
 func bounded(t *testing.T, most int64) *larder.Larder {
 	t.Helper()
 	l, err := larder.Open(larder.Options{Dir: t.TempDir(), MemoryBytes: -1, MaxBytes: most})
@@ -23,7 +23,7 @@ func bounded(t *testing.T, most int64) *larder.Larder {
 	return l
 }
 
-// reads reads n bytes at each place, which must be what lies there.
+// reads reads n bytes at each position and checks them.
 func reads(t *testing.T, f *blockcache.File, want []byte, n int, places ...int) {
 	t.Helper()
 	b := make([]byte, n)
@@ -36,7 +36,7 @@ func reads(t *testing.T, f *blockcache.File, want []byte, n int, places ...int) 
 
 const sample = 8 << 10
 
-// samples are the places of those of a file of so many bytes.
+// samples returns the positions of the samples of a file of n bytes.
 func samples(size int) []int {
 	all := make([]int, size/sample)
 	for i := range all {
@@ -45,11 +45,11 @@ func samples(size int) []int {
 	return all
 }
 
-// TestAhead: who goes through a file has some fetched ahead, twice as much each time.
+// TestAhead checks that sequential reads prefetch twice as much each time.
 func TestAhead(t *testing.T) {
 	want := content(size)
 	s := placetest.Serve(t)
-	f := keep(t, s.Put("a", want), bounded(t, 3<<20)) // which holds no two extents
+	f := keep(t, s.Put("a", want), bounded(t, 3<<20)) // holds less than two extents
 	s.Requests()
 	reads(t, f, want, sample, samples(size)...)
 	asked := []string{span(0, 0), span(1, 2), span(3, 6), span(7, 14), span(15, 30), span(31, 40)}
@@ -58,7 +58,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestExtents: what is read in any order within a window comes by few requests, and once.
+// TestExtents checks that reads in any order within a window take few requests, each byte
+// once.
 func TestExtents(t *testing.T) {
 	want := content(128 * blockcache.Bytes) // four extents
 	s := placetest.Serve(t)
@@ -76,8 +77,8 @@ func TestExtents(t *testing.T) {
 	}
 }
 
-// TestGone: of what is read in any order over much more than the store holds, what went comes as
-// it is asked for, not in blocks, and what the store has it keeps.
+// TestGone checks reads in any order over much more than the store holds. Evicted bytes are
+// fetched as requested, not in blocks, and the rest stays stored.
 func TestGone(t *testing.T) {
 	want := content(256 * blockcache.Bytes)
 	s := placetest.Serve(t)
@@ -98,7 +99,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBeside: the items of a sample, which lie side by side, come by one request also then.
+// TestBeside checks that the adjacent items of a sample take one request in this case, too.
 func TestBeside(t *testing.T) {
 	want := content(256 * blockcache.Bytes)
 	s := placetest.Serve(t)
@@ -106,7 +107,7 @@ func TestBeside(t *testing.T) {
 	at := samples(len(want))
 	read := func() {
 		testrand.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
-		for _, at := range at { // an image, and a label behind it
+		for _, at := range at { // an image, followed by a label
 			reads(t, f, want, 5<<10, at)
 			reads(t, f, want, 7, at+6<<10)
 		}
@@ -119,8 +120,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestMissesAndHits: whatever is fetched of a file in a store that holds little, by whatever
-// orders side by side, is what lies there.
+// TestMissesAndHits checks that concurrent reads in several orders from a small store
+// return the right bytes.
 func TestMissesAndHits(t *testing.T) {
 	want := content(200*blockcache.Bytes + 99)
 	s := placetest.Serve(t)
@@ -133,7 +134,7 @@ func TestMissesAndHits(t *testing.T) {
 			at := own.IntN(len(want))
 			for range 300 {
 				if own.IntN(20) == 0 {
-					at = own.IntN(len(want)) // and goes on from there, or about there
+					at = own.IntN(len(want)) // and continues from about there
 				}
 				n := own.IntN(min(len(want)-at, 2*blockcache.Bytes) + 1)
 				reads(t, f, want, n, at)

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestNeighboursAreNotLost: what cannot be had fails those who ask for it, and nobody for whom it
-// would only have been fetched with something else.
+// TestNeighboursAreNotLost checks that an unreadable block fails only its own readers, not
+// those whose blocks were fetched with it.
 func TestNeighboursAreNotLost(t *testing.T) {
 	want := content(4 << 20)
 	const bad = 33*blockcache.Bytes + 99
@@ -65,8 +65,8 @@ func TestNeighboursAreNotLost(t *testing.T) {
 	}
 }
 
-// TestAfterAnOutage: what lies beside something that could not be had is left alone for a while,
-// and then fetched together again.
+// TestAfterAnOutage checks that blocks next to a failed one are fetched separately for a
+// while, and then together again.
 func TestAfterAnOutage(t *testing.T) {
 	want := content(4 << 20)
 	order := samples(len(want))

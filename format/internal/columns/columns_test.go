@@ -12,7 +12,7 @@ func TestShape(t *testing.T) {
 	for _, c := range []struct {
 		begins []byte
 		depth  int
-		want   []int // nil for none
+		want   []int // nil for no array
 	}{
 		{[]byte{0}, 1, []int{1}},
 		{[]byte{0, 1, 1}, 1, []int{3}},
@@ -47,7 +47,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// FuzzLZ4: what is unpacked is no larger than was asked for.
+// FuzzLZ4 checks that the output is not larger than requested.
 func FuzzLZ4(f *testing.F) {
 	f.Add([]byte{0x10, 'a', 1, 0, 0}, 5)
 	f.Add([]byte{4, 0x22, 0x4D, 0x18, 0x60, 0x40, 0x82, 3, 0, 0, 0x80, 'a', 'b', 'c', 0, 0, 0, 0}, 3)

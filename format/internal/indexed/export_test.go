@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Later has files taken for older, until a test is over.
+// Later makes files count as older, for one test.
 func Later(t testing.TB, by time.Duration) {
 	before := now
 	now = func() time.Time { return before().Add(by) }

@@ -42,8 +42,8 @@ func openMemory(t *testing.T) *larder.Larder {
 	return l
 }
 
-// TestFarFile: a file at a URL is gone through once for each version; a part is named without
-// being fetched, and is never one of another version.
+// TestFarFile checks that a file at a URL is scanned once per version. A part has an
+// identity without a fetch, and never belongs to another version.
 func TestFarFile(t *testing.T) {
 	l := openMemory(t)
 	s := placetest.Serve(t)
@@ -103,8 +103,8 @@ func TestFarFile(t *testing.T) {
 	}
 }
 
-// TestFarUncertain: of a version that may not tell of a change, nothing is kept, and what is
-// handed out is of the content that was gone through.
+// TestFarUncertain checks that nothing is stored for a version that may hide a change, and
+// that parts have the scanned content.
 func TestFarUncertain(t *testing.T) {
 	l := openMemory(t)
 	s := placetest.Serve(t)
@@ -130,8 +130,8 @@ func TestFarUncertain(t *testing.T) {
 	}
 }
 
-// TestFarPaths: patterns stand for URLs, and what cannot be one is refused with nothing told
-// that lets somebody in.
+// TestFarPaths checks that patterns match URLs, and that errors for invalid ones contain no
+// credentials.
 func TestFarPaths(t *testing.T) {
 	all, err := indexed.Files(t.Context(), "https://me:hunter2@host/a-{08..10}.tar?token=hunter2", ".tar")
 	if err != nil || len(all) != 3 || all[2] != "https://me:hunter2@host/a-10.tar?token=hunter2" {
@@ -156,8 +156,8 @@ func TestFarPaths(t *testing.T) {
 	}
 }
 
-// TestFarCompressed: what is compressed at a URL is unpacked, by its name or by its first bytes,
-// whether anything is kept or not.
+// TestFarCompressed checks that compressed data at a URL is unpacked by its name or its
+// first bytes, with and without a store.
 func TestFarCompressed(t *testing.T) {
 	l := openMemory(t)
 	s := placetest.Serve(t)

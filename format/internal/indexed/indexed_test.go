@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestIndexIsKept: a file is gone through once, as long as its state tells that it is the same,
-// and another question about it is another index.
+// TestIndexIsKept checks that a file is scanned once while its state is unchanged, and that
+// another question needs another index.
 func TestIndexIsKept(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -70,8 +70,8 @@ func TestIndexIsKept(t *testing.T) {
 	}
 }
 
-// TestUnsettledFiles: of a file whose state may not tell that it was changed, what is handed out
-// is what the digest names, or an error.
+// TestUnsettledFiles checks files whose state may hide a change: a read returns the content
+// of the digest, or an error.
 func TestUnsettledFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.records")
 	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {

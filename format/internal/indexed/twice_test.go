@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/internal/text/compression"
 )
 
-// TestFilesThatAreThereTwice: of a directory, files that differ by their endings alone are an error
-// that names both, and a pattern reads them.
+// TestFilesThatAreThereTwice checks that files in a directory that differ only in their
+// extensions are an error that names both. A pattern reads them.
 func TestFilesThatAreThereTwice(t *testing.T) {
 	endings := append(compression.Packed(".jsonl", ".ndjson"), ".tjz")
 	for _, c := range []struct {

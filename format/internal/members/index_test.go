@@ -6,7 +6,8 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 )
 
-// FuzzIndex: an index of any bytes is refused, or has no place outside of them.
+// FuzzIndex checks that an index of any bytes is refused, or has no position outside of
+// them.
 func FuzzIndex(f *testing.F) {
 	b := members.NewBuilder(16)
 	for _, name := range []string{"0.txt", "0.json", "1.txt"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// numbered is an index of files whose rows say where they stand, of many lengths.
+// numbered returns an index of files whose rows, of many lengths, contain their positions.
 func numbered(t *testing.T, files, each int) (*Index, []string) {
 	t.Helper()
 	var x Index
@@ -51,8 +51,8 @@ func numbered(t *testing.T, files, each int) (*Index, []string) {
 	return &x, want
 }
 
-// Rows are the same in whatever order they are read, and by however many at once;
-// and a row belongs to who reads it.
+// TestRowsReadAhead checks that rows are the same in any order and concurrency, and that
+// each reader owns its rows.
 func TestRowsReadAhead(t *testing.T) {
 	x, want := numbered(t, 3, 2000)
 	read := func(i int) {
@@ -80,8 +80,8 @@ func TestRowsReadAhead(t *testing.T) {
 	}
 }
 
-// A file that was changed is an error, though some of it was read ahead: what
-// was, is what the file held.
+// TestRowsReadAheadAreOfOneFile checks that a changed file is an error, even if some of it
+// was prefetched. Prefetched bytes are the old content.
 func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 	x, want := numbered(t, 1, 20_000)
 	if _, err := x.Row(t.Context(), 0); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 )
 
-// An index remembers where rows begin, so that any of them can be read at once.
+// An index has the start of each row, so that any row can be read directly.
 func ExampleIndex() {
 	dir, err := os.MkdirTemp("", "larder")
 	if err != nil {

@@ -1,4 +1,4 @@
 package rows
 
-// StartsOf reads where rows begin in a file of some size.
+// StartsOf decodes the starts of rows in a file of some size.
 var StartsOf = startsOf

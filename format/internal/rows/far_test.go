@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestFarRows: where the rows of a file at a URL begin is found once for each version and each
-// way to look for them; and a row is of the version that was opened.
+// TestFarRows checks that the starts of rows of a file at a URL are found once per version
+// and method, and that a row has the opened version.
 func TestFarRows(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestFarRows(t *testing.T) {
 	}
 }
 
-// FuzzStarts: places are in a file, and rise.
+// FuzzStarts checks that starts lie in the file, and increase.
 func FuzzStarts(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}, int64(10))
 	f.Fuzz(func(t *testing.T, b []byte, size int64) {
@@ -76,8 +76,8 @@ func FuzzStarts(f *testing.F) {
 	})
 }
 
-// TestFarCompressed: what is compressed at a URL has the rows that it has here, by its name or by its
-// first bytes, whether anything is kept or not.
+// TestFarCompressed checks that compressed data at a URL, recognised by its name or its
+// first bytes, has the rows of the local file, with and without a store.
 func TestFarCompressed(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	_ "github.com/larder-data/larder/place/s3"
 )
 
-// sent counts requests by their methods since it was called last.
+// sent counts requests by method since the last call.
 func sent(s *placetest.Server) map[string]int {
 	all := map[string]int{}
 	for _, r := range s.Requests() {
@@ -27,7 +27,7 @@ func sent(s *placetest.Server) map[string]int {
 	return all
 }
 
-// farFiles are the objects in a folder of bucket, by name.
+// farFiles returns the objects in a directory of bucket, by name.
 func farFiles(o *placetest.Objects, folder string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
@@ -50,8 +50,9 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// TestFarSinksWriteWhatIsWrittenHere: shards at a URL have the bytes of those here, and are read
-// as these; another run sends none again, and one of fewer samples leaves none over.
+// TestFarSinksWriteWhatIsWrittenHere checks that shards at a URL have the bytes of local
+// ones, and read the same. Another run sends nothing, and one with fewer samples deletes
+// the rest.
 func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 	lengths := make([]int, 100)
 	for i := range lengths {
@@ -75,7 +76,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 				t.Fatalf("%v, %d computed: %v", n, tally.Computed.Load(), err)
 			}
 			same(t, "what is there", farFiles(o, "out"), want)
-			if name != "csv" { // which is read from one file only
+			if name != "csv" { // read from one file only
 				if all := numbersIn(t, name, "s3://bucket/out/"); len(all) != 100 || !slices.IsSorted(all) {
 					t.Errorf("the folder is read as %v", all)
 				}
@@ -109,8 +110,8 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 	}
 }
 
-// TestFarSinksWriteOneFile: a file at a URL, compressed as its name says, and those of several
-// outputs, have the bytes of those here, and are left alone where they have them already.
+// TestFarSinksWriteOneFile checks that files at a URL have the bytes of local ones, for one
+// compressed file and several outputs. Equal files are not written again.
 func TestFarSinksWriteOneFile(t *testing.T) {
 	lengths := []int{3, 500, 70, 9000}
 	for name, ending := range sharded {
@@ -138,7 +139,7 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 						t.Fatalf("%s: %v", c.there, err)
 					}
 					tally, err := put(t, name, c.there, nil, c.in)
-					looks := 1 // and, of several, one more in the end
+					looks := 1 // and one more in the end for several
 					if len(c.in.Parts) > 1 {
 						looks = 2 * len(c.in.Parts)
 					}
@@ -153,8 +154,8 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 	}
 }
 
-// TestFarSinksMeetOthers: what somebody else wrote is replaced only where that is said, and not if
-// they did so meanwhile: then it stays, and the error says so.
+// TestFarSinksMeetOthers checks that objects of other writers are replaced only on request,
+// and not if they changed during the run: then the run fails.
 func TestFarSinksMeetOthers(t *testing.T) {
 	_, o := placetest.S3(t)
 	samples := texts("jsonl", []int{5, 5, 5})
@@ -179,7 +180,7 @@ func TestFarSinksMeetOthers(t *testing.T) {
 			})
 			_, err := put(t, "jsonl", path, with, component.One(meanwhile))
 			if how == "replace" && strings.HasSuffix(path, "/") && err == nil {
-				continue // it may have been looked at after they wrote
+				continue // the change may have come before the last look
 			}
 			if err == nil || !strings.Contains(err.Error(), "changed") && !errors.Is(err, fs.ErrExist) || string(o.Get(at)) != "theirs" {
 				t.Errorf("%s, %s: %v, there is %q", path, how, err, o.Get(at))
@@ -199,8 +200,8 @@ func TestFarSinksMeetOthers(t *testing.T) {
 	}
 }
 
-// TestFarShardsOfTwoRuns: where somebody else writes shards into the same folder, the one that ends
-// last is told that they are of two runs.
+// TestFarShardsOfTwoRuns checks that of two runs that write shards into one directory, the
+// last one reports the mixture.
 func TestFarShardsOfTwoRuns(t *testing.T) {
 	s, o := placetest.S3(t)
 	in := component.One(dataset.List(texts("jsonl", []int{5, 5, 5, 5})...))
@@ -228,7 +229,7 @@ func TestFarShardsOfTwoRuns(t *testing.T) {
 	}
 }
 
-// TestFarOutputsOfTwoRuns: so it is with the files of several outputs.
+// TestFarOutputsOfTwoRuns checks the same for the files of several outputs.
 func TestFarOutputsOfTwoRuns(t *testing.T) {
 	for _, name := range []string{"jsonl", "parquet"} {
 		s, o := placetest.S3(t)
@@ -246,7 +247,8 @@ func TestFarOutputsOfTwoRuns(t *testing.T) {
 	}
 }
 
-// TestFarSinksFail: whatever goes wrong, there is a whole file or none, and the error says where.
+// TestFarSinksFail checks that any failure leaves a whole file or none, and that the error
+// says where.
 func TestFarSinksFail(t *testing.T) {
 	s, o := placetest.S3(t)
 	samples := texts("jsonl", []int{5, 5, 5})
@@ -289,7 +291,8 @@ func TestFarSinksFail(t *testing.T) {
 	}
 }
 
-// TestFarSinksRefuse: what cannot be written at a URL is said before anything is asked.
+// TestFarSinksRefuse checks that outputs that cannot be written at a URL are errors before
+// any request.
 func TestFarSinksRefuse(t *testing.T) {
 	s, _ := placetest.S3(t)
 	for _, c := range []struct {

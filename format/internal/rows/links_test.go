@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 )
 
-// TestLinksLeadNowhereElse: a file that a row names lies in the folder of the rows
-// also behind links, unless others may be named.
+// TestLinksLeadNowhereElse checks that a file that a row names is in the directory of the
+// rows, also behind links, unless others are allowed.
 func TestLinksLeadNowhereElse(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 )
 
-// pairs takes every two bytes for a row.
+// pairs returns an index whose rows are two bytes each.
 func pairs(r io.Reader, add func(start int64)) error {
 	b, err := io.ReadAll(r)
 	for i := 0; i < len(b); i += 2 {
@@ -78,7 +78,7 @@ func TestIndexRefuses(t *testing.T) {
 	}
 }
 
-// TestLongRow: a row of more than memory should hold is not read.
+// TestLongRow checks that a row larger than the memory bound is not read.
 func TestLongRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Truncate(path, codec.ItemLimit()+1)); err != nil {
@@ -93,8 +93,8 @@ func TestLongRow(t *testing.T) {
 	}
 }
 
-// TestNamedFilesOfAnotherFolder: files that rows name are those of the folder in
-// which the rows were found.
+// TestNamedFilesOfAnotherFolder checks that files that rows name are those of the directory
+// in which the rows were found.
 func TestNamedFilesOfAnotherFolder(t *testing.T) {
 	dir := t.TempDir()
 	in, next := filepath.Join(dir, "in"), filepath.Join(dir, "next")

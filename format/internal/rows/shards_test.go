@@ -34,7 +34,7 @@ import (
 	_ "github.com/larder-data/larder/format/webdataset"
 )
 
-// sharded are the sinks that can begin another file, with what their files end with.
+// sharded has the sinks that write several files, with their extensions.
 var sharded = map[string]string{
 	"arrow": ".arrow", "csv": ".csv", "jsonl": ".jsonl", "parquet": ".parquet", "text": ".txt", "tfrecord": ".tfrecord", "webdataset": ".tar",
 }
@@ -43,7 +43,7 @@ func shardEnv() *component.Env {
 	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
-// sinkOf returns a sink and parameters: a path, overwrite: replace, and others by their names.
+// sinkOf returns a sink and parameters: a path, overwrite: replace, and named others.
 func sinkOf(t *testing.T, name, dir string, with map[string]any) (*component.Component, any) {
 	t.Helper()
 	c, err := component.Find(component.Sink, name)
@@ -61,7 +61,7 @@ func sinkOf(t *testing.T, name, dir string, with map[string]any) (*component.Com
 	return c, v.Interface()
 }
 
-// put writes samples in a folder, and counts what was made.
+// put writes samples to a directory, and counts the files.
 func put(t *testing.T, name, dir string, with map[string]any, in component.Data) (*dataset.Tally, error) {
 	t.Helper()
 	c, params := sinkOf(t, name, dir, with)
@@ -69,7 +69,7 @@ func put(t *testing.T, name, dir string, with map[string]any, in component.Data)
 	return env.Tally, c.Write(t.Context(), env, params, in)
 }
 
-// texts are samples of the lengths given. Those of even numbers compress well.
+// texts returns samples of the given lengths. Those with even numbers compress well.
 func texts(name string, lengths []int) (all []dataset.Sample) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i, n := range lengths {
@@ -84,7 +84,7 @@ func texts(name string, lengths []int) (all []dataset.Sample) {
 		fields := []dataset.Field{{Key: "text", Item: dataset.NewItem("txt", string(text))}}
 		switch name {
 		case "arrow", "parquet", "tfrecord", "webdataset":
-			list, _ := array.New(array.Uint8, []int{i % 7}, make([]byte, i%7)) // which goes together
+			list, _ := array.New(array.Uint8, []int{i % 7}, make([]byte, i%7)) // both belong together
 			fields = append(fields, dataset.Field{Key: "list", Item: dataset.NewItem("npy", list)})
 		}
 		all = append(all, dataset.NewSample(fields...))
@@ -92,7 +92,7 @@ func texts(name string, lengths []int) (all []dataset.Sample) {
 	return all
 }
 
-// numbersIn reads the samples in a folder, or one file of it, and returns their numbers.
+// numbersIn reads the samples in a directory, or one file of it, and returns their numbers.
 func numbersIn(t *testing.T, name, path string) (numbers []int) {
 	t.Helper()
 	c, err := component.Find(component.Source, name)
@@ -137,7 +137,7 @@ func numbersIn(t *testing.T, name, path string) (numbers []int) {
 	return numbers
 }
 
-// folder is the files in a folder, by name.
+// folder returns the files in a directory, by name.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -155,8 +155,8 @@ func folder(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestShards: files keep their bounds, but for one of a single sample; together they have all
-// samples in order; and writing them again writes nothing.
+// TestShards checks that files keep their bounds, except those of a single sample, and
+// together have all samples in order. A second run writes nothing.
 func TestShards(t *testing.T) {
 	for name, ending := range sharded {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestShards(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "shards")
 				with := map[string]any{"shard-bytes": strconv.Itoa(bytes), "shard-samples": most}
 				if len(lengths) == 0 {
-					continue // a table of no samples has no columns: see TestShardsOfNothing
+					continue // a table without samples has no columns: see TestShardsOfNothing
 				}
 				in := component.One(dataset.List(texts(name, lengths)...))
 				tally, err := put(t, name, dir, with, in)
@@ -203,7 +203,7 @@ func TestShards(t *testing.T) {
 					t.Fatalf("%d bytes written again, %v", tally.BytesWritten.Load(), err)
 				}
 				if name == "csv" {
-					continue // which is read from one file only
+					continue // read from one file only
 				}
 				if all := numbersIn(t, name, dir); len(all) != next || !slices.IsSorted(all) {
 					t.Fatalf("the folder is read as %v", all)
@@ -213,8 +213,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestShardsAreFull: a file of texts and of records has all samples that fit, and one of a table is
-// not much smaller than it may be.
+// TestShardsAreFull checks that a file of strings or records has all samples that fit, and
+// that one of a table is almost full.
 func TestShardsAreFull(t *testing.T) {
 	lengths := make([]int, 2000)
 	for i := range lengths {
@@ -234,9 +234,9 @@ func TestShardsAreFull(t *testing.T) {
 	}
 }
 
-// TestShardsGoOn: after a run that failed, and one that was killed, the files that are complete
-// stay untouched, and all have the bytes that they have otherwise. Of tables whose types
-// all samples tell there is none before the last sample.
+// TestShardsGoOn checks that after a failed or killed run the complete files stay, and that
+// all files get the usual bytes. Tables whose types depend on all samples have no file
+// before the last sample.
 func TestShardsGoOn(t *testing.T) {
 	lengths := make([]int, 100)
 	for i := range lengths {
@@ -259,7 +259,7 @@ func TestShardsGoOn(t *testing.T) {
 			t.Fatal("a sample that cannot be made is no error")
 		}
 		begun, want := folder(t, dir), folder(t, whole)
-		inferred := name == "arrow" || name == "parquet" // nothing is written before all samples were seen
+		inferred := name == "arrow" || name == "parquet" // nothing is written before all samples were read
 		if inferred != (len(begun) == 0) || len(begun) >= len(want) {
 			t.Fatalf("%s: %d of %d files were complete", name, len(begun), len(want))
 		}
@@ -282,7 +282,7 @@ func TestShardsGoOn(t *testing.T) {
 			t.Errorf("%s: %d bytes were written, not the %d of what was missing", name, tally.BytesWritten.Load(), written)
 		}
 		want[filepath.Base(other)] = "whole"
-		if runtime.GOOS == "linux" { // elsewhere nobody knows that a writer was killed
+		if runtime.GOOS == "linux" { // other systems cannot detect a killed writer
 			if got := folder(t, dir); !maps.Equal(got, want) {
 				t.Errorf("%s: there is %v, and of a run without an end before %v", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 			}
@@ -290,8 +290,8 @@ func TestShardsGoOn(t *testing.T) {
 	}
 }
 
-// TestShardsThatAreThere: they are an error, or replaced with all that there were more of; what is
-// none of them stays.
+// TestShardsThatAreThere checks that old shards are an error, or are replaced, including
+// superfluous ones. Other files stay.
 func TestShardsThatAreThere(t *testing.T) {
 	dir := t.TempDir()
 	ten := component.One(dataset.List(texts("jsonl", make([]int, 10))...))
@@ -324,7 +324,7 @@ func TestShardsThatAreThere(t *testing.T) {
 	}
 }
 
-// TestShardsThatAreRead: a file that the flow reads is not removed, though it would be one too many.
+// TestShardsThatAreRead checks that a superfluous file that the flow reads is not deleted.
 func TestShardsThatAreRead(t *testing.T) {
 	dir := t.TempDir()
 	read := filepath.Join(dir, "000007.jsonl")
@@ -341,7 +341,7 @@ func TestShardsThatAreRead(t *testing.T) {
 	}
 }
 
-// TestShardsOfSeveral: each output has shards of its own, called by it.
+// TestShardsOfSeveral checks that each output has its own shards under its name.
 func TestShardsOfSeveral(t *testing.T) {
 	dir := t.TempDir()
 	in := component.Data{Names: []string{"train", "test"}}
@@ -364,7 +364,7 @@ func TestShardsOfSeveral(t *testing.T) {
 	}
 }
 
-// TestShardsOfNothing: of no samples there is a file without any.
+// TestShardsOfNothing checks that a dataset without samples gives one empty file.
 func TestShardsOfNothing(t *testing.T) {
 	for _, name := range []string{"jsonl", "text", "tfrecord", "webdataset"} {
 		dir := t.TempDir()
@@ -377,7 +377,8 @@ func TestShardsOfNothing(t *testing.T) {
 	}
 }
 
-// TestBoundsOfShards: what is no bound is refused, and so is a folder called like a file.
+// TestBoundsOfShards checks that invalid bounds are refused, and so is a directory named
+// like a file.
 func TestBoundsOfShards(t *testing.T) {
 	for _, c := range []struct {
 		rows.Shards

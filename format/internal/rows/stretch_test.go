@@ -15,8 +15,7 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 )
 
-// stretchesOf returns the stretches of files with these contents, whose rows end
-// with the ends of lines.
+// stretchesOf returns the chunks of files with these contents, with a row per line.
 func stretchesOf(t *testing.T, on []string, contents ...string) []dataset.Stretch {
 	t.Helper()
 	all, err := dataset.Stretches(t.Context(), linesOf(t, on, contents...))
@@ -54,7 +53,7 @@ func linesOf(t *testing.T, on []string, contents ...string) dataset.Dataset[data
 	return x.Alone(on, func(rows.Row) (dataset.Sample, error) { return dataset.NewSample(), nil })
 }
 
-// Whatever is done to a row, only the stretches beside it are others.
+// TestStretchesBesideAChange checks that a changed row changes only the chunks around it.
 func TestStretchesBesideAChange(t *testing.T) {
 	const n = 20_000
 	all := make([]string, n)
@@ -97,8 +96,8 @@ func samples(all []dataset.Stretch) (n int) {
 	return n
 }
 
-// Equal bytes that are other rows, in other files, or rows of something else have
-// other digests; rows that are alike take no stretch each.
+// TestStretchesThatDiffer checks that equal bytes in other rows, files or formats have
+// other digests, and that equal rows share chunks.
 func TestStretchesThatDiffer(t *testing.T) {
 	row := strings.Repeat("x", 20) + "\n"
 	one := stretchesOf(t, nil, row+row)
@@ -125,8 +124,7 @@ func TestStretchesThatDiffer(t *testing.T) {
 	}
 }
 
-// Rows have one cut whatever stands around them: two that run into each other are
-// not those that were cut elsewhere.
+// TestStretchesOfOtherRows checks that equal bytes cut into other rows have other digests.
 func TestStretchesOfOtherRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
@@ -152,7 +150,8 @@ func TestStretchesOfOtherRows(t *testing.T) {
 	}
 }
 
-// A file that was changed since its rows were found has no stretches.
+// TestStretchesOfAFileThatChanged checks that a file that changed after its rows were found
+// has no chunks.
 func TestStretchesOfAFileThatChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")

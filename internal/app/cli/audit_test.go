@@ -130,8 +130,8 @@ func TestAuditForMachines(t *testing.T) {
 	}
 }
 
-// TestAuditOfFunctions: functions of Python are listed wherever a flow has them, and nothing
-// of Python is started for that.
+// TestAuditOfFunctions checks that the audit lists all Python functions of a flow without
+// starting Python.
 func TestAuditOfFunctions(t *testing.T) {
 	b := newBench(t)
 	b.write("python.sh", "#!/bin/sh\ntouch "+b.path("started")+"\n")
@@ -178,8 +178,8 @@ func TestAuditOfAWrongFlow(t *testing.T) {
 	mustContain(t, "the error", r.stderr, "flow.yaml:9:", "weights.bin")
 }
 
-// TestAuditOfFilesInWords: files that parts of words and values of variables name
-// are listed, and once.
+// TestAuditOfFilesInWords checks that files named by parts of words and by values of
+// variables are listed, and once.
 func TestAuditOfFilesInWords(t *testing.T) {
 	b := newAuditBench(t)
 	b.write("a.awk", "1")

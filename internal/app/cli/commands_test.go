@@ -78,7 +78,7 @@ func TestWrongArguments(t *testing.T) {
 func TestEventsAreJSONLines(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
-	for range 2 { // they are appended
+	for range 2 { // appended to the file
 		b.run("--events", "events")
 	}
 	f, err := os.Open(b.path("events"))
@@ -104,8 +104,7 @@ func TestEventsAreJSONLines(t *testing.T) {
 	}
 }
 
-// TestWarningsAreEvents: what people are warned of is in the events too, and the
-// run goes on.
+// TestWarningsAreEvents checks that warnings are also events, and that the run continues.
 func TestWarningsAreEvents(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -205,7 +204,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// TestTraceOrders records a run and simulates what it recorded.
+// TestTraceOrders records a run and simulates the recorded reads.
 func TestTraceOrders(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", `

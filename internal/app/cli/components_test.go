@@ -21,7 +21,7 @@ import (
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz"
 
-// written is a dataset that a command wrote, or one that it read.
+// written is a dataset that a command wrote or read.
 type written struct {
 	*testing.T
 	component.Samples
@@ -37,7 +37,7 @@ func open(t *testing.T, dir string) written {
 	return written{t, ds, dir}
 }
 
-// part opens one output that was written to a folder inside.
+// part opens one output in a subdirectory.
 func (w written) part(name string) written {
 	w.Helper()
 	return open(w.T, filepath.Join(w.dir, name))
@@ -53,7 +53,7 @@ func (w written) sample(i int) dataset.Sample {
 	return s
 }
 
-// value returns what is at a path of sample i.
+// value returns the value at a path of sample i.
 func (w written) value(i int, path string) any {
 	w.Helper()
 	v, err := w.sample(i).Get(w.Context(), path)
@@ -79,7 +79,7 @@ func (w written) letters() string {
 	return b.String()
 }
 
-// has holds the letters to what they should be.
+// has checks the letters.
 func (w written) has(want string) {
 	w.Helper()
 	if got := w.letters(); got != want {
@@ -87,7 +87,7 @@ func (w written) has(want string) {
 	}
 }
 
-// keys holds the items of every sample to what they should be.
+// keys checks the items of every sample.
 func (w written) keys(want ...string) {
 	w.Helper()
 	for i := range w.Len() {
@@ -97,7 +97,7 @@ func (w written) keys(want ...string) {
 	}
 }
 
-// size holds every image to a size.
+// size checks the size of every image.
 func (w written) size(width, height int) {
 	w.Helper()
 	for i := range w.Len() {
@@ -107,8 +107,8 @@ func (w written) size(width, height int) {
 	}
 }
 
-// equal says whether two images have the same pixels to eight bits, rounded
-// either way, at place(x, y) in the second where they are at x, y in the first.
+// equal reports whether two images have the same pixels to eight bits, rounded either way.
+// place maps positions in the first image to those in the second.
 func equal(a, b image.Image, place func(x, y int) (int, int)) bool {
 	size := a.Bounds().Size()
 	for y := range size.Y {
@@ -128,7 +128,7 @@ func far(a, b uint8) bool { return max(a, b)-min(a, b) > 1 }
 
 func samePlace(x, y int) (int, int) { return x, y }
 
-// files lists the files of a folder that match.
+// files lists the files of a directory that match.
 func (w written) files(pattern string) []string {
 	w.Helper()
 	paths, err := fs.Glob(os.DirFS(w.dir), pattern)
@@ -150,17 +150,17 @@ func words(line string) (all []string) {
 	return all
 }
 
-// oneComponent is one use of a component: what follows its name but for what is
-// read and written, and what must come out.
+// oneComponent is one use of a component: its arguments except for input and output, and
+// the expected output.
 type oneComponent struct {
 	line  string
-	in    string // what is read, instead of -i data
+	in    string // input instead of -i data
 	check func(in, out written)
 }
 
 func all(want string) func(in, out written) { return func(_, out written) { out.has(want) } }
 
-// parts holds each output to its letters.
+// parts checks the letters of each output.
 func parts(want map[string]string) func(in, out written) {
 	return func(_, out written) {
 		for name, letters := range want {
@@ -173,7 +173,7 @@ func parts(want map[string]string) func(in, out written) {
 	}
 }
 
-// drawn holds letters that were drawn to a number.
+// drawn checks letters that were drawn, and their number.
 func drawn(n int) func(in, out written) {
 	return func(_, out written) {
 		got := out.letters()
@@ -183,7 +183,8 @@ func drawn(n int) func(in, out written) {
 	}
 }
 
-// unchangedBut holds the samples to what they were, and the image to a change.
+// unchangedBut checks that the samples are unchanged except for the image, which has a
+// given change.
 func unchangedBut(change func(before, after image.Image) error) func(in, out written) {
 	return func(in, out written) {
 		out.has(alphabet)
@@ -264,7 +265,7 @@ var operators = map[string]oneComponent{
 	}},
 }
 
-// twice is each letter twice.
+// twice has each letter twice.
 const twice = "aabbccddeeffgghhiijjkkllmmnnooppqqrrssttuuvvwwxxyyzz"
 
 // colored reads the letters of one colour.
@@ -402,8 +403,8 @@ var mappers = map[string]oneComponent{
 	}},
 }
 
-// TestEveryComponent runs every operator and mapper there is from the command
-// line and looks at what was written.
+// TestEveryComponent runs every operator and mapper from the command line and checks the
+// output.
 func TestEveryComponent(t *testing.T) {
 	b := newBench(t)
 	b.write("up.sh", `tr a-z A-Z < "$LARDER_IN/metadata.yaml" | head -n 1 > "$LARDER_OUT/up.txt"`)
@@ -444,7 +445,7 @@ func TestEveryComponent(t *testing.T) {
 	}
 }
 
-// samplesOf opens a folder if it is a dataset; it may hold several.
+// samplesOf opens a directory if it is a dataset; it may hold several.
 func samplesOf(dir string) component.Samples {
 	ds, err := underfolder.Open(dir, nil, nil)
 	if err != nil {

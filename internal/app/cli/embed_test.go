@@ -22,19 +22,18 @@ import (
 	"testing"
 )
 
-// An embedder is an upstream of larder embed that counts how often it is asked for each
-// text.
+// An embedder is an upstream of larder embed that counts the requests for each string.
 type embedder struct {
 	*httptest.Server
-	// hold, if not nil, is asked before a call is answered: whether to keep it waiting
-	// until whoever asked is gone.
+	// hold, if not nil, is called before a call is answered. It reports whether to delay
+	// the answer until the client is gone.
 	hold func(call int) bool
 
 	mu    sync.Mutex
 	seen  map[string]int
 	calls int
-	who   string   // asked last
-	last  []string // texts of the call that was held
+	who   string   // last credentials
+	last  []string // strings of the delayed call
 }
 
 func newEmbedder(t *testing.T) *embedder {
@@ -72,12 +71,12 @@ func (e *embedder) answer(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": "m"})
 }
 
-// vectorOf is the vector of a text, four float32s as base64.
+// vectorOf returns the vector of a string, four float32s as base64.
 func vectorOf(text string) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%-16.16s", text)) // as floats, these are finite
 }
 
-// times is how often texts were asked for: how many how often.
+// times returns how many strings were requested how often.
 func (e *embedder) times() map[int]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,20 +87,20 @@ func (e *embedder) times() map[int]int {
 	return n
 }
 
-// asked is how often it was asked for a text.
+// asked returns the number of requests for a string.
 func (e *embedder) asked(text string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.seen[text]
 }
 
-// An embedding is a larder embed that runs.
+// An embedding is a running larder embed.
 type embedding struct {
 	*exec.Cmd
 	url string
 }
 
-// embed starts larder embed before an upstream.
+// embed starts larder embed for an upstream.
 func (b *bench) embed(e *embedder, args ...string) *embedding {
 	b.t.Helper()
 	c := b.command(append([]string{"embed", "--upstream", e.URL, "--listen", "127.0.0.1:0"}, args...)...)
@@ -127,13 +126,13 @@ func (b *bench) embed(e *embedder, args ...string) *embedding {
 	return nil
 }
 
-// kill ends it at once.
+// kill ends it immediately.
 func (e *embedding) kill() {
 	_ = e.Process.Kill()
 	_ = e.Wait()
 }
 
-// ask asks for the vectors of texts; an error is one of the connection.
+// ask requests the vectors of strings; an error is one of the connection.
 func (e *embedding) ask(ctx context.Context, texts []string) error {
 	body, err := json.Marshal(map[string]any{"model": "m", "input": texts, "encoding_format": "base64"})
 	if err != nil {
@@ -166,7 +165,7 @@ func (e *embedding) ask(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// repeating returns 10 000 texts, 7000 of them different, a hundred for each request.
+// repeating returns 10 000 strings, 7000 of them different, a hundred for each request.
 func repeating() (requests [][]string) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	var all []string
@@ -183,7 +182,8 @@ func repeating() (requests [][]string) {
 	return requests
 }
 
-// TestEmbedKilledBetween: killed twice between requests, it asks for each text once.
+// TestEmbedKilledBetween checks that it requests each string once, though it is killed
+// twice between requests.
 func TestEmbedKilledBetween(t *testing.T) {
 	b, e := newBench(t), newEmbedder(t)
 	p := b.embed(e, "--batch", "32")
@@ -202,8 +202,8 @@ func TestEmbedKilledBetween(t *testing.T) {
 	}
 }
 
-// TestEmbedKilledAsking: killed twice while the upstream is at a call, it asks for the
-// texts of that call once more, as nobody has their vectors, and for no others.
+// TestEmbedKilledAsking kills it twice during a call to the upstream. It requests the
+// strings of that call once more, as no vectors arrived, and no others.
 func TestEmbedKilledAsking(t *testing.T) {
 	b, e := newBench(t), newEmbedder(t)
 	held := make(chan bool)
@@ -253,8 +253,8 @@ func TestEmbedKilledAsking(t *testing.T) {
 	}
 }
 
-// TestEmbedKilledBusy: killed twice while four clients are served, it never asks again
-// for what a client has had; what was under way, and only that, may be asked for again.
+// TestEmbedKilledBusy kills it twice while it serves four clients. It requests again only
+// strings of unfinished calls, never those that a client has received.
 func TestEmbedKilledBusy(t *testing.T) {
 	const batch, calls, clients = 32, 2, 4
 	b, e := newBench(t), newEmbedder(t)
@@ -271,7 +271,7 @@ func TestEmbedKilledBusy(t *testing.T) {
 	for len(todo) > 0 {
 		var mu sync.Mutex
 		var failed [][]string
-		had := map[string]int{} // what clients had, and how often it had been asked for by then
+		had := map[string]int{} // strings that clients received, with the number of requests by then
 		next := make(chan []string)
 		var working sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
@@ -317,7 +317,7 @@ func TestEmbedKilledBusy(t *testing.T) {
 			break
 		}
 		p = start()
-		for text, times := range had { // all that clients had is there
+		for text, times := range had { // all strings that clients received are stored
 			if err := p.ask(t.Context(), []string{text}); err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +336,8 @@ func TestEmbedKilledBusy(t *testing.T) {
 	}
 }
 
-// TestEmbedProcesses: two processes with one cache folder ask for each text once.
+// TestEmbedProcesses checks that two processes with one cache directory request each string
+// once.
 func TestEmbedProcesses(t *testing.T) {
 	b, e := newBench(t), newEmbedder(t)
 	processes := []*embedding{b.embed(e, "--batch", "20"), b.embed(e, "--batch", "30")}
@@ -365,8 +366,8 @@ func TestEmbedProcesses(t *testing.T) {
 	mustContain(t, "ls", r.stdout, "embedding", fmt.Sprint(len(e.seen)))
 }
 
-// TestEmbedRefuses: what would let others in, or cannot be, is refused before anything
-// listens.
+// TestEmbedRefuses checks that options that are unsafe or impossible are refused before
+// anything listens.
 func TestEmbedRefuses(t *testing.T) {
 	b := newBench(t)
 	b.write("token", "0123456789abcdef")
@@ -403,11 +404,11 @@ func TestEmbedRefuses(t *testing.T) {
 	}
 }
 
-// TestEmbedTLS: others come in by TLS and with the token alone, and what they asked for
-// was asked for by the key that is kept here.
+// TestEmbedTLS checks that other machines need TLS and the token, and that requests to the
+// upstream use the server's own key.
 func TestEmbedTLS(t *testing.T) {
 	b, e := newBench(t), newEmbedder(t)
-	maker := httptest.NewUnstartedServer(nil) // which makes a certificate
+	maker := httptest.NewUnstartedServer(nil) // makes a certificate
 	maker.StartTLS()
 	maker.Close()
 	made := maker.TLS.Certificates[0]

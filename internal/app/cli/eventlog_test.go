@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// TestLateWarnings: a computation that was given up may warn of something while
-// the log is closed, and after.
+// TestLateWarnings checks that an abandoned computation may warn while the log is closed,
+// and afterwards.
 func TestLateWarnings(t *testing.T) {
 	l, err := openEvents(filepath.Join(t.TempDir(), "events"))
 	if err != nil {

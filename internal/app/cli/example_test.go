@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/internal/app/cli"
 )
 
-// The command line is a function: arguments in, an exit status out. A program
-// that registers components of its own calls it from its main.
+// The command line is a function from arguments to an exit status. A program that registers
+// its own components calls it from main.
 func ExampleMain() {
 	status := cli.Main([]string{"components", "reverse"}, os.Stdout, os.Stderr)
 	fmt.Println("status", status)

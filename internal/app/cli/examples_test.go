@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestJitterExample runs the example, small: variants are a function of the
-// position, so a run with more of them computes only those that are new.
+// TestJitterExample runs a small version of the example. Variants are a function of the
+// position, so a run with more variants computes only the new ones.
 func TestJitterExample(t *testing.T) {
 	b := newBench(t)
 	for from, to := range map[string]string{"../../../examples/letters": "letters", "../../../examples/jitter": "jitter"} {

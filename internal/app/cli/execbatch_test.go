@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// batchScript makes an item of the image of each sample, and marks each execution and
+// batchScript makes an item from the image of each sample, and records each execution and
 // each sample.
 const batchScript = `echo run >> "$EXECUTIONS"
 for s in "$LARDER_BATCH"/*; do
@@ -22,7 +22,7 @@ for s in "$LARDER_BATCH"/*; do
 done
 `
 
-// batchFlow is of 26 letters.
+// batchFlow is a flow over 26 letters.
 const batchFlow = `
 version: 1
 vars: {batch: 7, first: 26, on-error: fail}
@@ -46,14 +46,14 @@ func newBatchBench(t *testing.T, options, sink string) *bench {
 		path = "out.jsonl"
 	}
 	text := strings.NewReplacer("OPTIONS", options, "SINK", sink, "PATH", path).Replace(batchFlow)
-	if sink == "jsonl" { // which holds no images
+	if sink == "jsonl" { // it holds no images
 		text = strings.Replace(text, "out: {sink: jsonl, from: sized", "rows: {map: keep-keys, from: sized, with: {keys: [size, metadata]}}\n  out: {sink: jsonl, from: rows", 1)
 	}
 	b.write("flow.yaml", text)
 	return b
 }
 
-// samples returns how often each sample was made since the last call.
+// samples returns the number of computations of each sample since the last call.
 func (b *bench) samples() map[string]int {
 	b.t.Helper()
 	times := map[string]int{}
@@ -70,7 +70,8 @@ func (b *bench) samples() map[string]int {
 	return times
 }
 
-// expectSamples holds a run to so many samples, each made once, in so many executions.
+// expectSamples checks that a run computed n samples, each once, in the given number of
+// executions.
 func (b *bench) expectSamples(what string, samples, executions int) {
 	b.t.Helper()
 	times := b.samples()
@@ -84,9 +85,9 @@ func (b *bench) expectSamples(what string, samples, executions int) {
 	}
 }
 
-// TestBatchesInFlows: whatever reads them and whether they are kept, samples are made in
-// batches of those that are missing; an edit of the script has all made again; what is
-// written is what samples made one by one are.
+// TestBatchesInFlows checks that missing samples are computed in batches for all readers
+// and kinds of caching, with the same output as one by one. An edit of the script computes
+// all again.
 func TestBatchesInFlows(t *testing.T) {
 	for _, i := range testrand.Some(t, 8, 3) {
 		options, sink := []string{"keep: true", "checkpoint: true", "cache: {policy: memo}", "on-error: skip"}[i/2], []string{"underfolder", "jsonl"}[i%2]
@@ -95,7 +96,7 @@ func TestBatchesInFlows(t *testing.T) {
 			what := options + ", " + sink
 			kept, first := options != "cache: {policy: memo}", 0
 			if sink == "jsonl" && (options == "checkpoint: true" || options == "on-error: skip") {
-				first = 1 // a sample by itself, to see whether the sink can hold it
+				first = 1 // one sample separately, to check that the sink can hold it
 			}
 			if kept {
 				b.run("--set", "first=3")
@@ -132,8 +133,8 @@ func TestBatchesInFlows(t *testing.T) {
 	}
 }
 
-// TestBatchesOfTwoProcesses: two runs at once on one cache make each sample once, in
-// batches that are not the same.
+// TestBatchesOfTwoProcesses checks that two concurrent runs with one cache compute each
+// sample once, in disjoint batches.
 func TestBatchesOfTwoProcesses(t *testing.T) {
 	b := newBatchBench(t, "checkpoint: true", "underfolder")
 	b.write("other.yaml", strings.Replace(string(readFile(t, b.path("flow.yaml"))), "path: out", "path: other", 1))
@@ -159,8 +160,8 @@ func TestBatchesOfTwoProcesses(t *testing.T) {
 	sameTree(t, "of the other process", other, out)
 }
 
-// TestKilledBatchGoesOn: what was made before the batch in which the program is killed is
-// kept, and no more of this batch than before.
+// TestKilledBatchGoesOn checks that results before the batch in which the program is killed
+// are stored, and nothing of this batch.
 func TestKilledBatchGoesOn(t *testing.T) {
 	b := newBatchBench(t, "checkpoint: true", "underfolder")
 	b.write("size.sh", batchScript+`
@@ -191,13 +192,13 @@ fi
 		t.Fatal(err)
 	}
 	b.expectSamples("before the kill", 12, 3)
-	b.write("executions", "run\nrun\nrun\n") // the fourth on
+	b.write("executions", "run\nrun\nrun\n") // from the fourth on
 	b.run("--workers", "1", "--set", "batch=4")
 	b.expectSamples("after the kill", 18, 5+3)
 }
 
-// TestBatchesWithBadSamples: a run that skips samples skips those that the command names,
-// and no others.
+// TestBatchesWithBadSamples checks that a run with skips skips exactly the samples that the
+// command reports.
 func TestBatchesWithBadSamples(t *testing.T) {
 	b := newBatchBench(t, "on-error: skip", "underfolder")
 	b.write("size.sh", strings.Replace(batchScript, "\twc", "\tif grep -q 'letter: [cdz]' \"$s/in/metadata.yaml\"; then echo 'no such letter' > \"$s/error\"; continue; fi\n\twc", 1))
@@ -220,8 +221,8 @@ func TestBatchesWithBadSamples(t *testing.T) {
 	b.expectSamples("then those that failed", 3, 2)
 }
 
-// TestEarlyCutoffOfBatches: what changes no output has nothing computed that reads it, and
-// explanations and checks are of samples.
+// TestEarlyCutoffOfBatches checks that an edit that changes no output computes no
+// dependents, and that explanations and verification work by sample.
 func TestEarlyCutoffOfBatches(t *testing.T) {
 	const first = `echo first >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do tail -c 300 "$s/in/image.jpeg" > "$s/out/head.bin"; done` + "\n"
 	const second = `echo second >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do wc -c < "$s/in/head.bin" > "$s/out/size.txt"; done` + "\n"
@@ -266,8 +267,8 @@ nodes:
 	}
 }
 
-// TestValidateInBatches: samples that are validated are made in batches, and one that
-// cannot be made is a violation.
+// TestValidateInBatches checks that validation computes samples in batches, and that a
+// failed sample is a violation.
 func TestValidateInBatches(t *testing.T) {
 	b := newBatchBench(t, "keep: true", "underfolder")
 	b.write("size.sh", strings.Replace(batchScript, "\twc", "\tif grep -q 'letter: c' \"$s/in/metadata.yaml\"; then echo 'no such letter' > \"$s/error\"; continue; fi\n\twc", 1))

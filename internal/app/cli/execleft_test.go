@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestExecLeavesWhatCannotBeRead: an item that is no JSON is the error of the sample at the
-// node that made it; it is skipped there, and not kept, so that the command is run for it
-// again and what it makes then is taken.
+// TestExecLeavesWhatCannotBeRead checks that an item with invalid JSON is an error of its
+// sample at its node. It is skipped and not cached, so the command runs again for it.
 func TestExecLeavesWhatCannotBeRead(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", `
@@ -48,8 +47,8 @@ if grep -q 'letter: b' "$LARDER_IN/metadata.yaml" && [ -e "$(dirname "$EXECUTION
 	}
 }
 
-// TestOutputsThatAreNotThere: a flow that reads an output that is not there, or all where
-// one is needed, is a wrong request, as it is of a single operator.
+// TestOutputsThatAreNotThere checks that a flow that reads a missing output, or all outputs
+// where one is needed, is a wrong request. The same holds for a single operator.
 func TestOutputsThatAreNotThere(t *testing.T) {
 	b := newBench(t)
 	const head = "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n  g: {op: group-by, from: in, with: {by: metadata.color}}\n"

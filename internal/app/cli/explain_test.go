@@ -89,7 +89,7 @@ func TestWhyAndTreeOfLazyValues(t *testing.T) {
 		t.Errorf("why: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	key := regexp.MustCompile(`k1-\w+`)
-	// A link record is named by the key that the tree was asked by.
+	// A link record is identified by the key with which the tree was requested.
 	ls := inProcess(t, dir, "ls", "half", "--records")
 	found := false
 	for _, k := range key.FindAllString(ls.stdout, -1) {
@@ -183,7 +183,7 @@ func TestGeneratedTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Within the module, where its dependencies are found.
+	// The directory is within the module, so that its dependencies are found.
 	dir, err := os.MkdirTemp(root, "pinned") //nolint:usetesting // it has to be in the module
 	if err != nil {
 		t.Fatal(err)
@@ -217,8 +217,8 @@ func TestGeneratedTest(t *testing.T) {
 	}
 }
 
-// TestLogsOfCommands: what commands of exec say is kept by node and sample, and never
-// where the flow reads.
+// TestLogsOfCommands checks that stderr of exec commands is stored by node and sample, and
+// never where the flow reads.
 func TestLogsOfCommands(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", twoMappers)

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
-// farFormats are sinks that make a file, and sources that read it where it lies.
+// farFormats has sinks that write a file, and sources that read it remotely.
 var farFormats = []struct{ name, file, with string }{
 	{"webdataset", "a.tar", ""},
-	{"webdataset", "b.tar.gz", ""}, // packed by the test
+	{"webdataset", "b.tar.gz", ""}, // compressed by the test
 	{"tfrecord", "a.tfrecord", ", formats: {text: txt}"},
 	{"text", "a.txt", ""},
 	{"parquet", "a.parquet", ""},
@@ -25,7 +25,7 @@ var farFormats = []struct{ name, file, with string }{
 	{"csv", "a.csv", ""},
 }
 
-// farRows are lines of JSON with texts.
+// farRows returns lines of JSON with strings.
 func farRows(n int) string {
 	var all strings.Builder
 	for i := range n {
@@ -34,8 +34,8 @@ func farRows(n int) string {
 	return all.String()
 }
 
-// TestFarFiles: a flow makes of a file at a URL what it makes of the same file here, in any order;
-// and another run asks only whether the file is what it was.
+// TestFarFiles checks that a flow gives the same results for a file at a URL as for the
+// local file, in any order. Another run only checks whether the file changed.
 func TestFarFiles(t *testing.T) {
 	for _, f := range farFormats {
 		t.Run(f.file, func(t *testing.T) {
@@ -101,8 +101,8 @@ nodes:
 	}
 }
 
-// TestFarRefused: what reads no URLs says so before anything runs, and so does what cannot be
-// read there; nothing that lets somebody in is told.
+// TestFarRefused checks that unsupported or unreadable URLs are errors before anything
+// runs, without credentials in the messages.
 func TestFarRefused(t *testing.T) {
 	s := placetest.Serve(t)
 	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: 403} })
@@ -125,7 +125,8 @@ func TestFarRefused(t *testing.T) {
 	}
 }
 
-// TestFarAudit: who is given a flow sees which hosts it would ask, and nobody's secrets.
+// TestFarAudit checks that the audit of a flow lists the hosts that it would contact,
+// without secrets.
 func TestFarAudit(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: text, with: {path: 'http://me:hunter2@host/a.txt?hunter2'}}\n  end: {sink: text, from: rows, with: {path: out.txt}}\n")
@@ -136,8 +137,8 @@ func TestFarAudit(t *testing.T) {
 	}
 }
 
-// TestFarSecrets: nothing of what lets somebody in is told of arguments that are wrong, nor of the
-// variables that it is in.
+// TestFarSecrets checks that errors of wrong arguments, and of the variables that hold
+// credentials, do not show them.
 func TestFarSecrets(t *testing.T) {
 	b := newBench(t)
 	for _, in := range []string{
@@ -163,7 +164,8 @@ func TestFarSecrets(t *testing.T) {
 	}
 }
 
-// TestCommasInURLs: what follows a comma in a URL is told no more than the rest.
+// TestCommasInURLs checks that the part of a URL after a comma is hidden as well as the
+// rest.
 func TestCommasInURLs(t *testing.T) {
 	b := newBench(t)
 	for _, url := range []string{"http://127.0.0.1:1/a.jsonl?token=abc,hunter2", "http://joe:x,hunter2@127.0.0.1:1/a.jsonl", "http://127.0.0.1:1/a.jsonl?token=abc,hunter2=4", "http://127.0.0.1:1/a.jsonl?token=abc,a=hunter2"} {

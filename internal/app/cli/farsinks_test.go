@@ -14,7 +14,7 @@ import (
 	_ "github.com/larder-data/larder/place/s3"
 )
 
-// puts counts requests that write since requests were asked for last.
+// puts counts the writing requests since the last call.
 func puts(s *placetest.Server) (n int) {
 	for _, r := range s.Requests() {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -24,12 +24,12 @@ func puts(s *placetest.Server) (n int) {
 	return n
 }
 
-// TestFarRoundTrip: what a flow writes at a URL has the bytes of what it writes here, and is read
-// from there as it is from here; a second run sends nothing, and a dry run asks for nothing.
+// TestFarRoundTrip checks that a flow's output at a URL has the bytes of the local output
+// and reads the same. A second run sends nothing, and a dry run sends no request.
 func TestFarRoundTrip(t *testing.T) {
 	for _, f := range append([]struct{ name, file, with string }{{"arrow", "a.arrow", ""}, {"arrow", "a.arrows", ""}}, farFormats...) {
 		if strings.HasSuffix(f.file, ".tar.gz") {
-			continue // which is read and not written
+			continue // an input, not an output
 		}
 		t.Run(f.file, func(t *testing.T) {
 			b := newBench(t)
@@ -68,8 +68,8 @@ func TestFarRoundTrip(t *testing.T) {
 	}
 }
 
-// TestKilledAmongFarShards: of a run that is killed whole shards are there, and the next one sends
-// the rest and none of these again.
+// TestKilledAmongFarShards checks that a killed run leaves whole shards, and that the next
+// run sends only the rest.
 func TestKilledAmongFarShards(t *testing.T) {
 	b := newBench(t)
 	s, o := placetest.S3(t)
@@ -106,7 +106,7 @@ func TestKilledAmongFarShards(t *testing.T) {
 	}
 }
 
-// farTree returns the objects in a folder of bucket, by name.
+// farTree returns the objects in a directory of bucket, by name.
 func farTree(o *placetest.Objects, folder string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
@@ -117,7 +117,7 @@ func farTree(o *placetest.Objects, folder string) map[string]string {
 	return all
 }
 
-// wholes holds files to being some of those that are wanted.
+// wholes checks that each file is one of the expected ones.
 func wholes(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name, content := range got {
@@ -127,8 +127,8 @@ func wholes(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestKilledWhileSending: whenever a program is killed, what is there is whole, and the next one
-// makes the rest.
+// TestKilledWhileSending checks that a kill at any moment leaves only whole objects, and
+// that the next run completes them.
 func TestKilledWhileSending(t *testing.T) {
 	b := newBench(t)
 	s, o := placetest.S3(t)
@@ -164,8 +164,8 @@ func TestKilledWhileSending(t *testing.T) {
 	}
 }
 
-// TestTwoWriteOnePlaceThere: of two programs that write one file at once, with caches of their
-// own, one is told that it changed meanwhile, and the file is all the other's.
+// TestTwoWriteOnePlaceThere checks two programs that concurrently write one object with
+// separate caches. One fails because the object changed, and the object is all the other's.
 func TestTwoWriteOnePlaceThere(t *testing.T) {
 	s, o := placetest.S3(t)
 	for _, path := range []string{"s3://bucket/one.jsonl", "s3://bucket/old.jsonl"} {
@@ -178,7 +178,7 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 		s.Fail(func(_ int, r *http.Request) placetest.Fault {
 			if r.Method == http.MethodPut && !strings.Contains(r.URL.Path, "done") {
 				writing.Done()
-				writing.Wait() // both have seen what is there
+				writing.Wait() // both have seen the object
 			}
 			return placetest.Fault{}
 		})
@@ -205,8 +205,8 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 	}
 }
 
-// TestFarIsNotWrittenWhereItIsRead: a flow that reads what it writes, by whatever spelling, and two
-// sinks of one place, are refused before anything is asked for.
+// TestFarIsNotWrittenWhereItIsRead checks that a flow that reads its own output, in any
+// spelling, and two sinks with one output are refused before any request.
 func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
 	s, _ := placetest.S3(t)
 	endpoint := s.URL
@@ -249,8 +249,8 @@ func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
 	}
 }
 
-// TestFarPlacesOfTheShell: -o takes a URL, also several, and refuses two at one place and what no
-// URL is written by.
+// TestFarPlacesOfTheShell checks that -o accepts one or several URLs. It refuses two
+// outputs at one URL, and formats that cannot write URLs.
 func TestFarPlacesOfTheShell(t *testing.T) {
 	b := newBench(t)
 	s, o := placetest.S3(t)
@@ -281,7 +281,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 	mustContain(t, "the error", r.stderr, "s3://bucket/all.jsonl is already there")
 }
 
-// TestFarSinksAreAudited: who is given a flow sees where it would write.
+// TestFarSinksAreAudited checks that the audit of a flow lists where it would write.
 func TestFarSinksAreAudited(t *testing.T) {
 	b := newBench(t)
 	s, _ := placetest.S3(t)
@@ -298,8 +298,8 @@ func TestFarSinksAreAudited(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileSending: a large file that is being sent in parts when the program is
-// interrupted is not there, and its parts are gone.
+// TestInterruptedWhileSending checks that an interrupted multipart upload leaves neither
+// the object nor its parts.
 func TestInterruptedWhileSending(t *testing.T) {
 	b := newBench(t)
 	s, o := placetest.S3(t)
@@ -330,8 +330,8 @@ func TestInterruptedWhileSending(t *testing.T) {
 	}
 }
 
-// TestFullDiskWhileStaging: where there is no room for what is to be sent, nothing is, and the
-// error says which folder is full; shards need room for one.
+// TestFullDiskWhileStaging checks that without disk space for staging nothing is sent, and
+// that the error names the directory. Shards need space for one only.
 func TestFullDiskWhileStaging(t *testing.T) {
 	b := newBench(t)
 	s, o := placetest.S3(t)

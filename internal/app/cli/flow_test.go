@@ -18,7 +18,7 @@ nodes:
   out: {sink: jsonl, from: small, with: {path: "out/${a}"}}
 `
 
-// TestPrintedFlows: what is printed is the flow, and prints as itself.
+// TestPrintedFlows checks that a printed flow equals the flow, and prints as itself.
 func TestPrintedFlows(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "flow.yaml"), filepath.Join(dir, "again.yaml")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestForeignFoldersAreNoCache: a folder with names like those in a cache is
-// refused by whatever would make, sweep or clear one there.
+// TestForeignFoldersAreNoCache checks that a directory with names like those of a cache is
+// refused by every command that would create, sweep or clear one there.
 func TestForeignFoldersAreNoCache(t *testing.T) {
 	b := newBench(t)
 	old := time.Now().Add(-9 * 24 * time.Hour)

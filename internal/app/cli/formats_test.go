@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFormatsInAFlow takes rows from a table to lines, and the files that they
-// name to a folder.
+// TestFormatsInAFlow converts rows of a table to lines, and writes the files that they name
+// to a directory.
 func TestFormatsInAFlow(t *testing.T) {
 	b := newBench(t)
 	b.write("table.csv", "path,letter,size\ndata/data/00_image.jpeg,a,32\ndata/data/01_image.jpeg,b,\n")

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/pythontest"
 )
 
-// TestKilledWhileAGeneratorIsRead: a run that is killed leaves what it had kept, no dataset
-// that is not whole, and no worker; the next one goes on.
+// TestKilledWhileAGeneratorIsRead checks that a killed run leaves its cached results, no
+// incomplete dataset and no worker, and that the next run continues.
 func TestKilledWhileAGeneratorIsRead(t *testing.T) {
 	pythontest.Need(t)
 	b := newBench(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/pythontest"
 )
 
-// TestGeneratorsOnTheCommandLine: -i python:FUNCTION reads what a function yields, as far as
-// it is needed.
+// TestGeneratorsOnTheCommandLine checks that -i python:FUNCTION reads the elements of a
+// function, as far as needed.
 func TestGeneratorsOnTheCommandLine(t *testing.T) {
 	pythontest.Need(t)
 	b := newBench(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/format/output"
 )
 
-// stuck is a sink that writes, and does not end when it is told to.
+// stuck is a sink that writes, and does not end on a signal.
 type stuck struct {
 	Path component.Path `param:"path,required" doc:"the folder to write"`
 }
@@ -40,9 +40,9 @@ func init() {
 	})
 }
 
-// TestSecondInterrupt: a program that does not end when it is told to, as something in it
-// takes long, ends soon after it is told again, by that signal, and leaves no process, no
-// folder of a command and nothing that a sink was writing.
+// TestSecondInterrupt checks that a program that is too busy to end on a signal ends soon
+// after a second one, by that signal. It leaves no process, no directory of a command and
+// no pending output.
 func TestSecondInterrupt(t *testing.T) {
 	defaultHangUps(t)
 	for _, again := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -82,7 +82,7 @@ nodes:
 		if err := c.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); len(b.left()) > 1; <-time.After(time.Millisecond) { // two signals at once are one; the folder of the run stays
+		for deadline := time.Now().Add(time.Minute); len(b.left()) > 1; <-time.After(time.Millisecond) { // two signals at the same time count as one; the directory of the run stays
 			if time.Now().After(deadline) {
 				t.Fatalf("a minute after the first: %v", b.left())
 			}

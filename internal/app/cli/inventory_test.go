@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// inProcess runs the program within the test process, on a cache folder.
+// inProcess runs the program within the test process, with a cache directory.
 func inProcess(t *testing.T, cache string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -27,7 +27,7 @@ func inProcess(t *testing.T, cache string, args ...string) result {
 	return result{status: status, stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// want compares all that a command said; CACHE stands for the cache folder.
+// want compares the whole output of a command; CACHE represents the cache directory.
 func (r result) want(t *testing.T, cache string, status int, stdout, stderr string) {
 	t.Helper()
 	for _, s := range []*string{&r.stdout, &r.stderr} {
@@ -38,10 +38,10 @@ func (r result) want(t *testing.T, cache string, status int, stdout, stderr stri
 	}
 }
 
-// made is when the records of a filled cache were made.
+// made is the creation time of the records of a filled cache.
 var made = time.Now().Add(-75 * time.Hour)
 
-// kept is a record of the operation called name, with a value.
+// kept returns a record of the named operation, with a value.
 func kept[T any](t *testing.T, name string, n int, v T) store.Record {
 	t.Helper()
 	op, err := key.NewOp(name, key.Version("2"), key.Param{Name: "n", Value: n})
@@ -64,8 +64,8 @@ func kept[T any](t *testing.T, name string, n int, v T) store.Record {
 	return store.Record{Key: a.Key(), Type: value.Type, Payload: payload, Cost: 1500 * time.Millisecond, Created: made, Provenance: p}
 }
 
-// filledCache is a cache folder with two values of "area", a link to the first
-// of them, which is pinned, the digest of a file, and a value of "volume".
+// filledCache is a cache directory with two values of "area", a pinned link to the first of
+// them, the digest of a file, and a value of "volume".
 func filledCache(t *testing.T) (dir string, first, second, link, volume store.Record) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "cache")
@@ -124,7 +124,7 @@ func TestLs(t *testing.T) {
 	}
 }
 
-// TestLsTellsNodesApart: nodes of one component are listed by what they do.
+// TestLsTellsNodesApart checks that nodes of one component are listed by their parameters.
 func TestLsTellsNodesApart(t *testing.T) {
 	b := newBench(t)
 	functions, python := "", pythontest.Have(t)
@@ -197,7 +197,7 @@ func parseJSON(t *testing.T, r result, into any) {
 func TestShow(t *testing.T) {
 	cache, first, second, link, _ := filledCache(t)
 	at := made.UTC().Format(time.RFC3339)
-	used := func(r result) string { // the one text that depends on the time of the test
+	used := func(r result) string { // the only string that depends on the time of the test
 		_, rest, _ := strings.Cut(r.stdout, "last used    ")
 		text, _, _ := strings.Cut(rest, "\n")
 		return text
@@ -301,7 +301,7 @@ func TestNoCache(t *testing.T) {
 	}
 }
 
-// TestLookingChangesNothing compares the cache folder before and after.
+// TestLookingChangesNothing compares the cache directory before and after.
 func TestLookingChangesNothing(t *testing.T) {
 	cache, first, _, _, _ := filledCache(t)
 	before := tree(t, cache)
@@ -316,14 +316,14 @@ func TestLookingChangesNothing(t *testing.T) {
 func TestGc(t *testing.T) {
 	cache, first, _, _, _ := filledCache(t)
 	gc := func(args ...string) result { return inProcess(t, cache, append([]string{"gc"}, args...)...) }
-	freed := func(r result) string { // how packs are rewritten is the store's affair
+	freed := func(r result) string { // the store decides how packs are rewritten
 		_, rest, _ := strings.Cut(r.stderr, " removed, ")
 		if !strings.Contains(rest, " freed on disk") {
 			t.Errorf("nothing is said of what was freed: %s", r.stderr)
 		}
 		return rest
 	}
-	gc("--older-than", "1h").want(t, cache, 0, "", "0 records (0 B) removed, 0 B freed on disk\n") // used when they were put
+	gc("--older-than", "1h").want(t, cache, 0, "", "0 records (0 B) removed, 0 B freed on disk\n") // last used when they were put
 	r := gc("--node", "area", "--dry-run")
 	r.want(t, cache, 0, "", "area: 1 record (3 B)\n1 record (3 B) would be removed, about 503 B freed on disk; nothing was removed\n")
 	r = gc("--node", "area")
@@ -361,8 +361,8 @@ func TestClear(t *testing.T) {
 	inProcess(t, cache, "ls", "--json").want(t, cache, 0, "[]\n", "")
 }
 
-// TestExportAndImport moves the results of a run to another cache, where the
-// flow then computes nothing.
+// TestExportAndImport moves the results of a run to another cache, where the flow then
+// computes nothing.
 func TestExportAndImport(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -407,8 +407,8 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
-// TestRemovalDuringRuns removes what other processes are just using: their
-// output is right all the same.
+// TestRemovalDuringRuns deletes records that other processes are using. Their output is
+// right nevertheless.
 func TestRemovalDuringRuns(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -438,7 +438,7 @@ func TestRemovalDuringRuns(t *testing.T) {
 	}
 }
 
-// TestInventoryOfARun follows a flow: its records, its manifest, its removal.
+// TestInventoryOfARun checks the records and the manifest of a flow, and their removal.
 func TestInventoryOfARun(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -470,8 +470,8 @@ func TestInventoryOfARun(t *testing.T) {
 	mustContain(t, "gc", b.larder("gc").stderr, "0 records (0 B) removed, 0 B freed on disk\n")
 }
 
-// TestGCReleasesCheckpointsThatAreNoMore: a checkpoint that the flow file had
-// once is released, those that it has stay pinned.
+// TestGCReleasesCheckpointsThatAreNoMore checks that a checkpoint removed from the flow
+// file is released, and that the present ones stay pinned.
 func TestGCReleasesCheckpointsThatAreNoMore(t *testing.T) {
 	b := newBench(t)
 	const two = `version: 1

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// TestKilledWhileWriting: a program that is killed while it puts something in
-// the place of what was there leaves the old or the new, as a whole, and what it
-// reads as it was; the next one ends the work and clears up.
+// TestKilledWhileWriting checks that a program killed while it replaces an output leaves
+// the old one or the new one as a whole, and its inputs unchanged. The next run completes
+// the work and cleans up.
 func TestKilledWhileWriting(t *testing.T) {
 	b := newBench(t)
 	for i := range 300 {

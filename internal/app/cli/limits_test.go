@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLimitsOfFlowsAndFlags: a flow says what images may claim, a flag goes before it,
-// and the error says both.
+// TestLimitsOfFlowsAndFlags checks that a flow sets the limit on images, that a flag
+// overrides it, and that the error names both.
 func TestLimitsOfFlowsAndFlags(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", strings.Replace(statsFlow, "version: 1\n", "version: 1\nlimits: {pixels: 1000}\n", 1))
@@ -29,8 +29,8 @@ func TestLimitsOfFlowsAndFlags(t *testing.T) {
 	}
 }
 
-// TestSkippedSamplesAreNamed: a run that skips samples ends well, and says which in
-// its table, its report and a file.
+// TestSkippedSamplesAreNamed checks that a run with skipped samples succeeds, and lists
+// them in its table, its report and a file.
 func TestSkippedSamplesAreNamed(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)

@@ -9,7 +9,7 @@ import (
 
 const mixedShare = "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  mine: {op: shard, from: letters, with: {rank: 0, world-size: 2}}\n  mixed: {op: shuffle, from: mine, with: {epoch: \"${epoch}\"}}\nvars: {epoch: 0}\n"
 
-// finding is what larder lint --json prints of each error and warning.
+// finding is the output of larder lint --json for each error and warning.
 type finding struct {
 	Severity, Rule, File, Node, Message, Cure string
 	Line, Column                              int
@@ -25,7 +25,7 @@ func findings(t *testing.T, r result) (all []finding) {
 	return all
 }
 
-// TestLintWarnings: a flow with warnings is right, unless --strict is said.
+// TestLintWarnings checks that a flow with warnings is valid, except with --strict.
 func TestLintWarnings(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", mixedShare)
@@ -52,7 +52,8 @@ func TestLintWarnings(t *testing.T) {
 	}
 }
 
-// TestLintJSON: what is wrong with a flow is in the list, and nothing is an empty one.
+// TestLintJSON checks that the list has all errors of a flow, and is empty if there are
+// none.
 func TestLintJSON(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -72,12 +73,12 @@ func TestLintJSON(t *testing.T) {
 	}
 }
 
-// TestLintOfKeptResults: with a cache, what kept results cost is looked at.
+// TestLintOfKeptResults checks that lint uses the costs of cached results.
 func TestLintOfKeptResults(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	b.run()
 	if r := b.larder("lint", "flow.yaml", "--strict"); r.status != 0 {
-		t.Error(r.stderr) // to measure an image takes longer than to read some numbers
+		t.Error(r.stderr) // measuring an image takes longer than reading some numbers
 	}
 }

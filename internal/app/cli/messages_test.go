@@ -15,17 +15,17 @@ import (
 
 var updateMessages = flag.Bool("update-messages", false, "write testdata/messages.txt from what is said now")
 
-// A provoked is something wrong and how the program is asked to do it.
+// A provoked is an error and the command that causes it.
 type provoked struct {
 	name  string
-	args  string            // parted by blanks
-	files map[string]string // besides rows.jsonl
+	args  string            // separated by blanks
+	files map[string]string // in addition to rows.jsonl
 	env   string            // NAME=VALUE
 }
 
 const rowsText = "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n{\"a\":3}\n"
 
-// flowOf reads rows by a node, and writes what it makes.
+// flowOf reads rows by a node, and writes the result.
 func flowOf(node string) map[string]string {
 	return map[string]string{"f.yaml": "version: 1\nnodes:\n  in: {source: jsonl, with: {path: rows.jsonl}}\n  x: {" + node + ", from: in}\n  out: {sink: jsonl, from: x, with: {path: out.jsonl}}\n"}
 }
@@ -59,7 +59,7 @@ const (
 	runIt  = "run f.yaml --progress none --workers 1"
 )
 
-// provocations is a corpus of what can go wrong, one or more of each class.
+// provocations is a corpus of possible errors, one or more of each class.
 func provocations() []provoked {
 	all := []provoked{
 		{name: "no command of that name", args: "rnu"},
@@ -134,7 +134,7 @@ func provocations() []provoked {
 	for _, ext := range []string{"png", "jpeg", "gif", "bmp", "tiff", "webp", "npy", "npz", "csv", "txt"} {
 		for _, content := range []string{"", "not an image, \xff nor \"an array"} {
 			if content == "" && (ext == "csv" || ext == "txt") {
-				continue // which is well
+				continue // it succeeds
 			}
 			all = append(all, provoked{name: fmt.Sprintf("%s %q", ext, content), args: runIt, files: itemOf(ext, content, hashX)})
 		}
@@ -148,8 +148,7 @@ func provocations() []provoked {
 	return all
 }
 
-// said is the status of the program and what it says on stderr, where D stands for the
-// folder.
+// said returns the status of the program and its stderr, with D for the directory.
 func (p provoked) said(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -175,14 +174,14 @@ func (p provoked) said(t *testing.T) string {
 	return fmt.Sprintf("[%d] %s", status, strings.ReplaceAll(stderr.String(), dir, "D"))
 }
 
-// leaks is what no message has: types of Go, names of its packages and functions, what
-// its libraries say, calls of the system and logs.
+// leaks matches text that no message may have: Go types, names of its packages and
+// functions, messages of libraries, system calls and logs.
 var leaks = regexp.MustCompile(`interface \{|\bmap\[|\[\](any|byte|string|int|uint8)|\*[a-z]+\.[A-Z]|\b(image|array|codec|schema|big|time|json|reflect|runtime|strconv|os|fs|exec)\.[A-Z]|\bu?int(8|16|32|64)\b|` +
 	`goroutine|runtime error|panic|strconv|unmarshal|EOF|fork/exec|\b(lstat|stat|fdopendir|readdirent|openat|open|mkdir|rename) /|\.go:\d|level=|msg=|%!|<nil>|0x[0-9a-f]{8}|` +
 	`unexpected token|Operator\(|invalid character|looking for beginning|cannot construct|mismatched types|bare "|non-quoted|extraneous|codec:|store:|inventory:|order:|larder: larder|\.larder-\d|!!(str|seq|map|int)\b|metaschema|arg\(s\)|flag needs|SOI|zip:|gzip:|magic number|[^\x20-\x7e\n…·→]`)
 
-// TestMessages: what the program says is for people, for all that can go wrong, and it is
-// what the file of messages has.
+// TestMessages checks that messages for all possible errors are human-readable and match
+// the file of messages.
 func TestMessages(t *testing.T) {
 	var now strings.Builder
 	for _, p := range provocations() {

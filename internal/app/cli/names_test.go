@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// evil is a name that would be a line of the program's own, and that moves the cursor of a
+// evil is a name that looks like a line of the program, and that moves the cursor of a
 // terminal.
 const evil = "a\nlarder: all is well\x1b[2J\r\u202eb"
 
-// TestNames: whatever files, items, groups, variables and folders are called, no message,
-// table, drawing or list has a line of its own for it, or what steers a terminal.
+// TestNames checks that no name of a file, item, group, variable or directory adds a line
+// or control characters to a message, table, drawing or list.
 func TestNames(t *testing.T) {
 	b := newBench(t)
 	t.Chdir(b.dir)
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 		}
 		text := r.stderr + "\n" + r.stdout
 		if args[0] == "validate" {
-			text = r.stderr // the schema is a file, whose texts are what they are
+			text = r.stderr // the schema is a file, whose strings are literal
 		}
 		if at := strings.IndexAny(text, "\x1b\r\u202e"); at >= 0 {
 			t.Errorf("larder %q says what steers a terminal: %q", args, text[max(0, at-100):min(len(text), at+20)])

@@ -14,9 +14,8 @@ nodes:
   out: {sink: underfolder, from: stats, with: {path: out, overwrite: replace}}
 `
 
-// TestLibrariesAreInKeys: what was computed from what a library decoded is not
-// handed out where another decoder is in use, and a sink that was written from it
-// does not stay as it is.
+// TestLibrariesAreInKeys checks that results from a library's decoding are not reused with
+// another decoder, and that their sink is written again.
 func TestLibrariesAreInKeys(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", measuredFlow)
@@ -40,8 +39,8 @@ func TestLibrariesAreInKeys(t *testing.T) {
 	}
 }
 
-// TestLibrariesThatAreNot: a format that no library reads is a wrong request, which
-// is told what there is.
+// TestLibrariesThatAreNot checks that a format without a library is a wrong request, whose
+// error lists those that exist.
 func TestLibrariesThatAreNot(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("LARDER_NATIVE", "tga")

@@ -22,13 +22,13 @@ func (b *bench) must(line string) result {
 	return r
 }
 
-// at opens a dataset in the folder of the flow.
+// at opens a dataset in the directory of the flow.
 func (b *bench) at(name string) written {
 	b.t.Helper()
 	return open(b.t, b.path(name))
 }
 
-// upTo has a parameter that is called as a flag of every command is.
+// upTo has a parameter with the name of a flag that every command has.
 type upTo struct {
 	Workers int `param:"workers,required" doc:"how many samples to pass on"`
 }
@@ -77,7 +77,7 @@ func TestPlaces(t *testing.T) {
 	t.Run("commas and colons", func(*testing.T) {
 		b.must("op slice --stop 3 -i data -o underfolder:a,,b:c,,,overwrite=if-empty")
 		b.at("a,b:c,").has("abc")
-		b.must("op reverse -i a,,b:c,, -o back") // it is there, so a colon is no riddle
+		b.must("op reverse -i a,,b:c,, -o back") // it exists, so the colon is not ambiguous
 		b.at("back").has("cba")
 		b.must("op reverse -i underfolder:a,,b:c,, -o ./back:2")
 		b.at("back:2").has("cba")
@@ -121,8 +121,8 @@ func TestOutputs(t *testing.T) {
 	b.at("second").has(alphabet[7:14])
 }
 
-// TestOutputsThatDoNotFit holds that nothing is written when an output would be
-// left over, or has no dataset to be given.
+// TestOutputsThatDoNotFit checks that nothing is written if an output would be unused or
+// have no dataset.
 func TestOutputsThatDoNotFit(t *testing.T) {
 	b := newBench(t)
 	const split = "op split -i data --sizes '{train: 10, test: 10, rest: null}' "
@@ -242,8 +242,8 @@ func TestMapperKeepsItsResults(t *testing.T) {
 	}
 }
 
-// TestOperatorIsTheFlow holds that a command does what a flow file with the
-// same parameters does.
+// TestOperatorIsTheFlow checks that a command does the same as a flow file with these
+// parameters.
 func TestOperatorIsTheFlow(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", `

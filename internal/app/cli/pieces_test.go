@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// deadlyFlow has a command that kills the program when it comes to a certain row,
-// if it is to.
+// deadlyFlow has a command that kills the program at a certain row, on request.
 const deadlyFlow = `
 version: 1
 nodes:
@@ -24,11 +23,12 @@ nodes:
   out: {sink: jsonl, from: made, with: {path: out.jsonl, overwrite: replace}}
 `
 
-// A run that is killed while it copies and makes rows leaves the output as it was,
-// and the next run writes what it should; the table says how much of it stands.
+// TestKilledAmongCopiedRows checks that a run killed while it copies and computes rows
+// leaves the output unchanged, and that the next run writes the right output. The table
+// shows how much is reused.
 func TestKilledAmongCopiedRows(t *testing.T) {
 	b := newBench(t)
-	deadly := b.log + "-deadly" // beside the flow's folder, so that it is not read
+	deadly := b.log + "-deadly" // outside of the flow's directory, so that it is not read
 	b.write("flow.yaml", strings.Replace(deadlyFlow, "DEADLY", deadly, 1))
 	var rows, want []string
 	for i := range 120 {

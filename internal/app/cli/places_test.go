@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// twoSinks writes to two places.
+// twoSinks writes two outputs.
 func twoSinks(p, q string) string {
 	return fmt.Sprintf("version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  p: {sink: %s, from: letters}\n  q: {sink: %s, from: letters}\n", p, q)
 }
 
-// TestPlacesWithinEachOther: two sinks of which one would write within what the other
-// writes, or at the same place, are refused by lint, by a dry run and by a run before it
-// computes or writes anything.
+// TestPlacesWithinEachOther checks two sinks with the same output, or one inside the
+// other's. Lint, a dry run and a run refuse them before anything is computed or written.
 func TestPlacesWithinEachOther(t *testing.T) {
 	for _, c := range []struct {
 		p, q string
@@ -58,8 +57,8 @@ func ifElse[T any](which bool, a, b T) T {
 	return b
 }
 
-// TestFilesOfARunAreCheckedBefore: a file that could not be written when the run has ended
-// is refused before anything is computed or written.
+// TestFilesOfARunAreCheckedBefore checks that a file that could not be written at the end
+// of a run is refused before anything is computed or written.
 func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 	for args, want := range map[string]string{
 		"--summary none/s.md":                     "--summary none/s.md: there is no folder",
@@ -101,8 +100,8 @@ func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 	}
 }
 
-// TestFilesBesideOutputs: logs may hold what else is written, a folder that the run makes
-// may hold files, also if the run then fails, and - is a name of a folder.
+// TestFilesBesideOutputs checks that logs may contain other outputs, and that a directory
+// of the run may contain files even if the run fails. The name - is a name of a directory.
 func TestFilesBesideOutputs(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", strings.Replace(statsFlow, "path: out", "path: all/out", 1))
@@ -115,7 +114,7 @@ func TestFilesBesideOutputs(t *testing.T) {
 	mustContain(t, "the report", string(readFile(t, b.path("in/new/report.json"))), "failed")
 }
 
-// TestOtherFilesAreCheckedBefore: the same of the other commands that write files.
+// TestOtherFilesAreCheckedBefore checks the same for other commands that write files.
 func TestOtherFilesAreCheckedBefore(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -140,8 +139,8 @@ func TestOtherFilesAreCheckedBefore(t *testing.T) {
 	}
 }
 
-// TestNamesOfCompressedFiles: a name that says another compression than the parameter is
-// found when the flow is read.
+// TestNamesOfCompressedFiles checks that a name whose extension contradicts the compression
+// parameter is an error when the flow is read.
 func TestNamesOfCompressedFiles(t *testing.T) {
 	b := newBench(t)
 	b.write("rows.jsonl", rowsText)

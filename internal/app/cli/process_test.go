@@ -18,8 +18,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/mountns"
 )
 
-// TestMain lets the test binary stand in for the program, so that tests run
-// real processes and can kill them.
+// TestMain makes the test binary act as the program, so tests can run and kill real
+// processes.
 func TestMain(m *testing.M) {
 	if os.Getenv("LARDER_TEST_AS_PROGRAM") != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bench is a folder with a copy of the letters, a cache of its own, and a log
-// to which every execution of the test's command adds a line.
+// bench has a directory with a copy of the letters, its own cache, and a log to which every
+// execution of the test's command adds a line.
 type bench struct {
 	t     *testing.T
 	dir   string // of the flow
@@ -48,7 +48,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// write writes a file of the flow's folder; the log lies beside it.
+// write writes a file of the flow's directory; the log is next to it.
 func (b *bench) write(name, content string) {
 	b.t.Helper()
 	path := b.path(name)
@@ -64,7 +64,7 @@ func (b *bench) path(name string) string {
 	return filepath.Join(b.dir, name)
 }
 
-// executions returns how often the command ran since the last call.
+// executions returns the number of runs of the command since the last call.
 func (b *bench) executions() int {
 	b.t.Helper()
 	content, err := os.ReadFile(b.log)
@@ -75,7 +75,7 @@ func (b *bench) executions() int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// result is how a process ended.
+// result describes the end of a process.
 type result struct {
 	status         int
 	stdout, stderr string
@@ -103,7 +103,7 @@ func (b *bench) larder(args ...string) result {
 	return result{status: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// run runs the folder's flow, which must succeed.
+// run runs the directory's flow, which must succeed.
 func (b *bench) run(args ...string) result {
 	b.t.Helper()
 	return b.runFlow("flow.yaml", args...)
@@ -123,7 +123,7 @@ func (b *bench) runFlow(file string, args ...string) result {
 	return r
 }
 
-// node returns the report on a node.
+// node returns the report of a node.
 func (r result) node(t *testing.T, name string) flow.NodeReport {
 	t.Helper()
 	for _, n := range r.report.Nodes {
@@ -135,7 +135,7 @@ func (r result) node(t *testing.T, name string) flow.NodeReport {
 	return flow.NodeReport{}
 }
 
-// tree returns the content of every file below a folder, by relative path.
+// tree returns the content of every file below a directory, by relative path.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFullScreenWithoutATerminal: a word, and then lines.
+// TestFullScreenWithoutATerminal checks that there is one message, and then lines.
 func TestFullScreenWithoutATerminal(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -22,7 +22,7 @@ func TestFullScreenWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestEventsCount: events say what the report says at the end.
+// TestEventsCount checks that events have the same counts as the final report.
 func TestEventsCount(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// countingScript marks each execution and makes an item from the image.
+// countingScript records each execution and makes an item from the image.
 const countingScript = `#!/bin/sh
 echo run >> "$EXECUTIONS"
 wc -c < "$LARDER_IN/image.jpeg" | tr -d ' \n' > "$LARDER_OUT/size.txt"
@@ -79,7 +79,7 @@ func TestRebuildsOnlyWhatChanged(t *testing.T) {
 	expect("code changed back", 0, "--set", "data=elsewhere")
 }
 
-// TestFilesInWordsAreCode: what is kept was made by the script that a part of a
+// TestFilesInWordsAreCode checks that cached results depend on the script that part of a
 // word names.
 func TestFilesInWordsAreCode(t *testing.T) {
 	b := newBench(t)
@@ -137,7 +137,7 @@ nodes:
 			check("first edited, its output equal", 26, 0)
 			check("again", 0, 0)
 			b.write("second.sh", second+"# edited\n")
-			check("second edited", 0, 26) // a kept sample has all its items kept
+			check("second edited", 0, 26) // all items of a cached sample are cached
 		})
 	}
 }
@@ -168,8 +168,8 @@ func TestTwoProcessesComputeOnce(t *testing.T) {
 	}
 }
 
-// waitingScript does its work, and from the tenth execution on says that it is
-// waiting, and waits as long as the file EXECUTIONS.wait is there.
+// waitingScript reports from the tenth execution on that it waits, and waits while the file
+// EXECUTIONS.wait exists.
 const waitingScript = countingScript + `
 if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then
 	: > "$EXECUTIONS.waiting.$$"
@@ -177,8 +177,8 @@ if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then
 fi
 `
 
-// startAndWait starts a run of so many workers, and returns when all of them
-// wait in their commands.
+// startAndWait starts a run with n workers, and returns when all of them wait in their
+// commands.
 func startAndWait(b *bench, workers int, args ...string) *exec.Cmd {
 	b.t.Helper()
 	b.write("size.sh", waitingScript)
@@ -202,7 +202,7 @@ func startAndWait(b *bench, workers int, args ...string) *exec.Cmd {
 	return c
 }
 
-// goOn lets commands that wait go on.
+// goOn lets waiting commands continue.
 func goOn(b *bench) {
 	b.t.Helper()
 	if err := os.Remove(b.log + ".wait"); err != nil {

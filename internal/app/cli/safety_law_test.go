@@ -16,10 +16,9 @@ import (
 	"github.com/larder-data/larder/internal/app/cli"
 )
 
-// TestUserDataIsSafe: whatever a command is told to read and write, and however
-// folders and files are linked, mounted and named: what it reads can be read
-// afterwards as before, by all of its names, and everything outside what it was
-// told to write, and the cache, is as it was and has no more beside it.
+// TestUserDataIsSafe checks random commands over directories and files that are linked,
+// mounted and named in any way. Inputs stay readable by all of their names, and outside of
+// the outputs and the cache nothing changes or appears.
 func TestUserDataIsSafe(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -33,12 +32,12 @@ func TestUserDataIsSafe(t *testing.T) {
 	})
 }
 
-// world is a folder with datasets, flows and what else people have, and links
-// between all of it.
+// world is a directory with datasets, flows and other user files, and links between all of
+// them.
 type world struct {
 	t      *testing.T
 	dir    string
-	mounts [][2]string // what is mounted where, from dir
+	mounts [][2]string // mount points and their targets, relative to dir
 }
 
 func newWorld(t *testing.T, rt *rapid.T, dir string) *world {
@@ -157,7 +156,7 @@ func (w *world) dataset(name string, samples int) {
 	}
 }
 
-// mount shows a folder at another place as well, where the system lets it.
+// mount shows a directory at another path as well, where the system allows it.
 func (w *world) mount(from, at string) {
 	w.must(os.MkdirAll(w.path(at), 0o777))
 	if exec.CommandContext(w.t.Context(), "mount", "--bind", w.path(from), w.path(at)).Run() == nil {
@@ -172,7 +171,7 @@ func (w *world) close() {
 	w.must(os.RemoveAll(w.dir))
 }
 
-// Names of folders and files that commands are given.
+// Names of directories and files for commands.
 var (
 	sources = []string{"orig", "links", "orig", "links", "links", "other", "linkdir", "out", "other", "mnt", "csv:table.csv,files.image=file", "jsonl:lines.jsonl,files.image=file", "csv:table.csv", "images:up"}
 	folders = []string{"out", "out", "out", "out", "new", "new", "other", "new/deep", "orig", "links", "other", ".", "orig/data", "orig/sub", "linkdir", "linkdir/sub", "up", "up/out", "mnt", "mnt/data", "mnt/sub", "out/data", "hop", "cache", "cache/sub"}
@@ -181,7 +180,7 @@ var (
 	caches = []string{"cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "new-cache", "orig", "orig/cache", "links", ".", "linkdir/cache", "mnt/cache"}
 )
 
-// command is a command line with what it reads and writes.
+// command is a command line with its inputs and outputs.
 type command struct {
 	args   []string
 	reads  []string
@@ -216,7 +215,7 @@ func (w *world) step(rt *rapid.T) {
 	}
 }
 
-// differ lists what two snapshots do not have in common.
+// differ lists the differences of two snapshots.
 func differ(a, b map[string]string) (paths []string) {
 	for path, content := range a {
 		if now, ok := b[path]; !ok || now != content {
@@ -231,12 +230,12 @@ func differ(a, b map[string]string) (paths []string) {
 	return paths
 }
 
-// snapshot notes what everything is, following no link.
+// snapshot records the state of everything, without following links.
 func (w *world) snapshot() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	w.must(filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // a mount of a folder that was replaced
+		if errors.Is(err, fs.ErrNotExist) { // mount of a replaced directory
 			all[path] = "gone"
 			return nil
 		}
@@ -258,7 +257,7 @@ func (w *world) snapshot() map[string]string {
 	return all
 }
 
-// readAll notes what is read under a path, following links as readers do.
+// readAll records the files readable under a path. It follows links as readers do.
 func (w *world) readAll(path string, depth int, all map[string]string) {
 	w.t.Helper()
 	path = w.path(path)
@@ -273,7 +272,7 @@ func (w *world) readAll(path string, depth int, all map[string]string) {
 		w.must(err)
 		all[path] = string(b)
 	default:
-		entries, _ := os.ReadDir(path) // of a mount it may be gone
+		entries, _ := os.ReadDir(path) // it may be gone after a mount
 		for _, e := range entries {
 			if e.Type()&fs.ModeSymlink != 0 && e.Name() != "data" {
 				if info, err := os.Stat(filepath.Join(path, e.Name())); err == nil && info.IsDir() {
@@ -285,8 +284,8 @@ func (w *world) readAll(path string, depth int, all map[string]string) {
 	}
 }
 
-// own returns what tells whether a command may change a path: it is, or lies in,
-// or is the folder of what it was told to write, or is the cache.
+// own returns a function that reports whether a command may change a path: its output, a
+// path in it, the directory of it, or the cache.
 func (w *world) own(c command) func(path string) bool {
 	var roots []string
 	for _, path := range append([]string{c.cache}, c.writes...) {
@@ -311,21 +310,21 @@ func (w *world) own(c command) func(path string) bool {
 				return true
 			}
 			if _, err := os.Stat(path); err == nil && strings.HasPrefix(root, path+"/") {
-				return true // a folder that was made for it
+				return true // a directory created for it
 			}
 		}
 		return false
 	}
 }
 
-// real follows links in as much of a path as exists.
+// real follows links in the existing part of a path.
 func (w *world) real(path string) string {
 	path, rest := w.path(path), ""
 	for {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return filepath.Join(real, rest)
 		}
-		if to, err := os.Readlink(path); err == nil { // of nothing yet
+		if to, err := os.Readlink(path); err == nil { // a dangling link
 			if !filepath.IsAbs(to) {
 				to = filepath.Join(filepath.Dir(path), to)
 			}
@@ -414,7 +413,7 @@ func (w *world) command(rt *rapid.T) command {
 	return c
 }
 
-// source draws a dataset to read, as -i takes it.
+// source draws a dataset to read, as -i accepts it.
 func (w *world) source(rt *rapid.T, c *command) string {
 	text := rapid.SampledFrom(sources).Draw(rt, "source")
 	format, path, ok := strings.Cut(text, ":")
@@ -436,13 +435,13 @@ func (w *world) source(rt *rapid.T, c *command) string {
 	return format + ":" + w.path(path) + ",files=image=file"
 }
 
-// sink draws where to write, as -o takes it.
+// sink draws an output, as -o accepts it.
 func (w *world) sink(rt *rapid.T, c *command, several bool) string {
 	format := rapid.SampledFrom([]string{"underfolder", "underfolder", "underfolder", "csv", "jsonl"}).Draw(rt, "format")
 	if format != "underfolder" {
 		path := rapid.SampledFrom(append(files, folders...)).Draw(rt, "path")
 		c.writes = append(c.writes, path)
-		if several { // of a folder, only these
+		if several { // in a directory, only these
 			c.writes = append(c.writes[:len(c.writes)-1], path+"/0."+format, path+"/1."+format)
 		}
 		return format + ":" + w.path(path) + ",overwrite=" + rapid.SampledFrom([]string{"replace", "forbid"}).Draw(rt, "overwrite")
@@ -454,7 +453,7 @@ func (w *world) sink(rt *rapid.T, c *command, several bool) string {
 		",copy=" + rapid.SampledFrom([]string{"reflink-or-copy", "hard-link", "symbolic-link", "rewrite"}).Draw(rt, "copy")
 }
 
-// flow writes flow.yaml and what it includes, and notes what they read and write.
+// flow writes flow.yaml and its includes, and records their inputs and outputs.
 func (w *world) flow(rt *rapid.T, c *command) {
 	c.reads = append(c.reads, "flow.yaml", "more.yaml")
 	node := func(kind, place string) string {
@@ -471,7 +470,7 @@ func (w *world) flow(rt *rapid.T, c *command) {
 		}
 		return fmt.Sprintf("{%s: %s, with: {%s}", kind, format, with)
 	}
-	w.must(os.RemoveAll(w.path("flow.yaml"))) // it may be a link by now, or a folder
+	w.must(os.RemoveAll(w.path("flow.yaml"))) // it may have become a link or a directory
 	w.must(os.RemoveAll(w.path("more.yaml")))
 	w.write("more.yaml", "version: 1\nnodes:\n  a: "+node("source", w.source(rt, c))+"}\n")
 	b := fmt.Sprintf("{op: slice, with: {stop: %d}, from: a}", rapid.IntRange(0, 5).Draw(rt, "stop"))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReplaceBehindLinks: a dataset of links is read, and a part of it is put in
-// the place of the one that the links lead to.
+// TestReplaceBehindLinks reads a dataset of links, and writes part of it over the dataset
+// to which the links lead.
 func TestReplaceBehindLinks(t *testing.T) {
 	b := newBench(t)
 	if r := b.larder("op", "clone", "-i", "data", "-o", "links,copy=symbolic-link"); r.status != 0 {
@@ -17,7 +17,7 @@ func TestReplaceBehindLinks(t *testing.T) {
 	}
 	before := tree(t, b.dir)
 	for _, overwrite := range []string{"replace", "new-files", "overwrite-files"} {
-		for _, stop := range []string{"5", "0"} { // no item says where it lies, if there is none
+		for _, stop := range []string{"5", "0"} { // without samples, no item tells its location
 			r := b.larder("op", "slice", "--stop", stop, "-i", "links", "-o", "data,overwrite="+overwrite)
 			if r.status != 2 {
 				t.Errorf("%s: status %d, want 2", overwrite, r.status)
@@ -40,13 +40,13 @@ nodes:
   out: {sink: SINK, from: size, with: {path: "${to}", overwrite: replace}}
 `
 
-// TestInputsAreNotWritten: whatever a flow reads is refused as a place to write,
-// by whatever flag, before anything is run and with both names.
+// TestInputsAreNotWritten checks that all flags refuse an input of the flow as output,
+// before anything runs, with both names in the error.
 func TestInputsAreNotWritten(t *testing.T) {
 	for _, c := range []struct {
 		args  string // after the flow
 		to    string // of the sink; out if empty
-		reads string // what the error names beside what is written
+		reads string // the input that the error names
 	}{
 		{to: "size.sh"}, {to: "weights.bin"}, {to: "flow.yaml"}, {to: "more.yaml"}, {to: "data/data/00_image.jpeg", reads: "data"},
 		{to: "latest", reads: "flow.yaml"}, {to: "model.bin"}, {to: ".", reads: "flow.yaml"},
@@ -100,7 +100,7 @@ func TestInputsAreNotWritten(t *testing.T) {
 	}
 }
 
-// TestOtherCommandsDoNotWriteWhatTheyRead: as a run does not.
+// TestOtherCommandsDoNotWriteWhatTheyRead checks the same for other commands.
 func TestOtherCommandsDoNotWriteWhatTheyRead(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -138,14 +138,14 @@ func TestOtherCommandsDoNotWriteWhatTheyRead(t *testing.T) {
 	}
 }
 
-// TestFilesWithOtherNames: a hard link keeps what it had when the other name is
-// written, and is not appended to.
+// TestFilesWithOtherNames checks that a hard link keeps its content when the other name is
+// written, and that nothing is appended to it.
 func TestFilesWithOtherNames(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	b.write("precious", "mine")
 	for _, name := range []string{"report.json", "events", "drawing.svg", "traces/letters.trace"} {
-		b.write(name+".x", "") // makes the folder
+		b.write(name+".x", "") // creates the directory
 		if err := os.Link(b.path("precious"), b.path(name)); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pty is a program that runs on a terminal, and what it shows there.
+// pty is a program on a terminal, and the picture there.
 type pty struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -35,7 +35,7 @@ nodes:
   out: {sink: underfolder, from: fast, with: {path: out}}
 `
 
-// onPTY starts a run on a terminal of its own.
+// onPTY starts a run on its own terminal.
 func onPTY(t *testing.T, args ...string) *pty {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func onPTY(t *testing.T, args ...string) *pty {
 	if p.gate, err = os.OpenFile(gate, os.O_RDWR, 0); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.gate.Close() }) // lets go of commands that still wait
+	t.Cleanup(func() { p.gate.Close() }) // releases commands that still wait
 	slave := p.open()
 	defer slave.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -65,7 +65,7 @@ func onPTY(t *testing.T, args ...string) *pty {
 	return p
 }
 
-// open makes the terminal.
+// open creates the terminal.
 func (p *pty) open() (slave *os.File) {
 	p.t.Helper()
 	var err error
@@ -99,7 +99,7 @@ func (p *pty) resize(width, height int) {
 
 func (p *pty) picture() string { return strings.Join(p.lines(), "\n") }
 
-// until reads what the program writes until the picture is as asked.
+// until reads the output of the program until the picture matches.
 func (p *pty) until(ok func(picture string) bool) {
 	p.t.Helper()
 	for !ok(p.picture()) {
@@ -109,7 +109,7 @@ func (p *pty) until(ok func(picture string) bool) {
 	}
 }
 
-// letUntil lets samples go, one by one, until the picture is as asked.
+// letUntil releases samples one by one until the picture matches.
 func (p *pty) letUntil(ok func(picture string) bool) {
 	p.t.Helper()
 	p.until(func(picture string) bool {
@@ -121,7 +121,7 @@ func (p *pty) letUntil(ok func(picture string) bool) {
 	})
 }
 
-// read reports whether there was more.
+// read reports whether there was more output.
 func (p *pty) read() bool {
 	buf := make([]byte, 4096)
 	n, err := p.master.Read(buf)
@@ -130,12 +130,11 @@ func (p *pty) read() bool {
 	return err == nil
 }
 
-// end reads to the end of the program and of its guard, and returns the exit
-// status.
+// end reads to the end of the program and of its guard, and returns the exit status.
 func (p *pty) end() int {
 	for p.read() {
 	}
-	_ = p.cmd.Wait() // the status says it
+	_ = p.cmd.Wait() // the status tells
 	return p.cmd.ProcessState.ExitCode()
 }
 
@@ -146,7 +145,7 @@ func (p *pty) let(samples int) {
 	}
 }
 
-// restored checks that the terminal is as it was.
+// restored checks that the state of the terminal is restored.
 func (p *pty) restored() {
 	p.t.Helper()
 	if p.onOther || p.hidden || p.cutting {
@@ -174,7 +173,7 @@ func line(picture, node string) string {
 func TestFullScreenToTheEnd(t *testing.T) {
 	p := onPTY(t, "--progress", "full")
 	p.until(contains("0 of 4 nodes done"))
-	p.letUntil(func(s string) bool { // both at once
+	p.letUntil(func(s string) bool { // both together
 		return strings.Contains(line(s, "slow"), "/26") && strings.Contains(line(s, "out"), "/26") && strings.Fields(line(s, "fast"))[2] != "."
 	})
 	if !p.onOther || !p.hidden {
@@ -203,7 +202,7 @@ func TestFullScreenIsGivenBack(t *testing.T) {
 	}{
 		{os.Interrupt, 130, "interrupted; what was computed is kept"},
 		{syscall.SIGTERM, 130, "interrupted; what was computed is kept"},
-		{syscall.SIGQUIT, 2, "SIGQUIT: quit"}, // the same way out as of a panic
+		{syscall.SIGQUIT, 2, "SIGQUIT: quit"}, // the same exit path as a panic
 		{os.Kill, -1, ""},
 	} {
 		t.Run(c.signal.String(), func(t *testing.T) {
@@ -225,7 +224,7 @@ func TestFullScreenIsGivenBack(t *testing.T) {
 
 func TestFullScreenOfAFailedRun(t *testing.T) {
 	p := onPTY(t, "--progress", "full", "--only", "out")
-	p.letUntil(contains("/26")) // it has been listed
+	p.letUntil(contains("/26")) // it was listed
 	if err := os.Remove(filepath.Join(p.cmd.Dir, "data/data/25_image.jpeg")); err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +239,8 @@ func TestFullScreenOfAFailedRun(t *testing.T) {
 	}
 }
 
-// TestBars looks at the bars of two nodes that run at once, of one whose samples
-// nobody counted beforehand, and of a run that is interrupted.
+// TestBars checks the bars of two concurrent nodes, of a node with an unknown number of
+// samples, and of an interrupted run.
 func TestBars(t *testing.T) {
 	p := onPTY(t)
 	p.letUntil(func(s string) bool {

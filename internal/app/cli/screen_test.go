@@ -55,8 +55,8 @@ func (t *tracker) started(seconds float64, nodes ...string) {
 	}
 }
 
-// progress is told as node, samples done, of so many, computed, from memory and
-// from the store.
+// progress reports, for a node, the samples done, the total, and those computed, from
+// memory and from the store.
 func (t *tracker) progress(seconds float64, node string, n ...int64) {
 	n = append(n, make([]int64, 5)...)
 	t.observe(flow.Event{
@@ -65,7 +65,7 @@ func (t *tracker) progress(seconds float64, node string, n ...int64) {
 	})
 }
 
-// The moments of a run.
+// whileStats and the functions below set the tracker to moments of a run.
 func whileStats(t *tracker) {
 	t.started(0, "letters", "stats")
 	t.progress(1, "stats", 0, 26000)
@@ -273,8 +273,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestManyPaths draws a flow in which the ways from the first node to the last
-// are past counting.
+// TestManyPaths draws a flow with too many paths from the first node to the last to count.
 func TestManyPaths(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("version: 1\nnodes:\n  n0: {source: underfolder, with: {path: data}}\n")
@@ -295,7 +294,7 @@ func TestManyPaths(t *testing.T) {
 	}
 }
 
-// lockedTerminal counts what is written to a terminal.
+// lockedTerminal counts the writes to a terminal.
 type lockedTerminal struct {
 	mu     sync.Mutex
 	t      *terminal
@@ -331,7 +330,7 @@ func onTerminal(ctx context.Context, tr *tracker, width, height int) (*screen, *
 	return s, l
 }
 
-// TestScreen compares what parts of drawings add up to with whole drawings.
+// TestScreen checks that partial drawings add up to whole ones.
 func TestScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := testTracker(t)
@@ -383,7 +382,7 @@ func TestScreenOfAnotherSize(t *testing.T) {
 			l.mu.Lock()
 			l.t.width, l.t.height = size[0], size[1]
 			l.t.other = grid{cells: l.t.blank()}
-			l.t.put('?') // a terminal may leave anything
+			l.t.put('?') // a terminal may have any content
 			l.mu.Unlock()
 			<-time.After(redrawInterval)
 			synctest.Wait()
@@ -398,8 +397,8 @@ func TestScreenOfAnotherSize(t *testing.T) {
 	})
 }
 
-// TestScreenEndsWithTheContext: the second Ctrl-C ends the program at once, so
-// that the first one must give the terminal back.
+// TestScreenEndsWithTheContext checks that the first Ctrl-C restores the terminal, because
+// the second one ends the program immediately.
 func TestScreenEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -431,7 +430,8 @@ func TestManyWarnings(t *testing.T) {
 	}
 }
 
-// TestPassing: what computes nothing of the samples that it passes on does not run.
+// TestPassing checks that a node that computes none of its samples does not count as
+// running.
 func TestPassing(t *testing.T) {
 	tr := newTracker(parsed(t, `
 version: 1

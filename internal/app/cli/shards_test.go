@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestKilledAmongShards: a run that is killed leaves complete shards, and the next one makes the
-// rest: all have the bytes that a run has written which nobody killed. A third run writes nothing.
+// TestKilledAmongShards checks that a killed run leaves complete shards, and that the next
+// run writes the rest with the bytes of an undisturbed run. A third run writes nothing.
 func TestKilledAmongShards(t *testing.T) {
 	b := newBench(t)
-	deadly := b.log + "-deadly" // beside the flow's folder, so that it is not read
+	deadly := b.log + "-deadly" // outside of the flow's directory, so that it is not read
 	sharded := strings.Replace(deadlyFlow, "path: out.jsonl", "path: PLACE, shard-bytes: 1KiB", 1)
 	b.write("flow.yaml", strings.NewReplacer("DEADLY", deadly, "PLACE", "out").Replace(sharded))
 	b.write("whole.yaml", strings.NewReplacer("DEADLY", deadly+"-never", "PLACE", "whole").Replace(sharded))
@@ -60,8 +60,8 @@ func TestKilledAmongShards(t *testing.T) {
 	mustContain(t, "what is said", r.stdout+r.stderr, "unchanged since it was written")
 }
 
-// TestShardsFromTheShell: a format with a bound writes a folder, into which another one may write,
-// and standard output takes none.
+// TestShardsFromTheShell checks that a format with a bound writes a directory, and that
+// standard output accepts no shards.
 func TestShardsFromTheShell(t *testing.T) {
 	b := newBench(t)
 	b.must("map keep-keys --keys metadata -i data -o jsonl:out,shard-samples=10 --progress none")

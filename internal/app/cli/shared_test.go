@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sharedServer starts a server of Redis and has LARDER_SHARED name it.
+// sharedServer starts a Redis server, and sets LARDER_SHARED to it.
 func sharedServer(t *testing.T) (stop func()) {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -41,8 +41,8 @@ func sharedServer(t *testing.T) (stop func()) {
 	return stop
 }
 
-// TestShared: what one machine has computed, another one finds, and clears, and a
-// server that is away costs it nothing but that.
+// TestShared checks that one machine finds and deletes the results of another, and that
+// without the server only these are missing.
 func TestShared(t *testing.T) {
 	stop := sharedServer(t)
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ nodes:
 	}
 	run := func(machine string, want int) result {
 		t.Helper()
-		if err := os.RemoveAll(filepath.Join(dir, "out.jsonl")); err != nil { // else it is left as it is
+		if err := os.RemoveAll(filepath.Join(dir, "out.jsonl")); err != nil { // otherwise it is up to date
 			t.Fatal(err)
 		}
 		r := inProcess(t, filepath.Join(dir, machine), "run", flow, "--progress", "none")

@@ -15,16 +15,15 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// defaultHangUps has what is started meanwhile end by SIGHUP, as it does by default, also
-// where the tests run below nohup.
+// defaultHangUps makes new processes end on SIGHUP, as by default, also if the tests run
+// below nohup.
 func defaultHangUps(t *testing.T) {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangUps) })
 }
 
-// forking is a command that has children in its group and outside of it, and leaves
-// them behind.
+// forking is a command that leaves children behind, in its group and outside of it.
 const forking = `sleep 300 &
 setsid sleep 300 2> /dev/null &
 (setsid sh -c 'sleep 300 & cd /; exec sleep 300' 2> /dev/null &)
@@ -48,14 +47,14 @@ nodes:
 	return b
 }
 
-// inOwnTemp is a command with temporary files of its own.
+// inOwnTemp is a command with its own temporary files.
 func (b *bench) inOwnTemp(args ...string) *exec.Cmd {
 	c := b.command(args...)
 	c.Env = append(c.Env, "TMPDIR="+b.path("tmp"))
 	return c
 }
 
-// left lists the folders of commands, and the processes that were given one.
+// left lists the directories of commands, and the processes that have one.
 func (b *bench) left() (all []string) {
 	b.t.Helper()
 	all, err := filepath.Glob(b.path("tmp/larder-exec-*"))
@@ -76,9 +75,9 @@ func (b *bench) left() (all []string) {
 	return all
 }
 
-// TestNothingOutlivesTheRun: whenever a run is told to stop, in whatever way, it
-// leaves no process, folder or lock; of one that was killed, the next program that
-// opens a cache clears them away.
+// TestNothingOutlivesTheRun checks that a run stopped at any time and in any way leaves no
+// process, directory or lock. After a kill, the next program that opens a cache deletes
+// them.
 func TestNothingOutlivesTheRun(t *testing.T) {
 	defaultHangUps(t)
 	b := newForking(t)
@@ -113,7 +112,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 				if out, err := b.inOwnTemp("ls", "--cache", cache).CombinedOutput(); err != nil {
 					t.Fatalf("after a kill: %v\n%s", err, out)
 				}
-			} else if status != 0 && status != 130 && status != -1 { // -1: it had not begun to listen
+			} else if status != 0 && status != 130 && status != -1 { // -1: it had not installed its handlers
 				t.Fatalf("%v: status %d\n%s", signal, status, stderr.String())
 			}
 			if left := b.left(); len(left) > 0 {
@@ -138,7 +137,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	}
 }
 
-// TestNohup: a hangup that is ignored stays ignored.
+// TestNohup checks that an ignored SIGHUP stays ignored.
 func TestNohup(t *testing.T) {
 	defaultHangUps(t)
 	b := newBench(t)
@@ -152,7 +151,7 @@ nodes:
   out: {sink: underfolder, from: x, with: {path: out, overwrite: replace}}
 `)
 	for _, ignored := range []bool{true, false} {
-		gate := filepath.Join(t.TempDir(), "gate") // not below the flow's folder: it is no code
+		gate := filepath.Join(t.TempDir(), "gate") // not below the flow's directory, as it is not code
 		for _, fifo := range []string{gate, gate + ".begun"} {
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 				t.Fatal(err)
@@ -170,7 +169,8 @@ nodes:
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Opened for both, so that it is no wait for a command that never comes.
+		// The file is opened for both, so that opening does not wait for a command that
+		// never comes.
 		f, err := os.OpenFile(gate+".begun", os.O_RDWR, 0)
 		if err == nil {
 			go func() { _ = c.Wait(); _, _ = f.WriteString("ended\n"); close(over) }()
@@ -201,8 +201,8 @@ nodes:
 	}
 }
 
-// TestNothingOutlivesABatch: what a command leaves behind that was run for several
-// samples ends with it or, where the program was killed, when a cache is opened next.
+// TestNothingOutlivesABatch checks that the remains of a command for several samples go
+// when it ends. After a kill of the program they go when a cache is opened next.
 func TestNothingOutlivesABatch(t *testing.T) {
 	b := newForking(t)
 	b.write("fork.sh", strings.NewReplacer(`"$LARDER_OUT/x.txt"`, `"$LARDER_BATCH/$s/out/x.txt"`, `"${LARDER_OUT##*A*}"`, `"${LARDER_BATCH##*A*}"`).Replace(

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestDevicesAreNotReplaced: whatever is neither a file nor a folder is refused
-// as a place for a sink, before anything runs, by whatever name.
+// TestDevicesAreNotReplaced checks that a sink refuses an output that is neither a file nor
+// a directory, by any name, before anything runs.
 func TestDevicesAreNotReplaced(t *testing.T) {
 	b := newBench(t)
 	t.Chdir(b.dir) // names of sockets are short
@@ -18,7 +18,7 @@ func TestDevicesAreNotReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = socket.Close() }() // only has its name
+	defer func() { _ = socket.Close() }() // only its name counts
 	if err := errors.Join(unix.Mkfifo("pipe", 0o666), os.Symlink("pipe", "link")); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// stdin runs the program in another folder than that of the flow, with a text on
-// standard input.
+// stdin runs the program in another directory than the flow's, with a string on standard
+// input.
 func (b *bench) stdin(text string, args ...string) result {
 	b.t.Helper()
 	c := b.command(args...)
@@ -31,7 +31,7 @@ nodes:
   out: {sink: underfolder, from: stats, with: {path: out, overwrite: replace}}
 `
 
-// TestFlowOnStandardInput: it is what a file of that name would be.
+// TestFlowOnStandardInput checks that the flow behaves as a file of the given name would.
 func TestFlowOnStandardInput(t *testing.T) {
 	b := newBench(t)
 	as := filepath.Join(b.dir, "measure.yaml")
@@ -70,8 +70,8 @@ func TestFlowOnStandardInputIsWrong(t *testing.T) {
 	}
 }
 
-// TestStandardInputIsASource: of a flow, and of one operator or mapper; a flow that comes
-// from there leaves none.
+// TestStandardInputIsASource checks it for a flow, an operator and a mapper. A flow read
+// from there leaves no input.
 func TestStandardInputIsASource(t *testing.T) {
 	b := newBench(t)
 	const nodes = `version: 1

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestStandardOutputTakesRows: -o FORMAT:- prints rows, complete or not at all.
+// TestStandardOutputTakesRows checks that -o FORMAT:- prints rows, complete or not at all.
 func TestStandardOutputTakesRows(t *testing.T) {
 	b := newBench(t)
 	b.write("in.jsonl", "{\"a\":1}\n{\"a\":2}\n")
@@ -29,7 +29,7 @@ func TestStandardOutputTakesRows(t *testing.T) {
 	}
 }
 
-// TestFullStandardOutput: what was asked for and cannot be written is a failure.
+// TestFullStandardOutput checks that requested output that cannot be written is a failure.
 func TestFullStandardOutput(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -42,7 +42,7 @@ func TestFullStandardOutput(t *testing.T) {
 		c := b.command(strings.Fields(args)...)
 		var stderr bytes.Buffer
 		c.Stdout, c.Stderr = full, &stderr
-		_ = c.Run() // the status says it
+		_ = c.Run() // the status tells
 		full.Close()
 		whole := b.larder(strings.Fields(args)...)
 		if whole.stdout != "" && (c.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "no space left")) {
@@ -51,8 +51,8 @@ func TestFullStandardOutput(t *testing.T) {
 	}
 }
 
-// TestNoHome: without a place for the cache a run passes results through, and says so
-// once; what is about the cache fails.
+// TestNoHome checks that a run without a cache directory passes results through, with one
+// warning, and that commands about the cache fail.
 func TestNoHome(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
@@ -74,8 +74,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// TestWatchPassesOverItsLog: what the program prints into a file that it watches is
-// no reason to run again.
+// TestWatchPassesOverItsLog checks that the program's own output in a watched file causes
+// no run.
 func TestWatchPassesOverItsLog(t *testing.T) {
 	w := newWatched(t, watchedFlow, "--report", "-")
 	log, err := os.Create(w.path("data/data/1_log.txt"))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSummary: the closing table as its file's name says, and the report as Markdown;
-// none is written over what the flow reads.
+// TestSummary checks the closing table in the format of its file name, and the report as
+// Markdown. Neither overwrites an input of the flow.
 func TestSummary(t *testing.T) {
 	b := newBench(t)
 	b.write("rows.csv", "n,word\n1,a|b\n2,c\n")
@@ -53,8 +53,8 @@ nodes:
 	}
 }
 
-// TestReadsAreNoSamples: however often a sample is read from memory, the table counts
-// it once, and says beside it how often it was read.
+// TestReadsAreNoSamples checks that the table counts a sample once however often it is read
+// from memory, and shows the reads separately.
 func TestReadsAreNoSamples(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", `

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// terminal is as much of a terminal as a program needs that draws on the whole
-// of one. What it does not know it notes.
+// terminal implements the parts of a terminal that a full-screen program needs. It records
+// unknown sequences.
 type terminal struct {
 	main, other   grid
 	onOther       bool
 	hidden        bool // the cursor
-	cutting       bool // what goes over the edge
+	cutting       bool // lines longer than the width
 	unknown       []string
 	width, height int
-	rest          string // of what was written: the beginning of something
+	rest          string // the incomplete end of the input
 }
 
 type grid struct {
@@ -130,7 +130,7 @@ func (t *terminal) control(args string, what byte) {
 	}
 }
 
-// lines is the picture, without what is blank at the end.
+// lines returns the picture, without blanks at the end.
 func (t *terminal) lines() []string {
 	var lines []string
 	for _, row := range t.grid().cells {

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
-// statsFlow computes without running commands, so that it can run often.
+// statsFlow computes without commands, so that it can run often.
 const statsFlow = `
 version: 1
 nodes:
@@ -23,8 +23,7 @@ nodes:
   out: {sink: underfolder, from: stats, with: {path: out, overwrite: replace}}
 `
 
-// damagedFlow shows in one file what its checkpoint holds, so that a run makes
-// no more files than it is about.
+// damagedFlow reads its checkpoint into one file, so that a run writes few files.
 const damagedFlow = `
 version: 1
 nodes:
@@ -34,8 +33,8 @@ nodes:
   out: {sink: jsonl, from: few, with: {path: out.jsonl, overwrite: replace}}
 `
 
-// TestDamagedCache does every harm there is to the cache folder. Every run must
-// succeed with the right output, also where harm is done to what came of harm.
+// TestDamagedCache applies every kind of damage to the cache directory, also repeatedly.
+// Every run must succeed with the right output.
 func TestDamagedCache(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", damagedFlow)
@@ -58,7 +57,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// runFlow runs the flow in this process, and returns what it wrote.
+// runFlow runs the flow in this process, and returns its output.
 func runFlow(t *testing.T, b *bench) string {
 	t.Helper()
 	if err := os.RemoveAll(b.path("out.jsonl")); err != nil {
@@ -185,8 +184,8 @@ func TestCorruptImage(t *testing.T) {
 	if _, err := os.Stat(b.path("out")); !os.IsNotExist(err) {
 		t.Error("a failed run left an output folder")
 	}
-	// What was computed before is kept: with the image mended, only it and
-	// those after it are left.
+	// Earlier results are cached: with the image restored, only it and later ones are
+	// computed.
 	original, err := os.ReadFile("../../../examples/letters/data/data/07_image.jpeg")
 	if err != nil {
 		t.Fatal(err)
@@ -198,8 +197,8 @@ func TestCorruptImage(t *testing.T) {
 	}
 }
 
-// TestFullDisk runs on a cache folder in a file system of 256 KiB, which the
-// results do not fit into.
+// TestFullDisk runs with a cache directory in a file system of 256 KiB, which is too small
+// for the results.
 func TestFullDisk(t *testing.T) {
 	b := newBench(t)
 	b.write("big.sh", `echo run >> "$EXECUTIONS"; head -c 100000 /dev/zero | tr '\0' "$(basename "$LARDER_IN")" > "$LARDER_OUT/big.bin"; cat "$LARDER_IN/image.jpeg" >> "$LARDER_OUT/big.bin"`)
@@ -254,7 +253,7 @@ func readFile(t *testing.T, path string) []byte {
 	return content
 }
 
-// mountTmpfs mounts a small file system on a new folder.
+// mountTmpfs mounts a small file system on a new directory.
 func mountTmpfs(t *testing.T, dir, options string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -278,7 +277,7 @@ func remount(t *testing.T, dir, option string) {
 	}
 }
 
-// tailWriter keeps what is written, for a failing test to show.
+// tailWriter stores written text for the messages of a failed test.
 type tailWriter []byte
 
 func (w *tailWriter) Write(p []byte) (int, error) {
@@ -288,8 +287,8 @@ func (w *tailWriter) Write(p []byte) (int, error) {
 
 func (w tailWriter) String() string { return string(w) }
 
-// TestYAMLOfTwoReadings: a value that other software reads as another one is
-// told of once a file, and refused where that is asked for.
+// TestYAMLOfTwoReadings checks that a value that other software reads differently causes
+// one warning per file, or an error on request.
 func TestYAMLOfTwoReadings(t *testing.T) {
 	b := newBench(t)
 	if err := os.MkdirAll(b.path("in/data"), 0o777); err != nil {

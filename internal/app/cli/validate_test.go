@@ -10,9 +10,9 @@ import (
 	"github.com/larder-data/larder/mapper/schema"
 )
 
-// The case of the mapper validate among those of TestEveryComponent.
+// init adds the case of the mapper validate to TestEveryComponent.
 func init() {
-	schema, err := filepath.Abs("testdata/letters-schema.yaml") // it runs in another folder
+	schema, err := filepath.Abs("testdata/letters-schema.yaml") // it runs in another directory
 	if err != nil {
 		panic(err)
 	}
@@ -82,8 +82,8 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// TestValidateInAFlow: the mapper stops a run at the first sample that is not
-// as its schema says, and keeps what it found right.
+// TestValidateInAFlow checks that the mapper stops a run at the first invalid sample, and
+// caches the valid ones.
 func TestValidateInAFlow(t *testing.T) {
 	b := newBench(t)
 	b.write("schema.yaml", "version: 1\nitems: {image: {kind: image, width: {max: 32}}}")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestVariablesOfAFile: a file sets variables, and what is set by hand goes
-// before it, wherever it stands.
+// TestVariablesOfAFile checks that a file sets variables, and that other flags override it
+// in any order.
 func TestVariablesOfAFile(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", `version: 1
@@ -42,7 +42,7 @@ nodes:
 	}
 }
 
-// TestProfileOfAFlow: --profile chooses values, over which --vars and --set go.
+// TestProfileOfAFlow checks that --profile chooses values, which --vars and --set override.
 func TestProfileOfAFlow(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", "version: 1\nvars: {out: a, n: 1}\nprofiles: {other: {out: b, n: 2}}\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: letters, with: {path: \"${out}${n}\"}}\n")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestVersion: the line, and the same as JSON.
+// TestVersion checks the line, and the same as JSON.
 func TestVersion(t *testing.T) {
 	b := newBench(t)
 	r := b.must("version")
@@ -24,8 +24,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestProfiles: they are written, also where the command fails, and never over a file
-// that is there.
+// TestProfiles checks that they are written, also if the command fails, and never over an
+// existing file.
 func TestProfiles(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: letters, with: {path: out}}\n")
@@ -49,8 +49,8 @@ func TestProfiles(t *testing.T) {
 	mustContain(t, "the error", r.stderr, "--memprofile", "flow.yaml", "is there already")
 }
 
-// TestManualPages: each command has a page that lists its flags, and a link of that name
-// is not followed.
+// TestManualPages checks that each command has a page that lists its flags, and that a link
+// of that name is not followed.
 func TestManualPages(t *testing.T) {
 	b := newBench(t)
 	b.write("precious", "mine")

@@ -9,7 +9,8 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// TestWarningsAreLines: a warning is a line for people, and an event with the node.
+// TestWarningsAreLines checks that a warning is a human-readable line, and an event with
+// the node.
 func TestWarningsAreLines(t *testing.T) {
 	for _, c := range []struct {
 		say  func(*slog.Logger)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// startLogged has what the program says go through commands, one after another, the
-// last of which says it to the test.
+// startLogged pipes the program's output through commands, of which the last one writes to
+// the test.
 func startLogged(t *testing.T, flow string, through ...[]string) *watched {
 	t.Helper()
 	w := newWatched(t, flow)
@@ -33,7 +33,7 @@ func startLogged(t *testing.T, flow string, through ...[]string) *watched {
 			t.Cleanup(func() { _ = from.Wait() })
 		}
 		t.Cleanup(func() { _ = r.Close() })
-		_ = into.Close() // theirs stay
+		_ = into.Close() // the commands keep theirs
 		from = next
 	}
 	out, err := from.StdoutPipe()
@@ -48,9 +48,9 @@ func startLogged(t *testing.T, flow string, through ...[]string) *watched {
 	return w
 }
 
-// TestWatchIntoALog: what the program says is no change, whoever writes it down in a
-// folder that is read: here it is an item that all samples share. A log that led to a
-// run would be named before what has changed.
+// TestWatchIntoALog checks that the program's output is not a change, even if other
+// programs write it to a watched directory, here as a shared item. A log that caused a run
+// would be named before the real change.
 func TestWatchIntoALog(t *testing.T) {
 	t.Parallel()
 	for name, through := range map[string][][]string{
@@ -72,7 +72,7 @@ func TestWatchIntoALog(t *testing.T) {
 			if log := string(readFile(t, w.path("data/run.log"))); strings.Count(log, "changed: ") != 1 {
 				t.Errorf("the log says\n%s\nwant one change", log)
 			}
-			// A run that reads the log while it grows says so, and fails.
+			// A run that reads the growing log says so, and fails.
 			if status := w.end(); status > 1 {
 				t.Errorf("status %d\n%s", status, strings.Join(w.said, "\n"))
 			}
@@ -80,7 +80,8 @@ func TestWatchIntoALog(t *testing.T) {
 	}
 }
 
-// TestWatchKeepsToWhatIsRead: a file beside those that a source reads is no change.
+// TestWatchKeepsToWhatIsRead checks that a file next to those that a source reads is not a
+// change.
 func TestWatchKeepsToWhatIsRead(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, `

@@ -24,18 +24,17 @@ nodes:
   out: {sink: underfolder, from: counted, with: {path: out, overwrite: replace}}
 `
 
-// countScript waits in the middle of a run for as long as the folder that HOLD
-// names has two pipes in it.
+// countScript waits in the middle of a run while the directory HOLD has two pipes.
 const countScript = `echo run >> "$EXECUTIONS"
 if [ -p "$HOLD/held" ]; then echo held > "$HOLD/held"; read x < "$HOLD/go"; fi
 cp "$LARDER_IN/image.jpeg" "$LARDER_OUT/copy.jpeg"`
 
-// watched is a program that runs a flow again and again.
+// watched is a program that runs a flow repeatedly.
 type watched struct {
 	*bench
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
-	said  []string // since the last look
+	said  []string // since the last check
 	hold  string
 }
 
@@ -46,7 +45,7 @@ func startWatching(t *testing.T, flow string, args ...string) *watched {
 	return w
 }
 
-// newWatched is a program that has not started.
+// newWatched returns a program that has not started.
 func newWatched(t *testing.T, flow string, args ...string) *watched {
 	t.Helper()
 	b := newBench(t)
@@ -74,8 +73,7 @@ func (w *watched) start() {
 	w.lines = bufio.NewScanner(stderr)
 }
 
-// until reads what the program says until a line has something in it, and
-// returns that line.
+// until reads output until a line contains a string, and returns that line.
 func (w *watched) until(part string) string {
 	w.t.Helper()
 	for w.lines.Scan() {
@@ -88,8 +86,8 @@ func (w *watched) until(part string) string {
 	return ""
 }
 
-// changed waits for a run that is due to a change of one of the names, and for
-// its end, and checks how it ended and how often the command was executed.
+// changed waits for a run caused by a change of one of the names, and for its end. It
+// checks the result and the number of executions of the command.
 func (w *watched) changed(names, end string, executions int) {
 	w.t.Helper()
 	w.said = nil
@@ -118,11 +116,11 @@ func (w *watched) end() int {
 	for w.lines.Scan() {
 		w.said = append(w.said, w.lines.Text())
 	}
-	_ = w.cmd.Wait() // the status says it
+	_ = w.cmd.Wait() // the status tells
 	return w.cmd.ProcessState.ExitCode()
 }
 
-// grow adds a byte to an image: it decodes to the same, but is another file.
+// grow adds a byte to an image, which decodes to the same but is another file.
 func (w *watched) grow(name string) {
 	w.t.Helper()
 	f, err := os.OpenFile(w.path("data/data/"+name), os.O_APPEND|os.O_WRONLY, 0)
@@ -135,7 +133,7 @@ func (w *watched) grow(name string) {
 	}
 }
 
-// burst makes changes while the program is stopped, which then sees all of them at once.
+// burst makes changes while the program is stopped, so that it sees all of them together.
 func (w *watched) burst(change func()) {
 	w.t.Helper()
 	pid := w.cmd.Process.Pid
@@ -156,7 +154,7 @@ func TestWatchRunsWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, watchedFlow, "--events", "events")
 	w.ran("ok in", 26)
-	w.grow("05_image.jpeg") // the first change that is told of: not the output, nor the events
+	w.grow("05_image.jpeg") // the first reported change: neither the output nor the events
 	w.changed("data/data/05_image.jpeg", "ok in", 1)
 	w.burst(func() {
 		for _, n := range []string{"01", "02", "03", "04"} {
@@ -177,8 +175,7 @@ func TestWatchRunsWhatChanged(t *testing.T) {
 	}
 }
 
-// copies is what the output should hold of a folder: its items, and a copy of
-// each image.
+// copies returns the expected output for a directory: its items, and a copy of each image.
 func copies(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := tree(t, dir)
@@ -209,7 +206,7 @@ func TestWatchThroughMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.changed("data", "there is no folder", 0)
-	made := filepath.Join(t.TempDir(), "data") // elsewhere, as a run may begin while it is half there
+	made := filepath.Join(t.TempDir(), "data") // elsewhere, as a run may begin while it is incomplete
 	if err := os.CopyFS(made, os.DirFS(w.path("away"))); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +214,7 @@ func TestWatchThroughMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.changed("data", "ok in", 0)
-	w.grow("00_image.jpeg") // the new folder is watched like the old one
+	w.grow("00_image.jpeg") // the new directory is watched like the old one
 	w.changed("data/data/00_image.jpeg", "ok in", 1)
 
 	if err := os.Remove(w.path("count.sh")); err != nil {
@@ -235,7 +232,8 @@ func TestWatchThroughMistakes(t *testing.T) {
 	}
 }
 
-// TestWatchWrongFlow: what a wrong flow needs may come to be beside it.
+// TestWatchWrongFlow checks that a wrong flow may be fixed by a file that appears next to
+// it.
 func TestWatchWrongFlow(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, strings.Replace(watchedFlow, "table.txt", "weights.bin", 1))
@@ -249,7 +247,7 @@ func TestWatchWrongFlow(t *testing.T) {
 	}
 }
 
-// TestWatchChangesDuringARun: they lead to one more run.
+// TestWatchChangesDuringARun checks that they cause one more run.
 func TestWatchChangesDuringARun(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, watchedFlow)
@@ -280,7 +278,7 @@ func TestWatchChangesDuringARun(t *testing.T) {
 	}
 	sameTree(t, "the output", tree(t, w.path("out/data")), copies(t, w.path("data/data")))
 
-	// Interrupted during a run.
+	// This interrupts it during a run.
 	if err := syscall.Mkfifo(held, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 func TestBurst(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		changes []time.Duration // after one another
+		changes []time.Duration // one after another
 		took    time.Duration
 	}{
 		{"one", []time.Duration{0}, 200 * time.Millisecond},
@@ -78,7 +78,7 @@ func TestWhatCounts(t *testing.T) {
 		"/home/ann/flow/flow.yaml":             true,
 		"/home/ann/flow/.flow.yaml.swp":        false,
 		"/home/ann/flow/out":                   false,
-		"/home/ann/data":                       true, // removed, or there again
+		"/home/ann/data":                       true, // deleted, or created again
 		"/home/ann":                            true,
 		"/":                                    true,
 		"/home/ann/data/a/b.png":               true,
@@ -102,8 +102,8 @@ func TestWhatCounts(t *testing.T) {
 	}
 }
 
-// TestWatcher changes files in every way that programs do. A watcher must tell
-// of each, by itself.
+// TestWatcher changes files in every way that programs do. A watcher must report each
+// change alone.
 func TestWatcher(t *testing.T) {
 	for name, change := range map[string]func(dir string) error{
 		"written": func(dir string) error { return os.WriteFile(dir+"/in/a", []byte("new"), 0o666) },
@@ -143,7 +143,8 @@ func TestWatcher(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.look([]string{dir + "/in", dir + "/file", dir + "/none/at/all/deep", dir + "/link"}, []string{dir + "/in/own"}, "", nil)
-			// What does not count. It comes first, so that it would be told of first.
+			// These changes do not count. They come first, so that a wrong report would
+			// come first.
 			err = errors.Join(
 				os.WriteFile(dir+"/other", nil, 0o666), os.WriteFile(dir+"/out/x", nil, 0o666), os.Mkdir(dir+"/in/own", 0o777),
 				os.WriteFile(dir+"/in/.own.larder-1", nil, 0o666), os.Chmod(dir+"/in/a", 0o600))

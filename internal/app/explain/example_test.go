@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A computation that is not kept is compared with the one that is most like it.
+// A missing computation is compared with the most similar one in the cache.
 func ExampleNearest() {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

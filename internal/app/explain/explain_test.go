@@ -80,7 +80,8 @@ func TestRecordLooksAtEarlierOnes(t *testing.T) {
 	}
 }
 
-// Code that is known by its source is compared part by part.
+// TestCodeIsComparedByParts checks that code identified by its source is compared part by
+// part.
 func TestCodeIsComparedByParts(t *testing.T) {
 	l := newLarder(t)
 	part := func(name, content string) source.Part {

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/internal/app/expr"
 )
 
-// BenchmarkEval is what expressions cost over a sample.
+// BenchmarkEval measures expressions over a sample.
 func BenchmarkEval(b *testing.B) {
 	sample := dataset.NewSample(
 		dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(3))},

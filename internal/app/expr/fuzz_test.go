@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// FuzzExpressions: whatever a formula is, written by anybody or drawn from the grammar, it
-// ends within its bounds with a value or an error in our words, and the same each time.
+// FuzzExpressions checks that any formula, arbitrary or drawn from the grammar, ends within
+// its bounds. It gives a value or an error in Larder's words, the same each time.
 func FuzzExpressions(f *testing.F) {
 	for _, text := range []string{"1 + two", "text_[1:]", `list_ | filter(# > 1) | len()`, "let x = 1; x ?? 2", `{a: 1}?.b.c ?? [1, 2][0]`, "reduce(1..9, #acc * #)", `"a" matches "(" + text_`, "!true_ ? 1 : b\"x\"", "1 < two < 3", "if true {1} else {2}"} {
 		f.Add(text, uint64(len(text)))
@@ -29,7 +29,7 @@ func FuzzExpressions(f *testing.F) {
 	})
 }
 
-// TestDrawnExpressions: the same of some formulas each time.
+// TestDrawnExpressions checks the same for some random formulas.
 func TestDrawnExpressions(t *testing.T) {
 	d := drawing{testrand.Chance(t), slices.Sorted(maps.Keys(signatures)), slices.Sorted(maps.Keys(operators))}
 	good := 0
@@ -51,7 +51,7 @@ type drawing struct {
 
 func (d drawing) one(of ...string) string { return of[d.IntN(len(of))] }
 
-// formula draws one of at most so many levels.
+// formula draws a formula of at most the given depth.
 func (d drawing) formula(depth int) string {
 	if depth == 0 || d.IntN(4) == 0 {
 		return d.one(append(slices.Clone(names), "1", "2.5", `"a"`, "nil", "true", "[]", "[1, 2]", "{a: 1}", "#", "#index", "#acc", "x", "1..3", strconv.Itoa(d.Int()))...)

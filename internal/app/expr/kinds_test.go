@@ -16,11 +16,11 @@ import (
 	"github.com/expr-lang/expr/builtin"
 )
 
-// wide is a whole number of more than 64 bits.
+// wide is an integer of more than 64 bits.
 var wide, _ = new(big.Int).SetString("18446744073709551616", 10)
 
-// values are one of each kind, and those at the edges of kinds, by the names of their
-// items; literals are those that a formula can write.
+// values has values of each kind, and at the limits of kinds, by the names of their items;
+// literals has those that a formula can write.
 var values = map[string]any{
 	"null_": nil, "true_": true, "two": int64(2), "least": int64(math.MinInt64), "most": int64(math.MaxInt64), "wide": wide,
 	"half": 1.5, "huge": 1e300, "infinite": math.Inf(1), "noNumber": math.NaN(),
@@ -29,7 +29,7 @@ var values = map[string]any{
 	"octet": uint8(7), "ours": ours{1},
 }
 
-// ours is a type of a program's own.
+// ours is a type of a user's program.
 type ours struct{ Side int }
 
 var literals = map[string]string{
@@ -37,7 +37,7 @@ var literals = map[string]string{
 	"time_": `date("2026-01-31")`, "duration_": `duration("1h")`, "zone_": `timezone("UTC")`,
 }
 
-// names are the items, and the values that only functions make.
+// names has the items, and the values that only functions make.
 var names = append(slices.Sorted(maps.Keys(values)), literals["time_"], literals["duration_"], literals["zone_"])
 
 // valued evaluates a formula with values for items.
@@ -49,8 +49,7 @@ func valued(e *Expression, values map[string]any) (any, error) {
 	return e.run(env)
 }
 
-// evaluated is what a formula comes out as, and the words that say why it does not,
-// without its place.
+// evaluated returns the value of a formula, or its error without the position.
 func evaluated(t testing.TB, formula string) (v any, wrong string, early bool) {
 	t.Helper()
 	e, err := Compile(formula)
@@ -64,12 +63,12 @@ func evaluated(t testing.TB, formula string) (v any, wrong string, early bool) {
 	return v, "", false
 }
 
-// foreign is what no message has: texts of Go and of the library.
+// foreign matches text that no message may have, from Go and the library.
 var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|\bexpr($|[^.\w]|\.[A-Z])|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unsaid))
 
 var (
 	place  = regexp.MustCompile(`(?s) \(\d+:\d+\)\n \| .*`)
-	quoted = regexp.MustCompile("(?s)\"(\\\\.|[^\"\\\\])*\"|'.*'|`.*`") // what the formula itself has
+	quoted = regexp.MustCompile("(?s)\"(\\\\.|[^\"\\\\])*\"|'.*'|`.*`") // quotations of the formula itself
 )
 
 func wordsOf(t testing.TB, formula string, err error) string {
@@ -88,8 +87,8 @@ func wordsOf(t testing.TB, formula string, err error) string {
 	return text
 }
 
-// TestFunctionsAreThoseOfTheLanguage: each function of the version that is used has a
-// signature, so that none is called that was not looked at.
+// TestFunctionsAreThoseOfTheLanguage checks that each function of the library's version has
+// a signature, so that no unchecked function is called.
 func TestFunctionsAreThoseOfTheLanguage(t *testing.T) {
 	for _, name := range builtin.Names {
 		if _, ok := signatures[name]; !ok && name != "now" {
@@ -103,8 +102,8 @@ func TestFunctionsAreThoseOfTheLanguage(t *testing.T) {
 	}
 }
 
-// formulas are all functions and operators of values of each kind in each place, and
-// calls with each number of values.
+// formulas returns all functions and operators over values of each kind in each position,
+// and calls with each number of arguments.
 func formulas() (all []string) {
 	for name, s := range signatures {
 		for n := range 5 {
@@ -141,9 +140,9 @@ func formulas() (all []string) {
 	return all
 }
 
-// TestMessagesHaveNoWordsOfOthers: whatever is done with whatever values, a message has no
-// types of Go, no names of a library and none of its texts, and what is made of values has
-// none, too. What is refused before an evaluation is refused in it in the same words.
+// TestMessagesHaveNoWordsOfOthers checks that neither messages nor values have Go types,
+// names of a library or its messages. Errors before and during an evaluation have the same
+// words.
 func TestMessagesHaveNoWordsOfOthers(t *testing.T) {
 	said := map[string]bool{}
 	for _, formula := range formulas() {
@@ -160,7 +159,7 @@ func TestMessagesHaveNoWordsOfOthers(t *testing.T) {
 		if written, ok := writtenOut(formula); ok && !early {
 			w, text, early := evaluated(t, written)
 			switch strict := strings.ContainsAny(formula, "=|&") || strings.Contains(formula, " or ") || strings.Contains(formula, " and "); {
-			case wrong == "" && strict && early: // what may never be, or be looked at
+			case wrong == "" && strict && early: // may never be evaluated
 			case text != pathOfItem.ReplaceAllString(wrong, "the value"):
 				t.Errorf("%s: %q\n%s: %q", formula, wrong, written, text)
 			case wrong == "" && Shown(v) != Shown(w):
@@ -176,11 +175,11 @@ func TestMessagesHaveNoWordsOfOthers(t *testing.T) {
 
 var itemName = regexp.MustCompile(`\b\w+\b`)
 
-// pathOfItem is what a value is called that is not written out.
+// pathOfItem matches the name of a value that is not written out.
 var pathOfItem = regexp.MustCompile(`\b(\w+_|two|half)(\.\w|\[-?\d+\])*`)
 
-// writtenOut is a formula with values in place of items; ok is false if one of them cannot
-// be written.
+// writtenOut returns a formula with values in place of items; ok is false if one of them
+// has no literal.
 func writtenOut(formula string) (written string, ok bool) {
 	ok = true
 	written = itemName.ReplaceAllStringFunc(formula, func(name string) string {
@@ -196,8 +195,8 @@ func writtenOut(formula string) (written string, ok bool) {
 	return written, ok && written != formula
 }
 
-// TestWholeNumbersAreExact: what functions and operators make of whole numbers is what
-// numbers of any size are, or an error if that is beyond 64 bits.
+// TestWholeNumbersAreExact checks that integer operations equal those of unbounded
+// integers, or are an error beyond 64 bits.
 func TestWholeNumbersAreExact(t *testing.T) {
 	edges := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 53, -3, -2, -1, 0, 1, 2, 3, 31, 62, 63, 64, 1 << 31, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
 	b := big.NewInt
@@ -276,7 +275,8 @@ func TestWholeNumbersAreExact(t *testing.T) {
 	}
 }
 
-// TestNumbersAreComparedAsTheyAre: whole numbers with floats too, none of which is rounded.
+// TestNumbersAreComparedAsTheyAre checks that comparisons round no number, also between
+// integers and floats.
 func TestNumbersAreComparedAsTheyAre(t *testing.T) {
 	all := []any{math.Inf(-1), int64(math.MinInt64), -1.5, int64(-1), 0.0, int64(0), 0.5, int64(1<<53 - 1), float64(1 << 53), int64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), float64(math.MaxInt64), wide, 1e300, math.Inf(1)}
 	exact := func(v any) *big.Float {
@@ -307,8 +307,8 @@ func TestNumbersAreComparedAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestZonesAreNotThoseOfTheMachine: a time without a zone is one of UTC, also where the
-// machine has another.
+// TestZonesAreNotThoseOfTheMachine checks that a time without a zone is UTC, whatever the
+// zone of the machine.
 func TestZonesAreNotThoseOfTheMachine(t *testing.T) {
 	was := time.Local
 	time.Local = time.FixedZone("EST", -5*3600)

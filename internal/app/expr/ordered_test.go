@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMappingsAreInOrder: what is made of all of a mapping is the same each time.
+// TestMappingsAreInOrder checks that a value computed from a whole mapping is the same each
+// time.
 func TestMappingsAreInOrder(t *testing.T) {
 	many := map[string]any{}
 	for i := range 20 {

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// TestSay: what the language finds wrong is said without its tokens and functions.
+// TestSay checks that errors of the language do not show its tokens and functions.
 func TestSay(t *testing.T) {
 	for was, want := range map[string]string{
 		"unexpected token EOF":                                                           "it ends where more is needed",
@@ -27,7 +27,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestPlace: what is wrong is said with the place, and what is around it of a long line.
+// TestPlace checks that errors have the position, and an excerpt of a long line.
 func TestPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                     "expression: it is empty; write what is to be found out, such as metadata.size > 3",
@@ -46,7 +46,7 @@ func TestPlace(t *testing.T) {
 
 var longWrong = "a +" + strings.Repeat(" ", 197) + "= 1"
 
-// TestBrief: a formula in a message is one line that is not long.
+// TestBrief checks that a formula in a message is one short line.
 func TestBrief(t *testing.T) {
 	if got := Brief("a\n  == 1"); got != "a == 1" {
 		t.Errorf("it is %q", got)
@@ -56,7 +56,7 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestShown: no value is shown as Go writes it.
+// TestShown checks that no value is shown in Go syntax.
 func TestShown(t *testing.T) {
 	for want, v := range map[string]any{
 		`{"a":[1,null]}, a mapping`: map[string]any{"a": []any{1, nil}},
@@ -70,7 +70,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestArraysWithoutDimensions are numbers, and other arrays cannot be compared with any.
+// TestArraysWithoutDimensions checks that they are numbers, and that other arrays cannot be
+// compared with any.
 func TestArraysWithoutDimensions(t *testing.T) {
 	label := func(v int64) *array.Array {
 		a, err := array.From([]int64{v})

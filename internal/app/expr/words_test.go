@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestWords: what is wrong is said in these words.
+// TestWords checks the words of errors.
 func TestWords(t *testing.T) {
 	for formula, want := range map[string]string{
 		// Beyond 64 bits.
@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 		`date("2026-01-01") - date("1600-01-01")`: "the duration is longer than 292 years, which is the limit",
 		"least..most": "the evaluation handles more than 64 MiB, which is the limit; make the expression do less, or the items smaller",
 
-		// Of a wrong kind.
+		// Wrong kinds.
 		"text_ + two":                  "+ cannot be done with a text and a whole number; string(...) makes a text of a value",
 		"null_ < 1":                    "< cannot be done with null and a whole number",
 		`"a" == 1`:                     "== cannot be done with a text and a whole number",
@@ -71,7 +71,7 @@ func TestWords(t *testing.T) {
 		"image_.Bounds()":           `an image has no function "Bounds"; a function is called as upper(x)`,
 		`date("2026-01-31").Yeer()`: `a time has no function "Yeer"; did you mean "Year"?`,
 
-		// What decides.
+		// Conditions.
 		"two && true":         "and needs true or false, not a whole number",
 		"true_ and two":       "and needs true or false, not a whole number",
 		"true_ and 2":         "and needs true or false, not a whole number",
@@ -83,7 +83,7 @@ func TestWords(t *testing.T) {
 		"count(list_)":        "count needs true or false, not a whole number",
 		"none(list_, nil)":    "none needs true or false, not null",
 
-		// Functions and texts.
+		// Functions and strings.
 		"uper(text_)":                  `there is no function "uper"; did you mean "upper"? (an item is named without parentheses, or by item("...") if its name is no word)`,
 		"f()":                          `there is no function "f" (an item is named without parentheses, or by item("...") if its name is no word)`,
 		"lower()":                      "the number of values in the parentheses of lower must be 1",
@@ -112,7 +112,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestMessagesAreShort: also where a name is made of data.
+// TestMessagesAreShort checks this also where a name is computed from data.
 func TestMessagesAreShort(t *testing.T) {
 	for _, formula := range []string{
 		`mapping_[repeat("a", 5000000)]`, `text_[repeat("é", 5000000)]`, `date(repeat("9", 5000000))`, `int(repeat("x", 5000000))`,
@@ -124,10 +124,10 @@ func TestMessagesAreShort(t *testing.T) {
 	}
 }
 
-// TestValues: what formulas come out as, as JSON.
+// TestValues checks the values of formulas, as JSON.
 func TestValues(t *testing.T) {
 	for formula, want := range map[string]string{
-		// Texts go by characters.
+		// Strings are indexed by character.
 		"text_[1]": `"é"`, "text_[-1]": `"o"`, "text_[0:2]": `"hé"`, "text_[-2:]": `"lo"`, "text_[1:99]": `"éllo"`, "text_[3:1]": `""`, "len(text_)": "5",
 		`indexOf(text_, "l")`: "2", `lastIndexOf(text_, "l")`: "3", `indexOf(text_, "x")`: "-1", "get(text_, 1)": `"é"`, "get(text_, 9)": "null",
 
@@ -138,10 +138,10 @@ func TestValues(t *testing.T) {
 		"round(most)": "9223372036854775807", "round(2.5)": "3.0", "least % -1": "0", "bitshl(3, 61)": "6917529027641081856", "max(1, 2.0)": "2.0", "mean([1, 2])": "1.5", "float(wide)": "18446744073709551616.0",
 		"9007199254740993 == 9007199254740992.0": "false", "wide > most": "true", "2 in [1, 2.0]": "true", "2.0 in [1, 2]": "true", "octet + 1": "8", "wide == wide": "true",
 
-		// Of nothing comes null.
+		// Empty input gives null.
 		"first([])": "null", "max([])": "null", "mean([])": "null", "median([])": "null", "find([], true)": "null", "list_[5] ?? 0": "0", "list_?.[5] == nil": "true", "has(list_[5])": "false", "sum([])": "0",
 
-		// What becomes a text is JSON, in the order of names.
+		// Conversions to strings give JSON, in the order of names.
 		"string(2.0)": `"2.0"`, "string(null_)": `"null"`, `string({b: [1, 2.0, 1e30, nil], a: "x\"y"})`: `"{\"a\":\"x\\\"y\",\"b\":[1,2.0,1e+30,null]}"`, "toJSON({b: 1.0, a: []})": `"{\n  \"a\": [],\n  \"b\": 1.0\n}"`,
 		`string(date("2026-01-31") + duration("90m"))`: `"2026-01-31T01:30:00Z"`, `string(duration("90m"))`: `"1h30m0s"`, `string(infinite)`: `"Infinity"`, "string(wide)": `"18446744073709551616"`,
 		`fromJSON('[1, 1.0, 9007199254740993, 18446744073709551616]')`: "[1,1.0,9007199254740993,18446744073709551616]", "string(groupBy(list_, # % 2))": `"{\"0\":[2],\"1\":[1]}"`,
@@ -159,8 +159,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestFormulasAreReadInTime: what doubles with each level is refused, and what is long is
-// read once.
+// TestFormulasAreReadInTime checks that a formula that doubles with each level is refused,
+// and that a long one is read once.
 func TestFormulasAreReadInTime(t *testing.T) {
 	chain := "x"
 	for range 40 {

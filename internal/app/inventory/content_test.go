@@ -30,7 +30,7 @@ type point struct {
 
 type word string
 
-// describe keeps a record and describes it.
+// describe stores a record and describes it.
 func describe(t *testing.T, r store.Record) inventory.Description {
 	t.Helper()
 	s := memory.New(memory.Options{})
@@ -91,7 +91,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestLongContentIsCut keeps what a person sees small.
+// TestLongContentIsCut checks that descriptions stay short.
 func TestLongContentIsCut(t *testing.T) {
 	for _, r := range []store.Record{
 		record(t, "f", 0, strings.Repeat("ü", 1<<20)),
@@ -107,7 +107,7 @@ func TestLongContentIsCut(t *testing.T) {
 	}
 }
 
-// TestDamagedContent shows what cannot be decoded without failing.
+// TestDamagedContent checks that content that cannot be decoded is shown without an error.
 func TestDamagedContent(t *testing.T) {
 	for _, r := range []store.Record{
 		record(t, "f", 0, 0.5),
@@ -131,7 +131,7 @@ func TestDamagedContent(t *testing.T) {
 	}
 }
 
-// TestParcel describes what a mapper made of a sample.
+// TestParcel describes the result of a mapper for a sample.
 func TestParcel(t *testing.T) {
 	s := memory.New(memory.Options{})
 	l, err := larder.Open(larder.Options{Store: s})
@@ -236,7 +236,7 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// TestElementTypes holds the names of elements to those of package array.
+// TestElementTypes compares the names of elements with those of package array.
 func TestElementTypes(t *testing.T) {
 	for d := array.Bool; d.Valid(); d++ {
 		a, err := array.New(d, []int{1}, nil)
@@ -249,7 +249,7 @@ func TestElementTypes(t *testing.T) {
 	}
 }
 
-// TestFileDigests knows what the root package notes of files.
+// TestFileDigests checks records of the root package about files.
 func TestFileDigests(t *testing.T) {
 	s := memory.New(memory.Options{})
 	l, err := larder.Open(larder.Options{Store: s})

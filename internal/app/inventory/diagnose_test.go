@@ -8,7 +8,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// TestDiagnoseExamples are from RFC 8949, appendix A.
+// TestDiagnoseExamples checks the examples of RFC 8949, appendix A.
 func TestDiagnoseExamples(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x00": "0", "\x18\x64": "100", "\x1b\xff\xff\xff\xff\xff\xff\xff\xff": "18446744073709551615",
@@ -27,7 +27,7 @@ func TestDiagnoseExamples(t *testing.T) {
 	}
 }
 
-// TestDiagnoseCuts what is long, wherever it is, and leaves the rest.
+// TestDiagnoseCuts checks that long parts are cut anywhere, and the rest stays.
 func TestDiagnoseCuts(t *testing.T) {
 	long := strings.Repeat("ж\"", 4000)
 	b, err := cbor.Marshal([]any{long, make([]byte, 9000), "short", slices.Repeat([]int{7}, 9000)})
@@ -44,7 +44,7 @@ func TestDiagnoseCuts(t *testing.T) {
 	}
 }
 
-// TestDiagnoseRefuses what is no item, however it claims to be.
+// TestDiagnoseRefuses checks that invalid items are refused, whatever they claim.
 func TestDiagnoseRefuses(t *testing.T) {
 	deep := strings.Repeat("\x81", maxNested+2) + "\x00"
 	for _, text := range []string{"", "\x18", "\x1c", "\xff", "\x41", "\x61\xff", "\x81", "\xa1\x01", "\x00\x00",

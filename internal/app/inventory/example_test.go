@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// What a store holds, by what made it, and its way to another store.
+// A store is listed by operation, and copied to another store.
 func Example() {
 	ctx := context.Background()
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})

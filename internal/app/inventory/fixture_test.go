@@ -33,7 +33,7 @@ func openDisk(t testing.TB, dir string) store.Store {
 	return s
 }
 
-// action is the operation called name with one parameter.
+// action returns the named operation with one parameter.
 func action(t testing.TB, name string, n int) *key.Action {
 	t.Helper()
 	op, err := key.NewOp(name, key.Version("1"), key.Param{Name: "n", Value: n})
@@ -43,7 +43,7 @@ func action(t testing.TB, name string, n int) *key.Action {
 	return op.Action()
 }
 
-// record returns the record that keeps v as the result of an action.
+// record returns the record that stores v as the result of an action.
 func record[T any](t testing.TB, name string, n int, v T) store.Record {
 	t.Helper()
 	a := action(t, name, n)
@@ -79,9 +79,9 @@ func put(t testing.TB, s store.Store, records ...store.Record) {
 	}
 }
 
-// filled puts three values of "add", a link of it to the first, one value of
-// "mul", the digest of a file, and a value without provenance. The first value
-// and the link are pinned.
+// filled stores three values of "add", a link of it to the first, one value of "mul", the
+// digest of a file, and a value without provenance. The first value and the link are
+// pinned.
 func filled(t testing.TB, s store.Store) (first, linked store.Record) {
 	t.Helper()
 	first = record(t, "add", 0, "zero")
@@ -105,7 +105,7 @@ func pin(t testing.TB, s store.Store, name string, keys ...key.Key) {
 	}
 }
 
-// all returns what is kept, by key.
+// all returns the records of a store, by key.
 func all(t testing.TB, s store.Store) map[key.Key]inventory.Record {
 	t.Helper()
 	found := map[key.Key]inventory.Record{}

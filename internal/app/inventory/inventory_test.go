@@ -69,7 +69,7 @@ func TestSelect(t *testing.T) {
 			want  int
 		}{
 			{nil, 7},
-			{[]string{"add"}, 4}, // also hexadecimal digits: the node is meant
+			{[]string{"add"}, 4}, // also hexadecimal digits, but the node is meant
 			{[]string{"mul", "add"}, 5},
 			{[]string{inventory.FileDigestNode}, 1},
 			{[]string{inventory.UnexplainedNode}, 1},
@@ -136,7 +136,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// TestNodesCanBeShown: the name of an operation may have come with an import.
+// TestNodesCanBeShown checks names of operations that may come from an import.
 func TestNodesCanBeShown(t *testing.T) {
 	s := memory.New(memory.Options{})
 	put(t, s, record(t, "red\x1b[31m\nname", 0, 0))

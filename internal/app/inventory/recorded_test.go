@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A result that depends on a file is kept with a list of what was read: that is
-// no result of its own.
+// TestRecordedInputsAreNoResults checks that the list of dependencies of a result does not
+// count as a result.
 func TestRecordedInputsAreNoResults(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {

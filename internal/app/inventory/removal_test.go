@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// left returns how many records each node has.
+// left returns the number of records of each node.
 func left(t testing.TB, s store.Store) map[string]int {
 	t.Helper()
 	n := map[string]int{}
@@ -26,7 +26,7 @@ func left(t testing.TB, s store.Store) map[string]int {
 	return n
 }
 
-// summary shows what was removed.
+// summary shows the deleted records.
 func summary(r inventory.Removed) (text string) {
 	for _, n := range r.Nodes {
 		text += fmt.Sprintf("%s %d+%d; ", n.Name, n.Records, n.Links)
@@ -76,8 +76,8 @@ func TestClearAll(t *testing.T) {
 	})
 }
 
-// TestClearManifest removes what a node of a flow used, through links, and
-// nothing else.
+// TestClearManifest deletes the records that a node of a flow used, through links, and no
+// others.
 func TestClearManifest(t *testing.T) {
 	onStores(t, func(t *testing.T, s store.Store) {
 		filled(t, s)
@@ -171,7 +171,7 @@ func TestCollectBySize(t *testing.T) {
 			keys = append(keys, r.Key)
 		}
 		pin(t, s, "/flows/x#node", keys[:10]...)
-		const limit = n * each / 4 // less than what is pinned
+		const limit = n * each / 4 // less than the pinned records
 		estimate, err := inventory.Collect(t.Context(), s, inventory.Waste{MaxBytes: limit, DryRun: true})
 		if err != nil || summary(estimate) != "big 10+0; []" || len(all(t, s)) != n {
 			t.Errorf("would remove %s, %v", summary(estimate), err)
@@ -196,7 +196,7 @@ func TestCollectBySize(t *testing.T) {
 	})
 }
 
-// TestAbandonedManifests are those of flow files that are gone, and no others.
+// TestAbandonedManifests checks that they are those of deleted flow files, and no others.
 func TestAbandonedManifests(t *testing.T) {
 	onStores(t, func(t *testing.T, s store.Store) {
 		dir := t.TempDir()

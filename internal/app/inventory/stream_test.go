@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// whole is a record with all that a stream carries of it.
+// whole is a record with everything that a stream carries.
 type whole struct {
 	Link                key.Key
 	Type                uint64
@@ -33,7 +33,7 @@ type whole struct {
 	Payload, Provenance string
 }
 
-// contents returns all of a store.
+// contents returns all records of a store.
 func contents(t testing.TB, s store.Store) map[key.Key]whole {
 	t.Helper()
 	all := map[key.Key]whole{}
@@ -124,7 +124,8 @@ func TestExportImport(t *testing.T) {
 	})
 }
 
-// TestImportKeepsWhatIsThere replaces no record, whatever the stream has.
+// TestImportKeepsWhatIsThere checks that an import replaces no record, whatever the stream
+// has.
 func TestImportKeepsWhatIsThere(t *testing.T) {
 	onStores(t, func(t *testing.T, s store.Store) {
 		r := record(t, "add", 0, "theirs")
@@ -141,7 +142,7 @@ func TestImportKeepsWhatIsThere(t *testing.T) {
 	})
 }
 
-// TestLinksInACircle do not keep an export from ending.
+// TestLinksInACircle checks that an export ends.
 func TestLinksInACircle(t *testing.T) {
 	s := memory.New(memory.Options{})
 	a, b := link(t, "a", 0, key.Key{}), link(t, "b", 0, key.Key{})
@@ -152,8 +153,8 @@ func TestLinksInACircle(t *testing.T) {
 	}
 }
 
-// TestStreamStaysTheSame builds a stream as the documentation of the package
-// says: a change here needs another version.
+// TestStreamStaysTheSame builds a stream from the documentation of the package. A change
+// here needs another version.
 func TestStreamStaysTheSame(t *testing.T) {
 	s := memory.New(memory.Options{})
 	r := store.Record{Key: key.Key{1, 2, 3}, Type: 4, Cost: 5, Created: time.Unix(0, 6), Provenance: []byte("why"), Payload: []byte("what")}
@@ -174,8 +175,8 @@ func TestStreamStaysTheSame(t *testing.T) {
 	}
 }
 
-// TestDamagedStream flips and cuts every byte: what comes before the damage is
-// kept, nothing wrong is, and it is said.
+// TestDamagedStream flips and cuts every byte. Records before the damage are imported,
+// wrong ones never, and the damage is reported.
 func TestDamagedStream(t *testing.T) {
 	s := memory.New(memory.Options{})
 	for i := range 3 {
@@ -211,7 +212,7 @@ func TestDamagedStream(t *testing.T) {
 	check("a lost record", 8+2*frame, append(bytes.Clone(stream[:8]), stream[8+frame:]...))
 }
 
-// TestNewerStream is refused by name.
+// TestNewerStream checks that the error names the newer version.
 func TestNewerStream(t *testing.T) {
 	_, err := inventory.Import(t.Context(), memory.New(memory.Options{}), strings.NewReader("LARDEXP\x02..."))
 	if err == nil || !strings.Contains(err.Error(), "version 2") {
@@ -219,7 +220,7 @@ func TestNewerStream(t *testing.T) {
 	}
 }
 
-// TestClaimedLength allocates for what is there and not for what is claimed.
+// TestClaimedLength checks that allocations follow the actual length, not the claimed one.
 func TestClaimedLength(t *testing.T) {
 	for _, claim := range []uint64{16 << 30, 16<<30 + 1, 1 << 62, 1<<64 - 1} {
 		stream := claiming(claim)
@@ -236,8 +237,7 @@ func TestClaimedLength(t *testing.T) {
 	}
 }
 
-// claiming is a stream with a sound head of a record of that many bytes, and
-// no more.
+// claiming returns a stream with only a valid header of a record of n bytes.
 func claiming(payload uint64) []byte {
 	head := append([]byte{'R', 1, 1}, make([]byte, 31+33+4*8)...)
 	head = binary.LittleEndian.AppendUint64(head, payload)
@@ -245,7 +245,7 @@ func claiming(payload uint64) []byte {
 	return append(append([]byte("LARDEXP\x01"), head...), sum[:]...)
 }
 
-// TestExportImportLaw: what is imported is what was exported.
+// TestExportImportLaw checks that an import equals its export.
 func TestExportImportLaw(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		from, to := memory.New(memory.Options{}), memory.New(memory.Options{})
@@ -277,7 +277,7 @@ func TestExportImportLaw(t *testing.T) {
 	})
 }
 
-// TestFailingReaderAndWriter: a failure of the medium is no damage.
+// TestFailingReaderAndWriter checks that a failure of I/O does not count as damage.
 func TestFailingReaderAndWriter(t *testing.T) {
 	s := memory.New(memory.Options{})
 	put(t, s, record(t, "add", 0, "zero"))

@@ -16,7 +16,8 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// A task that could not be sent leaves its worker as it is, and its log ends.
+// TestUnsent checks that a task that could not be sent leaves its worker unchanged, and
+// that its log ends.
 func TestUnsent(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() != nil {
@@ -57,8 +58,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledProgramLeft: processes in sessions of their own outlive a program that is
-// killed, and are ended by the next one.
+// TestWhatAKilledProgramLeft checks that processes in their own sessions, which outlive a
+// killed program, are ended by the next one.
 func TestWhatAKilledProgramLeft(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("whose processes are is not known on this system")
@@ -69,7 +70,7 @@ func TestWhatAKilledProgramLeft(t *testing.T) {
 	}
 	left := func(of int) (end func() error) {
 		t.Helper()
-		c := exec.CommandContext(t.Context(), "cat") // which says what it is told once it is there
+		c := exec.CommandContext(t.Context(), "cat") // echoes its input when it has started
 		c.Env = append(os.Environ(), markName+"="+strconv.Itoa(of)+".1f")
 		in, err := c.StdinPipe()
 		if err != nil {

@@ -28,7 +28,7 @@ func items(t *rapid.T) (all []Item) {
 	return all
 }
 
-// TestItemsComeBack, the long ones where arrays can be used as they are.
+// TestItemsComeBack checks that items survive, long ones aligned for use as arrays.
 func TestItemsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := items(t)
@@ -59,7 +59,7 @@ func TestItemsComeBack(t *testing.T) {
 	})
 }
 
-// TestAFewBytesStayAFew: what is beside those of an item.
+// TestAFewBytesStayAFew checks the overhead of a small item.
 func TestAFewBytesStayAFew(t *testing.T) {
 	b := Encode([]Item{{Key: "hash", Ext: "json", Bytes: make([]byte, 66)}})
 	if len(b) != 66+13 {

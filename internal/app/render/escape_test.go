@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/app/render"
 )
 
-// hostile is a flow whose names mean something in every format.
+// hostile is a flow whose names have special characters of every format.
 func hostile(t testing.TB) *flow.Flow {
 	t.Helper()
 	names := []string{

@@ -10,7 +10,7 @@ import (
 	_ "github.com/larder-data/larder/op"
 )
 
-// A flow as Mermaid; DOT and SVG are drawn alike.
+// A flow is rendered as Mermaid; DOT and SVG work alike.
 func Example() {
 	f, err := flow.Parse("reversed.yaml", []byte(`version: 1
 nodes:

@@ -49,7 +49,7 @@ func readReport(t testing.TB, file string) *flow.Report {
 	return r
 }
 
-// written is what a method of a drawing writes.
+// written returns the output of a method of a drawing.
 func written(t testing.TB, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -111,7 +111,8 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// Graphviz reads what is written for it, and finds every node and edge.
+// TestGraphvizReadsDOT checks that Graphviz reads the output, and finds every node and
+// edge.
 func TestGraphvizReadsDOT(t *testing.T) {
 	dot, err := exec.LookPath("dot")
 	if err != nil {
@@ -141,7 +142,7 @@ func TestGraphvizReadsDOT(t *testing.T) {
 	}
 }
 
-// failingWriter takes nothing.
+// failingWriter fails all writes.
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

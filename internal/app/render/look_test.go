@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/component"
 )
 
-// Texts and what must be told apart are readable on light and on dark pages,
-// by the contrast that WCAG 2 asks for: 4.5 for texts, 3 for shapes.
+// TestContrast checks that text and distinct shapes are readable on light and dark pages,
+// by the contrast of WCAG 2: 4.5 for text, 3 for shapes.
 func TestContrast(t *testing.T) {
 	type pair struct {
 		over, under color

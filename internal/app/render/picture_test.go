@@ -37,13 +37,13 @@ func rename() (*component.Component, any) {
 	return c, reflect.New(c.Type).Elem().Interface()
 }
 
-// generate makes a flow of n nodes with what pick chooses from [0, n).
+// generate makes a flow of n nodes; pick chooses from [0, n).
 func generate(n int, pick func(n int) int) *flow.Flow {
 	var nodes []*flow.Node
 	var readable []*flow.Node // all but sinks
 	several := map[string]bool{}
 	input := func() flow.Input {
-		// Mostly what came lately, sometimes anything before.
+		// Mostly recent nodes, sometimes any earlier one.
 		from := readable[max(0, len(readable)-1-pick(min(len(readable), 6)))]
 		if pick(6) == 0 {
 			from = readable[pick(len(readable))]
@@ -73,7 +73,7 @@ func generate(n int, pick func(n int) int) *flow.Flow {
 			for range inputs {
 				in := input()
 				if node.Component == split && several[in.Node] && in.Output == "" {
-					in.Output = "train" // it takes one dataset
+					in.Output = "train" // it accepts one dataset
 				}
 				node.From = append(node.From, in)
 				several[node.Name] = several[node.Name] || several[in.Node] && in.Output == "" && node.Component != cat
@@ -103,7 +103,7 @@ func generated(t *rapid.T) *flow.Flow {
 	return generate(rapid.IntRange(1, 40).Draw(t, "nodes"), func(n int) int { return draws.Draw(t, "pick") % n })
 }
 
-// reported makes up a report of some of the nodes.
+// reported invents a report of some of the nodes.
 func reported(f *flow.Flow) *flow.Report {
 	r := &flow.Report{Flow: f.Name, Status: flow.OK}
 	for i, n := range f.Nodes {
@@ -141,7 +141,7 @@ func TestPictures(t *testing.T) {
 
 func svgOf(d *Drawing) []byte {
 	var b bytes.Buffer
-	_ = d.SVG(&b) // a Buffer takes everything
+	_ = d.SVG(&b) // a Buffer accepts everything
 	return b.Bytes()
 }
 
@@ -157,7 +157,7 @@ func mermaidOf(d *Drawing) []byte {
 	return b.Bytes()
 }
 
-// overlaps reports whether boxes come closer than that.
+// overlaps reports whether boxes are closer than that.
 func (b box) overlaps(c box, gap int) bool {
 	return b.x < c.x+c.w+gap && c.x < b.x+b.w+gap && b.y < c.y+c.h+gap && c.y < b.y+b.h+gap
 }
@@ -175,8 +175,7 @@ func checkBoxes(t *rapid.T, p *picture) {
 	}
 }
 
-// checkLines checks that lines lead forward, from one box to another, and
-// through none.
+// checkLines checks that lines lead forward, from one box to another, and through none.
 func checkLines(t *rapid.T, d *Drawing, p *picture) {
 	starts, ends := map[point]socket{}, map[point]int{}
 	for i, l := range p.lines {
@@ -230,8 +229,8 @@ func checkLabels(t *rapid.T, p *picture) {
 	}
 }
 
-// checkNumbers checks that every input of several has its number on its edge, between the
-// last bend and the arrow, and that no other edge passes behind it.
+// checkNumbers checks the numbers of inputs: each of several has its number on its edge,
+// between the last bend and the arrow. No other edge passes behind it.
 func checkNumbers(t *rapid.T, d *Drawing, p *picture) {
 	for i, e := range d.edges {
 		if !e.numbered {
@@ -254,8 +253,8 @@ func checkNumbers(t *rapid.T, d *Drawing, p *picture) {
 	}
 }
 
-// crosses reports whether a line comes into a box: its level parts, and the boxes around
-// its bends.
+// crosses reports whether a line enters a box, by its level parts and the boxes around its
+// bends.
 func crosses(l line, b box) bool {
 	at := l.start
 	for _, bend := range append(slices.Clone(l.bends), bend{l.end, l.end}) {
@@ -309,7 +308,7 @@ func checkSVG(t *rapid.T, f *flow.Flow, d *Drawing) {
 		got[title]++
 	}
 	for _, path := range doc.Paths {
-		if path.Title != "" { // the legend has paths without
+		if path.Title != "" { // paths of the legend have no title
 			got[path.Title]++
 		}
 	}
@@ -340,7 +339,7 @@ func TestSmallestFlows(t *testing.T) {
 	}
 }
 
-// chain is a flow in which each of n nodes reads the one before.
+// chain returns a flow in which each of n nodes reads the one before.
 func chain(n int) []*flow.Node {
 	nodes := []*flow.Node{{Name: "n0", Component: read}}
 	for i := 1; i < n; i++ {
@@ -349,7 +348,8 @@ func chain(n int) []*flow.Node {
 	return nodes
 }
 
-// An edge over many layers goes round them: up or down, straight, and back.
+// TestLongEdgesAreStraight checks that an edge over many layers goes around them: up or
+// down, straight, and back.
 func TestLongEdgesAreStraight(t *testing.T) {
 	nodes := append(chain(8), &flow.Node{Name: "all", Component: cat, From: []flow.Input{{Node: "n7"}, {Node: "n1"}, {Node: "n1"}}})
 	f, err := flow.New("long", "", nodes...)
@@ -369,7 +369,8 @@ func TestLongEdgesAreStraight(t *testing.T) {
 	}
 }
 
-// What is read late stands late, with all that it is made from.
+// TestNodesStandWhereTheyAreRead checks that nodes that are read late are drawn late, with
+// all their dependencies.
 func TestNodesStandWhereTheyAreRead(t *testing.T) {
 	nodes := append(chain(6),
 		&flow.Node{Name: "late", Component: read},
@@ -433,7 +434,7 @@ func countCrossings(g *graph) (n int) {
 	return n
 }
 
-// A tree has no crossings, in whatever order its nodes are written.
+// TestTreesDoNotCross checks that a tree has no crossings, in any order of its nodes.
 func TestTreesDoNotCross(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := []*flow.Node{{Name: "n0", Component: read}}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// started starts a reader, and reports whether it has the ring of the one before.
+// started starts a reader, and reports whether it has the ring of the previous one.
 func (c *client) started(request map[string]any) (again bool) {
 	c.t.Helper()
 	c.send(kindStart, request)
@@ -18,8 +18,8 @@ func (c *client) started(request map[string]any) (again bool) {
 	return s.Again
 }
 
-// A reader that asks for it has the memory of the one before: what the client held stays
-// its own until it is released, and is used again then.
+// TestRingIsUsedAgain checks that a reader gets the memory of the previous one on request.
+// Slots that the client holds stay its own until it releases them.
 func TestRingIsUsedAgain(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)
@@ -55,7 +55,7 @@ func TestRingIsUsedAgain(t *testing.T) {
 	}
 }
 
-// stopped releases what comes before the reader has ended.
+// stopped releases batches until the reader has ended.
 func (c *client) stopped(but ...uint32) {
 	c.t.Helper()
 	for {
@@ -71,7 +71,7 @@ func (c *client) stopped(but ...uint32) {
 	}
 }
 
-// Whoever opens something else has another ring.
+// TestRingsAreOfWhatIsOpen checks that a client that opens another flow gets another ring.
 func TestRingsAreOfWhatIsOpen(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)

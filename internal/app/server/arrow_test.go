@@ -17,7 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 )
 
-// arrowRows are rows with one item of each kind.
+// arrowRows returns rows with one item of each kind.
 func arrowRows(t *testing.T, h *httptest.Server, n int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -123,7 +123,7 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 	if len(metadata) != 2 || metadata[0]["larder.samples"] != "[0,1]" || metadata[1]["larder.epoch"] != "0" || metadata[1]["larder.padding"] != "0" {
 		t.Fatalf("metadata %v", metadata)
 	}
-	// It goes on from the state after the first batch.
+	// It continues from the state after the first batch.
 	_, _, reply = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1, "from": metadata[0]["larder.state"]}})
 	if _, columns, _ := columnsOf(t, reply); strings.Join(columns["n"], " ") != "[2]" {
 		t.Errorf("after the first batch: %v", columns["n"])
@@ -146,8 +146,8 @@ func TestArrowOfPackedRows(t *testing.T) {
 	}
 }
 
-// A padded batch that would be too large is refused before it is made, and a piece of
-// nothing at the end of the last row has a place.
+// TestArrowAtTheEdges checks that too large a padded batch is refused before it is
+// allocated, and that an empty sequence at the end of the last row has a position.
 func TestArrowAtTheEdges(t *testing.T) {
 	h := remoteFor(t, 0, testToken)
 	dir := h.Config.Handler.(*Remote).flows
@@ -169,8 +169,8 @@ func TestArrowAtTheEdges(t *testing.T) {
 	}
 }
 
-// What goes wrong before the first batch has a status and words; what does later breaks
-// the stream off.
+// TestArrowFails checks that an error before the first batch has a status and a message,
+// and that a later one breaks the stream off.
 func TestArrowFails(t *testing.T) {
 	h := remoteFor(t, 0, testToken)
 	arrowRows(t, h, 3)
@@ -190,7 +190,7 @@ func TestArrowFails(t *testing.T) {
 			t.Errorf("%d: %s: %v", status, text, err)
 		}
 	}
-	// The first batch has lists of one length, the second ones of another.
+	// The first batch has lists of one length, the second one of another.
 	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1}, "fields": []any{map[string]any{"item": "seq"}}})
 	status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	if text, err := io.ReadAll(reply); err == nil || status != http.StatusOK || len(text) == 0 {

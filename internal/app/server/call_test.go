@@ -14,18 +14,18 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A caller is a client that has a function's results kept.
+// A caller is a client that caches the results of a function.
 type caller struct {
 	*client
 	number uint32
 
-	// compute makes the result of one set of arguments.
+	// compute computes the result of one set of arguments.
 	compute func(argument string) (string, error)
 	within  uint64
 
 	mu       sync.Mutex
 	computed []string
-	together []int // how many were asked for at once
+	together []int // sizes of the requests
 }
 
 func newCaller(t *testing.T, socket, code string) *caller {
@@ -37,7 +37,7 @@ func newCaller(t *testing.T, socket, code string) *caller {
 	return c
 }
 
-// A got is what came of one set of arguments.
+// A got is the result of one set of arguments.
 type got struct {
 	as, from byte
 	text     string
@@ -61,7 +61,7 @@ func (c *caller) call(flags uint32, list ...string) ([]got, error) {
 	return c.results(list)
 }
 
-// results reads what comes of a call, and computes what is asked for.
+// results reads the results of a call, and computes those that the server requests.
 func (c *caller) results(list []string) ([]got, error) {
 	c.t.Helper()
 	all := make([]got, len(list))
@@ -110,7 +110,7 @@ func (c *caller) answer(asked []byte, list []string, all []got) {
 		}
 		out = appendMade(out, token, i, flags, text)
 	}
-	_, _ = c.conn.Write(out) // else it has left
+	_, _ = c.conn.Write(out) // otherwise the client has left
 }
 
 func appendMade(b []byte, token uint64, i, flags uint32, piece string) []byte {
@@ -135,8 +135,8 @@ func (c *caller) entries(b []byte, all []got) (last bool) {
 	return last
 }
 
-// What is kept is not computed again, of another code it is, and what a batch asks for
-// is computed in one go, each once.
+// TestCalls checks that cached results are not computed again, except for other code, and
+// that a batch computes its missing results together, each once.
 func TestCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
@@ -185,8 +185,8 @@ func (c *caller) forget(argument string) {
 	c.want(kindForgotten)
 }
 
-// Of many clients that ask for overlapping batches at once, in orders of their own, one
-// computes each result.
+// TestCallsAreComputedOnce checks that each result of overlapping batches, requested
+// concurrently in different orders, is computed by one client.
 func TestCallsAreComputedOnce(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	var clients []*caller
@@ -227,8 +227,8 @@ func TestCallsAreComputedOnce(t *testing.T) {
 	}
 }
 
-// Who waited for a client that fails, or that goes away, computes for itself, and a
-// failure of one item leaves the others.
+// TestCallsThatFail checks that clients that wait for one that fails or leaves compute for
+// themselves. A failed item does not affect the others.
 func TestCallsThatFail(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	first, second := newCaller(t, socket, "1"), newCaller(t, socket, "1")
@@ -267,8 +267,8 @@ func TestCallsThatFail(t *testing.T) {
 	work.Wait()
 }
 
-// What is asked for in the course of a computation may be asked for on the same
-// connection, and a computation that needs its own result is told.
+// TestCallsWithinCalls checks calls from within a computation on the same connection. A
+// computation that needs its own result gets an error.
 func TestCallsWithinCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
@@ -297,7 +297,7 @@ func TestCallsWithinCalls(t *testing.T) {
 	}
 }
 
-// A large result comes in pieces, or in pieces goes.
+// TestLargeResults checks that large results pass in pieces in both directions.
 func TestLargeResults(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
@@ -311,7 +311,8 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
-// What a client has sent a part of and not the rest takes no room once it has gone.
+// TestPartsOfResultsAreLetGo checks that an incomplete result of a client takes no memory
+// after the client has left.
 func TestPartsOfResultsAreLetGo(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	first, second := newCaller(t, socket, "1"), newCaller(t, socket, "1")
@@ -335,7 +336,7 @@ func TestPartsOfResultsAreLetGo(t *testing.T) {
 	}
 }
 
-// What differs from the result that is most like one is told.
+// TestWhyCalls checks the reported differences from the most similar result.
 func TestWhyCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
@@ -368,7 +369,8 @@ func TestWhyCalls(t *testing.T) {
 	}
 }
 
-// What the protocol does not allow ends the connection, and no other.
+// TestCallsThatAreRefused checks that a violation of the protocol ends its connection, and
+// no other.
 func TestCallsThatAreRefused(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	made := appendMade(nil, 99, 0, 0, "x")
@@ -390,7 +392,8 @@ func TestCallsThatAreRefused(t *testing.T) {
 	connect(t, socket)
 }
 
-// Parts of code that are left out are the same code, and are kept once they are told.
+// TestPartsOfCodeMayBeToldLater checks that code without its parts is the same code, and
+// that parts sent later are stored.
 func TestPartsOfCodeMayBeToldLater(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))

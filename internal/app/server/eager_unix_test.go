@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// What is read in haste is what is read at leisure: parts as they come, an end, a closed file.
+// TestEagerReader checks that eager reads equal ordinary ones: parts as they arrive, an
+// end, a closed file.
 func TestEagerReader(t *testing.T) {
 	from, to, err := os.Pipe()
 	if err != nil {
@@ -29,7 +30,7 @@ func TestEagerReader(t *testing.T) {
 		said := bytes.Repeat([]byte{byte(i)}, i%9+1)
 		want = append(want, said...)
 		written := make(chan error, 1)
-		go func() { // before or after it is asked for
+		go func() { // before or after the read
 			_, err := to.Write(said)
 			written <- err
 		}()

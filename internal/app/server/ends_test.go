@@ -34,8 +34,8 @@ func (c *counted) AfterFunc(f func()) (stop func() bool) {
 	}
 }
 
-// TestPipelinesEnd: of a thousand pipelines, ended at each of their stages, no goroutine is left,
-// and no context waits for the end of the server.
+// TestPipelinesEnd checks that a thousand pipelines, ended at each of their stages, leave
+// neither a goroutine nor a context that waits for the end of the server.
 func TestPipelinesEnd(t *testing.T) {
 	var all counted
 	socket, s, _ := serverFor(t, Options{}, func(s *Server) {
@@ -121,7 +121,7 @@ func TestPipelinesEnd(t *testing.T) {
 		h.Client().CloseIdleConnections()
 		s.empty()
 	}
-	round(0, len(names)+2) // what begins once and stays
+	round(0, len(names)+2) // parts that start once and stay
 	base, before := goleak.IgnoreCurrent(), all.waiting.Load()
 	round(100, 1000)
 	if err := goleak.Find(base); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Whatever a client sends, the server answers or ends the connection, and goes on with
-// others.
+// FuzzProtocol checks that after any input of a client the server answers or ends the
+// connection, and serves others.
 func FuzzProtocol(f *testing.F) {
 	hello := appendFrame(nil, kindHello, func(b []byte) []byte { return append(b, `{"protocol":[1],"client":"fuzz"}`...) })
 	json := func(k kind, text string) []byte {
@@ -38,7 +38,7 @@ func FuzzProtocol(f *testing.F) {
 	f.Add(json(kindFunction, `{"name":"f","code":{"digest":"d1-"}}`))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if bytes.Contains(sent, []byte{byte(kindEnd), 0, 0, 0}) {
-			return // has the server end, as it is to
+			return // it ends the server, as it should
 		}
 		socket, _, _ := serverFor(t, Options{})
 		c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
@@ -50,7 +50,7 @@ func FuzzProtocol(f *testing.F) {
 			t.Fatal(err)
 		}
 		go func() {
-			_, _ = c.Write(append(bytes.Clone(hello), sent...)) // else the server has ended the connection
+			_, _ = c.Write(append(bytes.Clone(hello), sent...)) // otherwise the server has ended the connection
 			_ = c.CloseWrite()
 		}()
 		if n, err := io.Copy(io.Discard, c); err != nil && n == 0 {

@@ -12,7 +12,8 @@ import (
 	_ "github.com/larder-data/larder/mapper"
 )
 
-// cachedRows is rows whose node has a cache, and a node of other samples that reads it.
+// cachedRows returns rows whose node has a cache, with a node of other samples that reads
+// it.
 func cachedRows(t *testing.T, n int, policy string) map[string]any {
 	t.Helper()
 	request := rows(t, n)
@@ -31,8 +32,8 @@ nodes:
 	return with(request, map[string]any{"order": "shuffled", "set": map[string]any{"epoch": "0"}})
 }
 
-// TestCachesAreShared: pipelines that differ in anything but the node read through one cache, and
-// what is not made of the same, or is made otherwise, has another one.
+// TestCachesAreShared checks that pipelines that differ only in other parts read a node
+// through one cache. A node with other inputs or another computation has its own.
 func TestCachesAreShared(t *testing.T) {
 	const n = 40
 	socket, s, _ := serverFor(t, Options{})
@@ -82,15 +83,15 @@ func TestCachesAreShared(t *testing.T) {
 	}
 }
 
-// TestCachesOfEpochs: where a flow depends on the number of the epoch, nodes that do not are the same in
-// all, and the others are held for the latest epochs alone.
+// TestCachesOfEpochs checks that nodes that do not depend on the epoch are shared by all
+// epochs. The others are held for the latest epochs only.
 func TestCachesOfEpochs(t *testing.T) {
 	const n, epochs = 12, 6
 	socket, s, _ := serverFor(t, Options{})
 	request := cachedRows(t, n, "lru")
 	delete(request, "set")
 	request["parts"] = []any{map[string]any{"node": "drawn"}}
-	for range 2 { // readers that are both at an epoch have it once
+	for range 2 { // two readers of an epoch share it
 		c := connect(t, socket)
 		c.send(kindOpen, request)
 		c.want(kindOpened)
@@ -118,7 +119,8 @@ func TestCachesOfEpochs(t *testing.T) {
 	}
 }
 
-// TestCachesEnd: caches go with the last of their pipelines, however these end.
+// TestCachesEnd checks that caches are released with the last of their pipelines, however
+// these end.
 func TestCachesEnd(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	for _, policy := range []string{"lru", "opt", "auto"} {
@@ -142,8 +144,8 @@ func TestCachesEnd(t *testing.T) {
 	}
 }
 
-// TestAheadIsBounded: the rings of all clients together take what the server was given, but for four batches
-// each, and what is ahead of one alone is given back when others come.
+// TestAheadIsBounded checks that the rings of all clients fit into the server's memory,
+// plus four batches each. A single client's prefetch shrinks when others come.
 func TestAheadIsBounded(t *testing.T) {
 	const batch = pageBytes
 	const most = 32 * batch
@@ -195,7 +197,7 @@ func TestAheadIsBounded(t *testing.T) {
 	}
 }
 
-// TestStatusSaysMemory: the status has what takes memory and what bounds it.
+// TestStatusSaysMemory checks that the status has the uses and bounds of memory.
 func TestStatusSaysMemory(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// remoteFor starts a server for other machines, over a folder with a flow of n rows.
+// remoteFor starts a server for other machines, over a directory with a flow of n rows.
 func remoteFor(t *testing.T, n int, token string) *httptest.Server {
 	t.Helper()
 	_, s, _ := serverFor(t, Options{})
@@ -62,7 +62,7 @@ func post(t *testing.T, h *httptest.Server, path, token string, body any) (statu
 	return res.StatusCode, res.Body
 }
 
-// A remoteClient reads frames of a reply, and the data of batches in place of a ring.
+// remoteClient reads frames of a reply, and the data of batches in place of a ring.
 func remoteClient(t *testing.T, body io.Reader) (got []int64, kinds []kind, last frame) {
 	t.Helper()
 	c := &client{t: t, layouts: map[int]json.RawMessage{}}
@@ -112,7 +112,8 @@ func TestRemoteBatches(t *testing.T) {
 	}
 }
 
-// Who has no token comes to nothing, and who has one to nothing outside of the folder.
+// TestRemoteIsRefused checks that a client without a token gets nothing, and one with a
+// token nothing outside of the directory.
 func TestRemoteIsRefused(t *testing.T) {
 	h := remoteFor(t, 10, testToken)
 	for _, token := range []string{"", "another token of 20", testToken + "x"} {
@@ -132,7 +133,7 @@ func TestRemoteIsRefused(t *testing.T) {
 		with(remoteOpen(""), map[string]any{"flow": map[string]any{"text": "version: 1", "dir": "/"}}),
 		with(remoteOpen("flow.yaml"), map[string]any{"set": map[string]any{"path": "/etc"}}),
 		with(remoteOpen("flow.yaml"), map[string]any{"unknown": 1}),
-		remoteOpen("rows.jsonl"), // whose lines an error would show
+		remoteOpen("rows.jsonl"), // an error would show its lines
 	} {
 		_, reply := post(t, h, "/v1/batches", testToken, map[string]any{"open": open})
 		_, kinds, last := remoteClient(t, reply)
@@ -142,7 +143,8 @@ func TestRemoteIsRefused(t *testing.T) {
 	}
 }
 
-// A request that would take memory from all who are served is refused before it does.
+// TestRemoteRequestsAreBounded checks that a request that would take memory from all
+// clients is refused before it does.
 func TestRemoteRequestsAreBounded(t *testing.T) {
 	h := remoteFor(t, 10, testToken)
 	field := map[string]any{"item": "n"}
@@ -182,7 +184,8 @@ func opened(t *testing.T, body io.Reader) (id string, samples int) {
 	return o.ID, o.Parts[0].Samples
 }
 
-// A client that says what it had open has that, and who opens it anew what there is now.
+// TestRemoteOpensTheSameAgain checks that a client that sends the ID of its earlier flow
+// gets that one, and without it the present state.
 func TestRemoteOpensTheSameAgain(t *testing.T) {
 	h := remoteFor(t, 10, testToken)
 	ask := func(file, id string) (string, int) {

@@ -21,8 +21,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// pipes hands out connections that have no room of their own: what one side writes, the
-// other one takes, or nothing goes on.
+// pipes accepts connections without buffers: a write waits for the read of the other side.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -36,7 +35,7 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// slowly starts to read, without end, over a connection that has no room.
+// slowly starts an endless read over a connection without a buffer.
 func slowly(t *testing.T) (s *Server, body io.Reader) {
 	t.Helper()
 	ld, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
@@ -53,7 +52,7 @@ func slowly(t *testing.T) (s *Server, body io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.alive = time.Hour // a batch that waits for a note to be taken waits in a mutex, for which no time passes in a bubble
+	r.alive = time.Hour // a batch that waits for a message waits in a mutex, during which no time passes in a bubble
 	h, listener := r.HTTP(), make(pipes)
 	ended := make(chan error)
 	go func() { ended <- h.Serve(listener) }()
@@ -97,7 +96,8 @@ func until(t *testing.T, body io.Reader, k kind) frame {
 	}
 }
 
-// A client that takes nothing holds up the server, which has only made ahead what it may.
+// TestASlowClientHoldsUpTheServer checks that a client that reads nothing blocks the
+// server, which prefetches only up to its bound.
 func TestASlowClientHoldsUpTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, body := slowly(t)
@@ -111,7 +111,7 @@ func TestASlowClientHoldsUpTheServer(t *testing.T) {
 			return st.Connections[0].Reader.Batches
 		}
 		before := handed()
-		if before > 64 { // what the buffers of HTTP take of batches of some hundred bytes
+		if before > 64 { // batches of some hundred bytes fill the buffers of HTTP
 			t.Errorf("%d batches went to a client that took none", before)
 		}
 		<-time.After(5 * time.Minute)
@@ -127,7 +127,8 @@ func TestASlowClientHoldsUpTheServer(t *testing.T) {
 	})
 }
 
-// How long a reply takes is bounded by nothing that bounds its request.
+// TestAReplyOutlastsTheTimeOfItsRequest checks that no timeout of a request bounds its
+// reply.
 func TestAReplyOutlastsTheTimeOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, body := slowly(t)
@@ -141,7 +142,8 @@ func TestAReplyOutlastsTheTimeOfItsRequest(t *testing.T) {
 	})
 }
 
-// While nothing comes the client hears that the server lives, until the reply is closed.
+// TestTheServerSaysThatItLives checks that an idle reply carries keep-alives until it is
+// closed.
 func TestTheServerSaysThatItLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()

@@ -66,8 +66,8 @@ func serverFor(t *testing.T, o Options, prepare ...func(*Server)) (socket string
 	return socket, s, result
 }
 
-// TestRemovedCaches: a server whose cache folder was removed, or is another one, takes no more
-// clients and ends.
+// TestRemovedCaches checks that a server whose cache directory was deleted or replaced
+// accepts no more clients and ends.
 func TestRemovedCaches(t *testing.T) {
 	for name, again := range map[string]bool{"gone": false, "another": true} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestRemovedCaches(t *testing.T) {
 	}
 }
 
-// A client is one of the protocol, for tests.
+// A client speaks the protocol in tests.
 type client struct {
 	t    *testing.T
 	conn *net.UnixConn
@@ -138,7 +138,7 @@ func (c *client) send(k kind, v any) {
 	}
 }
 
-// Read implements io.Reader, and takes the ring.
+// Read implements io.Reader, and receives the ring.
 func (c *client) Read(p []byte) (int, error) {
 	oob := make([]byte, 64)
 	n, on, _, _, err := c.conn.ReadMsgUnix(p, oob)
@@ -167,7 +167,7 @@ func (c *client) Read(p []byte) (int, error) {
 
 func (c *client) next() (frame, error) { return readFrame(c, mostReply) }
 
-// want reads frames up to one of a kind, notes and batches before it passed over.
+// want reads frames up to one of a kind. It skips messages and batches before it.
 func (c *client) want(k kind) frame {
 	c.t.Helper()
 	for {
@@ -184,7 +184,7 @@ func (c *client) want(k kind) frame {
 	}
 }
 
-// refused returns the code and the text of the error that comes next.
+// refused returns the code and the message of the next error.
 func (c *client) refused() (code, text string) {
 	c.t.Helper()
 	var e struct{ Code, Text string }
@@ -194,7 +194,7 @@ func (c *client) refused() (code, text string) {
 	return e.Code, e.Text
 }
 
-// A received is a batch that came.
+// A received is a batch from the server.
 type received struct {
 	slot, epoch          uint32
 	offset, bytes        int64
@@ -232,7 +232,7 @@ func (c *client) batch(f frame) received {
 	return r
 }
 
-// read reads frames, with layouts noted, until something else comes.
+// read reads frames and records layouts, until another frame comes.
 func (c *client) read() frame {
 	c.t.Helper()
 	for {
@@ -259,7 +259,7 @@ func (c *client) release(slots ...uint32) {
 	c.looked(kindRelease, slots...)
 }
 
-// looked says that slots are released, or kept.
+// looked reports that slots are released, or kept.
 func (c *client) looked(k kind, slots ...uint32) {
 	c.t.Helper()
 	b := appendFrame(nil, k, func(b []byte) []byte {
@@ -292,7 +292,7 @@ func rows(t *testing.T, n int) map[string]any {
 	}
 }
 
-// with is a request with members of its own.
+// with returns a request with additional members.
 func with(request map[string]any, more map[string]any) map[string]any {
 	all := map[string]any{}
 	for _, m := range []map[string]any{request, more} {
@@ -303,7 +303,7 @@ func with(request map[string]any, more map[string]any) map[string]any {
 	return all
 }
 
-// epoch reads to the end of an epoch and returns its batches, each released at once.
+// epoch reads to the end of an epoch and returns its batches, each released immediately.
 func (c *client) epoch() (all []received) {
 	c.t.Helper()
 	for {
@@ -349,8 +349,8 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// What is released is given out again, and nothing else is: the ring stays small, and
-// what is held keeps its bytes.
+// TestSlotsAreNotWrittenAgain checks that only released slots are reused. The ring stays
+// small, and slots in use keep their bytes.
 func TestSlotsAreNotWrittenAgain(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)
@@ -383,7 +383,7 @@ func TestSlotsAreNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// A client that keeps all it gets is given no more than its window.
+// TestWindow checks that a client that keeps all batches gets no more than its window.
 func TestWindow(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)
@@ -406,8 +406,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// Any number of ranks goes on from the state after any batch, on another connection, and
-// has the rest of the epoch.
+// TestResume checks that any number of ranks continues from the state after any batch, on
+// another connection, with the rest of the epoch.
 func TestResume(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	request := with(rows(t, 103), map[string]any{"order": "shuffled", "seed": 1})
@@ -464,8 +464,8 @@ func base36(n int64) string {
 	return text
 }
 
-// Shares of a rank, one after another as a DataLoader of as many workers takes them, are
-// the rank's batches.
+// TestShares checks that the shares of a rank, in turn as a DataLoader reads them from its
+// workers, are the rank's batches.
 func TestShares(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	request := rows(t, 50)
@@ -542,7 +542,7 @@ func TestRequestsAreRefused(t *testing.T) {
 			if code, text := cl.refused(); code != c.code || text == "" {
 				t.Errorf("%s: %s", code, text)
 			}
-			cl.send(kindOpen, good) // the connection stays
+			cl.send(kindOpen, good) // the connection stays open
 			cl.want(kindOpened)
 			cl.send(kindStart, map[string]any{"from": "1.AAAAAAAAAAAAAAAAAAAA.0.0.0"})
 			if code, text := cl.refused(); code != "state" {
@@ -552,7 +552,7 @@ func TestRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// What is no frame of the protocol ends the connection, and nothing else.
+// TestProtocolErrors checks that an invalid frame ends the connection, and nothing else.
 func TestProtocolErrors(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	for name, bytes := range map[string][]byte{
@@ -584,7 +584,8 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// A client that goes in mid-epoch leaves nothing behind.
+// TestClientsThatGo checks that a client that leaves in the middle of an epoch leaves
+// nothing behind.
 func TestClientsThatGo(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	request := rows(t, 10000)
@@ -616,7 +617,7 @@ func TestClientsThatGo(t *testing.T) {
 	}
 }
 
-// empty returns when nobody is connected.
+// empty returns when no client is connected.
 func (s *Server) empty() { s.drain(context.Background()) }
 
 func TestIdle(t *testing.T) {
@@ -636,7 +637,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Who has it end keeps nobody from reading on; nobody else comes.
+// TestEnd checks that at its end the server lets clients read on, and accepts no others.
 func TestEnd(t *testing.T) {
 	socket, _, ended := serverFor(t, Options{})
 	c := connect(t, socket)
@@ -675,7 +676,8 @@ func TestOneServer(t *testing.T) {
 	}
 }
 
-// Those who open the same have it together, as long as the files are as they were.
+// TestPipelinesAreShared checks that clients that open the same flow share it while its
+// files are unchanged.
 func TestPipelinesAreShared(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	request := rows(t, 20)
@@ -711,8 +713,8 @@ func TestPipelinesAreShared(t *testing.T) {
 	}
 }
 
-// What a client says that it keeps holds nobody up, and nobody writes there before it is
-// released.
+// TestKeep checks that a batch that a client keeps blocks no other, and is not overwritten
+// before its release.
 func TestKeep(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -730,7 +732,7 @@ func TestKeep(t *testing.T) {
 				b := client.batch(client.read())
 				held = append(held, b)
 				client.looked(kindKeep, b.slot)
-				client.looked(kindKeep, b.slot) // once more says nothing more
+				client.looked(kindKeep, b.slot) // a repetition has no effect
 			}
 			for i, b := range held {
 				if got := int64(binary.LittleEndian.Uint64(client.ring[b.offset:])); got != b.values[0] {
@@ -745,7 +747,7 @@ func TestKeep(t *testing.T) {
 				b := client.batch(client.read())
 				client.release(b.slot)
 			}
-			// Batches that were being made may have found no room yet; 60 have it now.
+			// Batches in progress may still wait for space; 60 have it now.
 			if now := s.Status().Connections[0].Reader.RingBytes; now > grown+8*pageBytes {
 				t.Errorf("the ring had %d bytes, and %d once what was kept was released", grown, now)
 			}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShardsOfShards: ranks that share what a flow has given to one process already are
-// warned, once.
+// TestShardsOfShards checks the single warning for ranks that share a flow that is already
+// a share of one process.
 func TestShardsOfShards(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	shared := rows(t, 40)

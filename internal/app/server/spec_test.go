@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// different returns different values of a type, none of them zero: of a struct, some for
-// each of its fields alone.
+// different returns different non-zero values of a type. For a struct it sets each field
+// separately.
 func different(t *testing.T, of reflect.Type) (all []reflect.Value) {
 	t.Helper()
 	switch of.Kind() {
@@ -57,8 +57,8 @@ func different(t *testing.T, of reflect.Type) (all []reflect.Value) {
 	return all
 }
 
-// Requests that differ in anything differ as JSON, which is what tells those who read
-// together from others.
+// TestRequestsStandForAllThatTheySay checks that requests that differ in any field differ
+// as JSON, which decides whether clients share a reading.
 func TestRequestsStandForAllThatTheySay(t *testing.T) {
 	seen := map[string]string{}
 	for _, v := range different(t, reflect.TypeFor[openRequest]()) {
@@ -77,7 +77,8 @@ func TestRequestsStandForAllThatTheySay(t *testing.T) {
 	}
 }
 
-// Who chooses other samples by a list gets other samples.
+// TestListsOfSamplesAreNotShared checks that clients that select different samples by a
+// list get different samples.
 func TestListsOfSamplesAreNotShared(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	request := rows(t, 20)

@@ -8,7 +8,8 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// What is slow is named with its stage, of the time since it was last looked at.
+// TestWhatAReaderIsBoundBy checks that the status names the slow stage since the last
+// request.
 func TestWhatAReaderIsBoundBy(t *testing.T) {
 	stages := func(decode, resize float64) []loader.Stage {
 		return []loader.Stage{{Name: "decode jpeg", Seconds: decode}, {Name: "map resize", Seconds: resize}}
@@ -43,7 +44,7 @@ func TestWhatAReaderIsBoundBy(t *testing.T) {
 	}
 }
 
-// The stages of what is read are in the status, and in the metrics.
+// TestStatusHasStages checks that the status and the metrics have the stages of readers.
 func TestStatusHasStages(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	c := connect(t, socket)

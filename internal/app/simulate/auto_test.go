@@ -6,8 +6,8 @@ import (
 	"github.com/larder-data/larder/cache"
 )
 
-// best returns the hits of auto on a trace, and the most that another policy has which
-// does not know the future.
+// best returns the hits of auto on a trace, and the highest hits of any other policy
+// without knowledge of the future.
 func best(t *testing.T, pattern string, size int, trace []int) (auto, most int) {
 	t.Helper()
 	for _, policy := range cache.Policies() {
@@ -27,8 +27,8 @@ func best(t *testing.T, pattern string, size int, trace []int) (auto, most int) 
 	return auto, most
 }
 
-// TestAutoOnShortRuns: six epochs of 400 items through a cache of 100 are soon over, so what
-// auto begins with counts.
+// TestAutoOnShortRuns checks six epochs of 400 items through a cache of 100. The run is
+// short, so auto's first choice counts.
 func TestAutoOnShortRuns(t *testing.T) {
 	for _, c := range []struct {
 		pattern    string
@@ -56,8 +56,8 @@ func TestAutoOnShortRuns(t *testing.T) {
 	}
 }
 
-// TestAutoIsNearTheBestOnShortRuns holds auto to what docs/guides/caching.md says of runs of three
-// epochs and more.
+// TestAutoIsNearTheBestOnShortRuns checks the statement of docs/guides/caching.md about
+// runs of three epochs and more.
 func TestAutoIsNearTheBestOnShortRuns(t *testing.T) {
 	for epochs, lacks := range map[int]float64{3: 2, 24: 1} {
 		sum, n := 0.0, 0.0

@@ -6,8 +6,7 @@ import (
 	"github.com/larder-data/larder/internal/app/simulate"
 )
 
-// How often policies hit on one pattern: 26 items, again and again, and room
-// for 5.
+// Policies differ in their hits on one pattern: 26 items, repeatedly, through a cache of 5.
 func ExampleRun() {
 	p, err := simulate.Named("cyclic")
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestPipewinesBenchmark has the hit rates that others measured with other
-// code: 26 items, 26 000 calls, 5 places. Where a pattern is random they are
-// means over seeds, and may be off by so many points.
+// TestPipewinesBenchmark compares hit rates with measurements of other code: 26 items, 26
+// 000 calls, a cache of 5. For random patterns they are means over seeds, with a tolerance
+// in points.
 func TestPipewinesBenchmark(t *testing.T) {
 	for _, c := range []struct {
 		pattern                   string
@@ -68,7 +68,7 @@ func TestOptIsNeverBeaten(t *testing.T) {
 		}
 		for _, policy := range Policies() {
 			if policy == "memo" {
-				continue // it has no bound
+				continue // unbounded
 			}
 			r, err := Run(p.Name, policy, 7, trace)
 			if err != nil {
@@ -150,8 +150,8 @@ func TestChartIsXML(t *testing.T) {
 	}
 }
 
-// TestSimulationsRepeat: the same trace and seed give the same hits, whatever
-// the policy.
+// TestSimulationsRepeat checks that a trace and a seed give the same hits each time, for
+// every policy.
 func TestSimulationsRepeat(t *testing.T) {
 	for _, p := range Patterns() {
 		trace, err := p.Trace(300, 5000, 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/cleanup"
 )
 
-// TestMain lets the test binary stand in for a program that is made to end.
+// TestMain makes the test binary act as a program that is forced to end.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REMAINS_TEST"); dir != "" {
 		end(dir)
@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// end leaves files behind, clears them, and goes on with what must not be done any more.
+// end leaves files behind, clears them, and then tries operations that are no longer
+// allowed.
 func end(dir string) {
 	file := func(name string) (string, *cleanup.Remain) {
 		path := filepath.Join(dir, name)
@@ -59,8 +60,8 @@ func end(dir string) {
 	os.Exit(0)
 }
 
-// TestClear: what is left is cleared, though it takes several attempts, and what is done
-// stays; nothing is published or begun then.
+// TestClear checks that remains are deleted, though it takes several attempts, and that
+// finished files stay. Nothing is published or begun afterwards.
 func TestClear(t *testing.T) {
 	dir := t.TempDir()
 	c := exec.CommandContext(t.Context(), os.Args[0])

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNamesAreSorted as texts are, also where one goes on where another ends.
+// TestNamesAreSorted checks the order of strings, also where one is a prefix of another.
 func TestNamesAreSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOf(rapid.StringMatching(`[a-c\xff]{1,12}`)).Draw(t, "names")
@@ -22,8 +22,8 @@ func TestNamesAreSorted(t *testing.T) {
 	})
 }
 
-// TestNamesOfAllLengths are read as they are, over more than one room for them, and
-// each is found by the bytes at which it lies.
+// TestNamesOfAllLengths checks that names are read exactly, beyond the size of one buffer,
+// and that each is found by stat.
 func TestNamesOfAllLengths(t *testing.T) {
 	dir := t.TempDir()
 	var want []string

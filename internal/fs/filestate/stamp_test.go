@@ -29,7 +29,7 @@ func sum(t testing.TB, roots ...Root) key.Digest {
 	return s.Sum
 }
 
-// Whatever is done to what lies below a root is seen, and nothing else is.
+// TestOf checks that every change below a root is detected, and nothing else.
 func TestOf(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, "root", filepath.FromSlash(name)) }
@@ -100,7 +100,7 @@ func TestFlatRootsEndAtFolders(t *testing.T) {
 	}
 }
 
-// Which root a file lies in counts.
+// TestRootsAreToldApart checks that the root of a file counts.
 func TestRootsAreToldApart(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -127,8 +127,8 @@ func TestLinksInCircles(t *testing.T) {
 	}
 }
 
-// Content stands for what changed shortly before the time that is asked for, and
-// for nothing else.
+// TestContents checks that only files that changed shortly before the given time are read
+// by content.
 func TestContents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "one")
@@ -165,7 +165,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// BenchmarkOf looks at a dataset of 100 000 files in one folder.
+// BenchmarkOf scans a dataset of 100 000 files in one directory.
 func BenchmarkOf(b *testing.B) {
 	dir := b.TempDir()
 	const files = 100_000
@@ -180,7 +180,7 @@ func BenchmarkOf(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files, "ns/file")
 }
 
-// TestALargeFolderIsSeenWhole, by name, where several look at it at once.
+// TestALargeFolderIsSeenWhole checks that concurrent scans return all files, by name.
 func TestALargeFolderIsSeenWhole(t *testing.T) {
 	const files = 5000
 	dir := t.TempDir()

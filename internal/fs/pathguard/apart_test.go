@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// TestApart: two places of which one is, or lies in, the other are refused under whatever
-// names, with the names of both.
+// TestApart checks that two outputs are refused if one is, or contains, the other under any
+// name. The error has both names.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"there/x/0": "", "link@": "there", "far@": "missing/deep", "file": ""})
@@ -22,7 +22,7 @@ func TestApart(t *testing.T) {
 	adds := func(path string) pathguard.Output { return pathguard.Output{Path: path, Shared: true} }
 	for _, c := range []struct {
 		a, b pathguard.Output
-		want string // "" if they may be
+		want string // "" if they are allowed
 	}{
 		{whole("np"), whole("np"), "would both write"},
 		{whole("np"), whole("./x/../np"), "would both write"},
@@ -67,8 +67,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestApartFolded: of names that are not there yet, too, the file system says whether they
-// are one.
+// TestApartFolded checks that the file system decides whether two names are one, also for
+// names that do not exist yet.
 func TestApartFolded(t *testing.T) {
 	pathguard.SetFolds(t)
 	dir := t.TempDir()
@@ -83,8 +83,8 @@ func TestApartFolded(t *testing.T) {
 	}
 }
 
-// TestFolds: what a folder has tells how it takes names, and so does what lies above an
-// empty one.
+// TestFolds checks that the entries of a directory show whether it folds case, or its
+// parents if it is empty.
 func TestFolds(t *testing.T) {
 	dir := t.TempDir()
 	want := false

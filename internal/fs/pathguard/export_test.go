@@ -2,7 +2,7 @@ package pathguard
 
 import "testing"
 
-// SetFolds has a file system take names for one that differ in case alone.
+// SetFolds makes a file system treat names that differ only in case as one.
 func SetFolds(t *testing.T) {
 	t.Helper()
 	was := folds
@@ -10,5 +10,5 @@ func SetFolds(t *testing.T) {
 	folds = func(string) bool { return true }
 }
 
-// Folds reports whether a folder takes names for one that differ in case alone.
+// Folds reports whether a directory treats names that differ only in case as one.
 func Folds(dir string) bool { return folds(dir) }

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// TestFarCheck: places at URLs are known by how they are spelled, and have nothing to do with
-// those of this machine.
+// TestFarCheck checks that outputs at URLs are identified by spelling, and are independent
+// of local ones.
 func TestFarCheck(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
@@ -36,7 +36,7 @@ func TestFarCheck(t *testing.T) {
 	}
 }
 
-// TestFarApart: each URL takes one output, and a place here is none there.
+// TestFarApart checks that each URL accepts one output, and that a local path is not a URL.
 func TestFarApart(t *testing.T) {
 	out := func(who, path string) pathguard.Output {
 		return pathguard.Output{Who: who, Path: path, Files: true, Shared: true}

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// lay makes files and, of names that end in "@", links to what the text says.
+// lay creates files and, for names that end in "@", links to the text.
 func lay(t *testing.T, dir string, all map[string]string) {
 	t.Helper()
 	for name, text := range all {
@@ -30,7 +30,7 @@ func lay(t *testing.T, dir string, all map[string]string) {
 	}
 }
 
-// refused reports whether an output is refused for an input, in a folder.
+// refused reports whether an output is refused for an input, in a directory.
 func refused(t *testing.T, dir string, in pathguard.Input, out pathguard.Output) bool {
 	t.Helper()
 	in.Who, in.Path = "node in", filepath.Join(dir, in.Path)
@@ -89,20 +89,20 @@ func TestCheck(t *testing.T) {
 		{tree("links"), files("orig/data/0"), true},
 		{tree("links"), files("orig/data/1"), false},
 		{tree("links"), whole("orig/new"), false},
-		{tree("links"), whole("out"), true}, // a link of nothing yet
+		{tree("links"), whole("out"), true}, // a dangling link
 		{tree("links"), whole("elsewhere"), false},
-		{tree("hops"), whole("out"), true}, // a link on the way
+		{tree("hops"), whole("out"), true}, // a link on the path
 		{tree("hops"), whole("orig"), true},
 		{tree("hops"), files("out/hop"), true}, // leads to the file
-		{tree("through"), whole("out"), true},  // a link to a folder on the way
+		{tree("through"), whole("out"), true},  // a link to a directory on the path
 		{tree("chain"), whole("out"), true},
 		{tree("chain"), whole("elsewhere"), true},
-		{tree("folders"), whole("elsewhere"), false}, // links to folders are not read
+		{tree("folders"), whole("elsewhere"), false}, // links to directories are not read
 		{entry("orig"), whole("orig"), true},
 		{entry("orig"), whole("."), true},
 		{entry("orig"), whole("orig/x"), false},
 		{tree("missing"), whole("missing"), true},
-		{tree("missing/inside"), whole("missing"), true}, // it may come to be
+		{tree("missing/inside"), whole("missing"), true}, // it may come to exist
 		{tree("."), whole("new"), true},
 	} {
 		if got := refused(t, dir, c.in, c.out); got != c.want {
@@ -111,7 +111,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckNamedFiles: files that are named in one are read as well.
+// TestCheckNamedFiles checks that files that are named in an input count as read.
 func TestCheckNamedFiles(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"table": "", "out/data/0": "", "links/0@": "../out/data/0"})
@@ -123,7 +123,7 @@ func TestCheckNamedFiles(t *testing.T) {
 	}
 }
 
-// TestCheckLooksAgain where links lead elsewhere by now.
+// TestCheckLooksAgain checks links that have changed their target.
 func TestCheckLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"orig/0": "", "other/0": "", "out@": "other"})
@@ -141,7 +141,7 @@ func TestCheckLooksAgain(t *testing.T) {
 	}
 }
 
-// bind shows a folder at another place as well.
+// bind shows a directory at another path as well.
 func bind(t *testing.T, from, at string) {
 	t.Helper()
 	if err := os.MkdirAll(at, 0o777); err != nil {
@@ -169,9 +169,9 @@ func TestCheckMounts(t *testing.T) {
 	}{
 		{"orig", "mnt ä", true}, {"orig", "mnt ä/new", true}, {"orig/data", "mnt ä", true},
 		{"mnt ä", "orig", true}, {"mnt ä/data", "orig/data/new", true},
-		{"orig", "deep/data", true}, {"orig", "deep/data/new", true}, // of a folder in it
+		{"orig", "deep/data", true}, {"orig", "deep/data/new", true}, // of a directory in it
 		{"deep/data", "orig", true},
-		{"holds", "around", true}, {"holds", "around/inner/new", true}, // what is mounted in it
+		{"holds", "around", true}, {"holds", "around/inner/new", true}, // mounted in it
 		{"orig", "deep/new", false}, {"around/inner", "far", false},
 	} {
 		if got := refused(t, dir, pathguard.Input{Path: c.in}, pathguard.Output{Path: c.out}); got != c.want {
@@ -184,8 +184,8 @@ func TestCheckMounts(t *testing.T) {
 	}
 }
 
-// TestCheckOverlays: what an overlay shows lies in its layers, and what is
-// written to it goes to the upper one.
+// TestCheckOverlays checks that the files of an overlay are those of its layers, and that
+// writes go to the upper one.
 func TestCheckOverlays(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"low/a/0": "", "low, too: x/c/0": "", "up/b/0": "", "work": "", "merged/x": "", "links/0@": "../merged/b/0", "far/x": ""})
@@ -219,7 +219,7 @@ func TestCheckOverlays(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck goes through a folder of many files, or of as many links.
+// BenchmarkCheck scans a directory of many files, or of as many links.
 func BenchmarkCheck(b *testing.B) {
 	for name, link := range map[string]bool{"files": false, "links": true} {
 		b.Run(name, func(b *testing.B) {

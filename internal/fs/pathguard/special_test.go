@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// Pipes are refused however they are named, but for a link that is replaced
-// itself, and whether or not anything is read.
+// TestSpecialFilesAreRefused checks that pipes are refused by any name, except a link that
+// is itself replaced, and with or without inputs.
 func TestSpecialFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")

@@ -22,8 +22,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestTrail: links are followed one by one, as the system follows them, and each
-// is named.
+// TestTrail checks that links are followed one by one, as the system does, and that each is
+// named.
 func TestTrail(t *testing.T) {
 	dir := pathguard.Resolve(t.TempDir())
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -44,7 +44,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestOtherFiles: what is no regular file is opened at once, if at all, and says so.
+// TestOtherFiles checks that opening anything but a regular file never blocks, and reports
+// its kind.
 func TestOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := regularfile.Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cycle checks that err tells of calls that wait for each other.
+// cycle checks that err reports calls that wait for each other.
 func cycle(t *testing.T, err error, path ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*CycleError](err)
@@ -86,8 +86,8 @@ func deep(n int, f func() (int, error)) (int, error) {
 	return v, err
 }
 
-// TestTwoThatNeedEachOtherBelowOtherLabels, where each is begun by the other's
-// goroutine or on its own, in groups of one scope.
+// TestTwoThatNeedEachOtherBelowOtherLabels checks two calls that the other's goroutine or
+// their own started, in groups of one scope.
 func TestTwoThatNeedEachOtherBelowOtherLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, other := Group[string, int]{Scope: "store"}, Group[string, int]{Scope: "store"}
@@ -100,7 +100,7 @@ func TestTwoThatNeedEachOtherBelowOtherLabels(t *testing.T) {
 				v, _, err := other.Do(ctx, "b", "b", func(context.Context) (int, error) {
 					return bare(func(ctx context.Context) (int, error) {
 						v, _, err := other.Do(ctx, "a", "a again", func(ctx context.Context) (int, error) {
-							<-ctx.Done() // as for a lease that the first has
+							<-ctx.Done() // as for a lease that the first one holds
 							return 0, context.Cause(ctx)
 						})
 						return v, err
@@ -113,7 +113,7 @@ func TestTwoThatNeedEachOtherBelowOtherLabels(t *testing.T) {
 	})
 }
 
-// TestLongWaitsAreTold once by each who waits.
+// TestLongWaitsAreTold checks that each waiter reports a long wait once.
 func TestLongWaitsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -147,8 +147,8 @@ func TestLongWaitsAreTold(t *testing.T) {
 	})
 }
 
-// TestCallsThatNeedEachOther: each is begun on its own, and then asks for the
-// next, in groups of their own.
+// TestCallsThatNeedEachOther checks calls that start separately and then request the next,
+// in groups of their own.
 func TestCallsThatNeedEachOther(t *testing.T) {
 	const calls = 5
 	groups := make([]Group[int, int], calls)
@@ -164,7 +164,7 @@ func TestCallsThatNeedEachOther(t *testing.T) {
 				next := (i + 1) % calls
 				v, joined, err := groups[next].Do(context.Background(), next, names[next], func(context.Context) (int, error) { return 7, nil })
 				if !joined && err == nil {
-					return v, nil // the next has failed, and was begun anew
+					return v, nil // the next one failed, and was started again
 				}
 				return v, err
 			})
@@ -187,8 +187,8 @@ func TestCallsThatNeedEachOther(t *testing.T) {
 	}
 }
 
-// TestCallsThatMeetAreNoCycle: two that need a third, and one that goes on after
-// the call that began it.
+// TestCallsThatMeetAreNoCycle checks two calls that need a third, and one that continues
+// after the call that started it.
 func TestCallsThatMeetAreNoCycle(t *testing.T) {
 	var g Group[string, int]
 	ask := func(ctx context.Context, k string, of ...string) (int, error) {

@@ -48,7 +48,7 @@ func TestALateCallerDoesNotGetAStaleCancellation(t *testing.T) {
 		var g Group[string, int]
 		slowToStop := func(ctx context.Context) (int, error) {
 			<-ctx.Done()
-			time.Sleep(time.Minute) // it takes its time to notice
+			time.Sleep(time.Minute) // it is slow to notice
 			return 0, ctx.Err()
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -137,7 +137,8 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// TestDoMany makes what nobody makes yet, once for all keys, and leaves the others.
+// TestDoMany checks that keys that no call computes are computed in one call, and that the
+// others are left.
 func TestDoMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group[int, string]
@@ -184,7 +185,8 @@ func TestDoMany(t *testing.T) {
 	})
 }
 
-// TestDoManyIsCancelledWhenNobodyWaits for any of its keys.
+// TestDoManyIsCancelledWhenNobodyWaits checks that the call ends when no caller waits for
+// any of its keys.
 func TestDoManyIsCancelledWhenNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group[int, string]
@@ -221,7 +223,8 @@ func TestDoManyIsCancelledWhenNobodyWaits(t *testing.T) {
 	})
 }
 
-// TestDoManyFindsCycles of any of its keys, and panics are errors of all.
+// TestDoManyFindsCycles checks cycles through any of its keys, and that a panic is an error
+// of all.
 func TestDoManyFindsCycles(t *testing.T) {
 	var g Group[int, string]
 	made, _, err := g.DoMany(t.Context(), []int{1, 2}, "many", func(ctx context.Context, _ []int) []Made[string] {

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/internal/proc/timing"
 )
 
-// work is a stage that takes a time of its own, and what is in it.
+// work is a stage with its own duration and nested stages.
 func work(ctx context.Context, kind string, own time.Duration, in ...func(context.Context)) {
 	ctx, leave := timing.Enter(ctx, kind, "x")
 	defer leave()
@@ -22,7 +22,8 @@ func work(ctx context.Context, kind string, own time.Duration, in ...func(contex
 	}
 }
 
-// TestStagesHaveTheirOwnTime: what is done in a stage is taken off it, however deep.
+// TestStagesHaveTheirOwnTime checks that the time of nested stages is subtracted at every
+// depth.
 func TestStagesHaveTheirOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m timing.Meter
@@ -46,7 +47,8 @@ func TestStagesHaveTheirOwnTime(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyMeasuresCostsNothing: there is no other context, and nothing to end.
+// TestWhatNobodyMeasuresCostsNothing checks that without a measurement there is neither a
+// new context nor a stage to end.
 func TestWhatNobodyMeasuresCostsNothing(t *testing.T) {
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestEachHarmIsUndone: a harm changes one file of its kind and nothing else,
-// each part of which is reached, and what was remembered comes back.
+// TestEachHarmIsUndone checks that a harm changes only one file of its kind, reaches each
+// part of it, and that the saved content is restored.
 func TestEachHarmIsUndone(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -29,7 +29,7 @@ func TestEachHarmIsUndone(t *testing.T) {
 	}
 	before := Remember(t, dir)
 	all := Each(t, dir)
-	const kinds, full = 4, 3 // of which one has nothing in it
+	const kinds, full = 4, 3 // one of them is empty
 	if want := kinds*3 + full*(flips+cuts); len(all) != want {
 		t.Errorf("%d harms, want %d", len(all), want)
 	}

@@ -1,4 +1,5 @@
-// Package crosscheck has the module checked for systems that tests do not run on.
+// Package crosscheck provides a test that type-checks the module for systems on which no
+// tests run.
 package crosscheck
 
 import (
@@ -13,8 +14,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestOtherSystems type-checks the module as other systems have it, a small one included: what they lack is an
-// error there, and so is a number that is too large for them. To compile all that it imports would take minutes.
+// TestOtherSystems type-checks the module for other systems, including a 32-bit one. It
+// finds missing functions and constants that overflow. Compiling all imports would take
+// minutes.
 func TestOtherSystems(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -44,7 +46,8 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// declared returns a parser that leaves out what functions of other modules do: only what they declare counts.
+// declared returns a parser that omits function bodies of other modules, as only their
+// declarations count.
 func declared(root string) func(*token.FileSet, string, []byte) (*ast.File, error) {
 	return func(files *token.FileSet, name string, text []byte) (*ast.File, error) {
 		file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)

@@ -20,8 +20,7 @@ func TestMain(m *testing.M) {
 // holder makes a test mount something and wait to be killed.
 const holder = "LARDER_TEST_HOLD_MOUNT"
 
-// TestHold is run by TestNothingStaysMounted, as the tests of a package that are
-// killed.
+// TestHold runs in TestNothingStaysMounted, as a test that is killed.
 func TestHold(t *testing.T) {
 	dir := os.Getenv(holder)
 	if dir == "" {
@@ -35,8 +34,8 @@ func TestHold(t *testing.T) {
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
 }
 
-// TestNothingStaysMounted: nobody sees what tests mount, and nothing is left of
-// it when they are killed.
+// TestNothingStaysMounted checks that mounts of tests are invisible to other processes and
+// disappear when the tests are killed.
 func TestNothingStaysMounted(t *testing.T) {
 	dir := t.TempDir()
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHold$")

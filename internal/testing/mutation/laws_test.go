@@ -1,6 +1,6 @@
-// Package mutation holds the code to the laws: for each place that upholds one it
-// has a small edit that breaks it there, and the tests that must fail then.
-// docs/internals/guarantees.md is made from the same tables.
+// Package mutation provides mutation tests of the invariants. For each place that upholds
+// one, it has a small edit that breaks it and the tests that must fail. The tables also
+// generate docs/internals/guarantees.md.
 package mutation
 
 import (
@@ -20,21 +20,21 @@ import (
 	"testing"
 )
 
-// A law is one of ARCHITECTURE.md, in its order.
+// A law is an invariant of ARCHITECTURE.md, in its order.
 type law struct {
-	// shows is what the tests that hold the law show: the folder from the
-	// root, a dot and the name of the test, to a clause.
+	// shows maps the tests of the law to what they show. A key is the directory from the
+	// root, a dot and the test's name.
 	shows     map[string]string
 	mutations []mutation
 }
 
 // A mutation is an edit that breaks a law.
 type mutation struct {
-	breaks string // what is wrong then
+	breaks string // the consequence
 	file   string // from the root
-	old    string // comes once in the file
+	old    string // occurs once in the file
 	new    string
-	tests  []string // of law.shows, all in one folder: each must fail
+	tests  []string // of law.shows, all in one directory: each must fail
 }
 
 var laws = []law{rightHits, onceComputed, neverHalf, bounded, onlyAsked, ordered, explained, safeData}
@@ -52,7 +52,7 @@ func folder(test string) (dir, name string) {
 	return test[:at], test[at+1:]
 }
 
-// named is the name of a test for people: the package, not the folder.
+// named returns the displayed name of a test, with its package instead of the directory.
 func named(test string) string {
 	dir, name := folder(test)
 	if dir == "" {
@@ -73,7 +73,7 @@ func (m mutation) mutate() (content []byte, at int, err error) {
 	return bytes.Replace(b, []byte(m.old), []byte(m.new), 1), bytes.Index(b, []byte(m.old)), nil
 }
 
-// place names the function that is edited: "store/disk/get.go: (*Store).read".
+// place returns the name of the edited function: "store/disk/get.go: (*Store).read".
 func (m mutation) place() (string, error) {
 	_, at, err := m.mutate()
 	if err != nil {
@@ -93,7 +93,7 @@ func (m mutation) place() (string, error) {
 	return "", fmt.Errorf("%s: the text to be edited (%s) is in no declaration", m.file, m.breaks)
 }
 
-// declared is the name of a declaration.
+// declared returns the name of a declaration.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -144,7 +144,7 @@ func statements(t *testing.T) (all []string) {
 	return all
 }
 
-// declaredTests returns all tests, by folder and name.
+// declaredTests returns all tests, by directory and name.
 func declaredTests(t *testing.T) map[string]bool {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
@@ -172,8 +172,8 @@ func declaredTests(t *testing.T) map[string]bool {
 	return all
 }
 
-// TestTables: every test that is named exists and is described, every law has
-// at least three, and every edit has its place and its tests.
+// TestTables checks that every named test exists and is described, that every law has at
+// least three, and that every edit has its position and its tests.
 func TestTables(t *testing.T) {
 	have := declaredTests(t)
 	mutations := 0
@@ -208,7 +208,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestPage holds docs/internals/guarantees.md to the tables; -update writes it.
+// TestPage compares docs/internals/guarantees.md with the tables; -update writes it.
 func TestPage(t *testing.T) {
 	want := render(t)
 	if *update {

@@ -16,13 +16,13 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
-// Two at a time: each builds and runs with the processors it finds.
+// together is 2, because each mutation builds and runs with all processors.
 const together = 2
 
-// TestMutations applies each edit, one at a time and without touching the tree,
-// and wants its tests to fail; and to pass without it. LARDER_LAWS says of how many one is
-// tried, others each time: in time, all. Where that is not 1, who runs it runs all tests
-// without an edit, too.
+// TestMutations applies each edit separately, without touching the tree. Its tests must
+// fail with it and pass without it. LARDER_LAWS=n tries one of n edits, others each time,
+// until all had their turn. If n is not 1, the caller must also run all tests without an
+// edit.
 func TestMutations(t *testing.T) {
 	of := os.Getenv("LARDER_LAWS")
 	if of == "" {
@@ -60,7 +60,7 @@ func TestMutations(t *testing.T) {
 	}
 	slots := make(chan struct{}, together)
 	var wait sync.WaitGroup
-	// Not t.Parallel, which runs as many at once as there are processors.
+	// t.Parallel would run one per processor.
 	run := func(name string, f func(t *testing.T)) {
 		wait.Go(func() {
 			slots <- struct{}{}
@@ -96,10 +96,10 @@ func TestMutations(t *testing.T) {
 	t.Logf("%d edits, %v", len(edits), time.Since(start).Round(time.Second))
 }
 
-// binary is the tests of a folder, built.
+// binary has the built tests of a directory.
 type binary struct{ path, dir string }
 
-// build builds the tests of a folder with an edit laid over the tree.
+// build builds the tests of a directory with an edit laid over the tree.
 func build(t *testing.T, dir string, m *mutation) binary {
 	t.Helper()
 	tmp := t.TempDir()
@@ -116,7 +116,7 @@ func build(t *testing.T, dir string, m *mutation) binary {
 	return b
 }
 
-// overlay writes what go build -overlay takes.
+// overlay writes the input of go build -overlay.
 func overlay(t *testing.T, tmp string, m mutation) string {
 	t.Helper()
 	content, _, err := m.mutate()
@@ -140,15 +140,15 @@ func overlay(t *testing.T, tmp string, m mutation) string {
 	return list
 }
 
-// run runs a test. An error says that it failed: that there is such a test, and
-// that it passes, is told by the run without an edit.
+// run runs a test, and returns an error if it fails. The run without an edit proves that
+// the test exists and passes.
 func (b binary) run(t *testing.T, test string) (out string, err error) {
 	t.Helper()
 	_, name := folder(test)
 	cmd := exec.CommandContext(t.Context(), b.path, "-test.v", "-test.short", "-test.timeout=60s", "-test.run=^"+name+"$")
 	cmd.Dir = b.dir
-	// Tests begin with the same draws each time; those of properties make as many
-	// checks as without -short and more, and leave nothing in the tree.
+	// Tests begin with the same draws each time. Property tests make at least as many
+	// checks as without -short, and leave nothing in the tree.
 	cmd.Env = append(cmd.Environ(), "LARDER_SEED=1", "RAPID_SEED=1", "RAPID_CHECKS=1000", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	all, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
@@ -160,5 +160,5 @@ func (b binary) run(t *testing.T, test string) (out string, err error) {
 	return string(all), err
 }
 
-// tail cuts a text to its end.
+// tail cuts a string to its end.
 func tail(s string) string { return s[max(0, len(s)-2000):] }

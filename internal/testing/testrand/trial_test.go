@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSomeIsAllInTime: each number has its turn, and all have it where that is
-// asked for.
+// TestSomeIsAllInTime checks that each number has its turn, and that all have it on
+// request.
 func TestSomeIsAllInTime(t *testing.T) {
 	const n, every = 10, 4
 	t.Setenv("LARDER_SUITE", "")

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// packedBy is a text as files have it that are compressed in each way.
+// packedBy has a string compressed in each format.
 func packedBy(t *testing.T, text string) map[Packing][]byte {
 	t.Helper()
 	all := map[Packing][]byte{}
@@ -29,13 +29,13 @@ func packedBy(t *testing.T, text string) map[Packing][]byte {
 	return all
 }
 
-// TestByItsBeginning: a file is unpacked by what it begins with, whatever it is called.
+// TestByItsBeginning checks that a file is unpacked by its first bytes, whatever its name.
 func TestByItsBeginning(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.tar", "a", "a.gz", "a.zst", "a.bz2"} {
 		for _, text := range []string{"", "text\n"} {
 			for how, b := range packedBy(t, text) {
 				if how == Zstd && text == "" {
-					continue // no bytes stand for that
+					continue // no bytes can represent it
 				}
 				if got, err := readPacked(name, b); err != nil || string(got) != text {
 					t.Errorf("%s, %s: %q, %v", name, how, got, err)
@@ -55,8 +55,8 @@ func TestByItsBeginning(t *testing.T) {
 	}
 }
 
-// TestPlainBeginnings: text is not compressed, also where it tells how such files begin, and no more
-// is waited for than tells.
+// TestPlainBeginnings checks that plain text is not treated as compressed, even if it
+// describes such files, and that only the deciding bytes are awaited.
 func TestPlainBeginnings(t *testing.T) {
 	for _, text := range []string{"", "B", "BZh", "BZh91AY&SY", "BZh91AY&SY is how bzip2 begins, 1f 8b is gzip", "(\xb5", "\x1f\x8b", "\xfd7zX", "{}\n"} {
 		if got, err := readPacked("a.txt", []byte(text)); err != nil || string(got) != text {
@@ -70,7 +70,7 @@ func TestPlainBeginnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := make([]byte, 3)
-	if _, err := io.ReadFull(r, line); err != nil || string(line) != "{}\n" { // and to is not closed
+	if _, err := io.ReadFull(r, line); err != nil || string(line) != "{}\n" { // while to is not closed
 		t.Errorf("%q, %v", line, err)
 	}
 	for how, b := range packedBy(t, "text\n") {

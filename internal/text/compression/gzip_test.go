@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/internal/text/compression"
 )
 
-// TestBehindGzip: members follow each other, with zeros between them and behind them or not;
-// anything else there is an error, and so is a member that is cut off.
+// TestBehindGzip checks that members may follow each other, with or without zeros between
+// and after them. Other bytes there are an error, and so is a cut member.
 func TestBehindGzip(t *testing.T) {
 	member := func(text string) []byte {
 		var b bytes.Buffer

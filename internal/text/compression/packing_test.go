@@ -9,7 +9,8 @@ import (
 	"github.com/larder-data/larder/internal/text/compression"
 )
 
-// TestEmptyFiles: a file of no bytes is not what nothing was packed to, whatever packs.
+// TestEmptyFiles checks, for every format, that a file of no bytes differs from a
+// compressed empty one.
 func TestEmptyFiles(t *testing.T) {
 	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2"} {
 		r, err := compression.Reader(name, strings.NewReader(""))
@@ -23,7 +24,7 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// TestErrorsOfInputs: what goes wrong as a file is read is no damage of it.
+// TestErrorsOfInputs checks that a read error does not count as damage.
 func TestErrorsOfInputs(t *testing.T) {
 	gone := errors.New("the disk is gone")
 	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2", "a.txt"} {

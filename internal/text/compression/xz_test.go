@@ -14,7 +14,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// xzOf packs texts into streams, with blocks of 4 KiB and the given checksum.
+// xzOf compresses strings into streams, with blocks of 4 KiB and the given checksum.
 func xzOf(t testing.TB, check byte, texts ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,7 +33,7 @@ func xzOf(t testing.TB, check byte, texts ...string) []byte {
 	return b.Bytes()
 }
 
-// readPacked returns what a file of that name and content unpacks to.
+// readPacked returns the uncompressed content of a file of that name and content.
 func readPacked(name string, packed []byte) ([]byte, error) {
 	r, err := Reader(name, bytes.NewReader(packed))
 	if err != nil {
@@ -43,16 +43,16 @@ func readPacked(name string, packed []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// ofOthers are files that xz and bzip2 have written: of xz in two blocks, and in two streams
-// with padding between them and other checksums.
+// ofOthers has files of xz and bzip2. Those of xz have two blocks, or two streams with
+// padding between them and other checksums.
 var ofOthers = map[string]string{
 	"blocks.xz":   "/Td6WFoAAATm1rRGA8AmiCchAQgAAAAALCh5U+AThwAeXQAw7/u//qOxXuX4P7KqJlX4aHBBcBUPjf0eNcnB1gAAAABEw9TqkKx+LAPAJognIQEIAAAAACwoeVPgE4cAHl0AMW/7v/6jsV7l+D+yqiZV+GhwQXAVD439HjXJwdYAAAAABI0n76LsjXIAAj6IJz6IJ/urGwixxGf7AgAAAAAEWVo=",
 	"streams.xz":  "/Td6WFoAAArh+wyhAgAhAQgAAADYDyMT4BOHAB5dADDv+7/+o7Fe5fg/sqomVfhocEFwFQ+N/R41ycHWAAAAAMUmxiIgRNq1Z03pxKx/RWbrteTYv52Oo0ycyKfMPIacAAFSiCcAAAD1EWA+tunfHAIAAAAACllaAAAAAAAAAAD9N3pYWgAAAP8S2UECACEBCAAAANgPIxPgE4cAHl0AMW/7v/6jsV7l+D+yqiZV+GhwQXAVD439HjXJwdYAAAAAAAEyiCcAAACvHpQ2qAAK/AIAAAAAAFla",
 	"streams.bz2": "QlpoOTFBWSZTWTlk6fkAAAmBIKAAAIAACCAAIKU0GY1GwTxdyRThQkDlk6fkQlpoMTFBWSZTWbZ3QSEAAAmBIJAAAIAACCAAIKU0GY1GwTxdyRThQkLZ3QSE",
 }
 
-// TestFilesOfOthers: what other programs have packed is read, all blocks and streams of it, and
-// cut off at any byte it is an error, and never less.
+// TestFilesOfOthers checks that files of other programs are read with all blocks and
+// streams. Cut anywhere, except between two streams, they are an error and never give less.
 func TestFilesOfOthers(t *testing.T) {
 	for name, text := range ofOthers {
 		whole, err := base64.StdEncoding.DecodeString(text)
@@ -65,7 +65,7 @@ func TestFilesOfOthers(t *testing.T) {
 		}
 		for n := range whole {
 			got, err := readPacked(name, whole[:n])
-			between := err == nil && name != "blocks.xz" && string(got) == want[:5000] // where the second stream begins
+			between := err == nil && name != "blocks.xz" && string(got) == want[:5000] // the start of the second stream
 			if !between && (err == nil || !strings.Contains(err.Error(), name+" cannot be unpacked")) {
 				t.Errorf("%s, %d of %d bytes: %d bytes, %v", name, n, len(whole), len(got), err)
 			}
@@ -73,8 +73,8 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
-// TestCutOffXZ: a file that was cut off is an error wherever that was, and so is one
-// with a byte more.
+// TestCutOffXZ checks that a file cut anywhere is an error, and so is one with an
+// additional byte.
 func TestCutOffXZ(t *testing.T) {
 	text := strings.Repeat("a row\n", 1_000)
 	for _, check := range []byte{0, xz.CRC32, xz.CRC64, xz.SHA256} {
@@ -93,7 +93,7 @@ func TestCutOffXZ(t *testing.T) {
 	}
 }
 
-// asking returns a file of xz whose first block asks for a dictionary, or has other flags.
+// asking returns an xz file whose first block requests a dictionary, or has other flags.
 func asking(t *testing.T, change func(header []byte)) []byte {
 	b := xzOf(t, xz.CRC32, "text")
 	header := b[xzHeader : xzHeader+(int(b[xzHeader])+1)*4]
@@ -102,8 +102,8 @@ func asking(t *testing.T, change func(header []byte)) []byte {
 	return b
 }
 
-// TestLargeDictionaries: what asks for more memory than is given is refused before it gets any,
-// in whichever block.
+// TestLargeDictionaries checks that a request for too much memory is refused before the
+// allocation, in any block.
 func TestLargeDictionaries(t *testing.T) {
 	large := asking(t, func(h []byte) { h[4] = 30 }) // 128 MiB
 	if got, err := readPacked("x.xz", large); string(got) != "text" || err != nil {
@@ -120,8 +120,8 @@ func TestLargeDictionaries(t *testing.T) {
 	}
 }
 
-// FuzzXZ: the guard hands on what there is, or an error, and never fewer bytes than a decoder
-// without it takes; and what is read is what was written.
+// FuzzXZ checks that the guard passes on all bytes or an error, and never fewer than a
+// decoder without it reads. Written data is read back.
 func FuzzXZ(f *testing.F) {
 	f.Add(xzOf(f, xz.CRC32, "one", "two"))
 	f.Add(xzOf(f, xz.SHA256, strings.Repeat("one", 1<<12)))

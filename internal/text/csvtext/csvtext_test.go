@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/internal/text/csvtext"
 )
 
-// rows reads all rows, their offsets and the places of their fields.
+// rows reads all rows, their offsets and the positions of their fields.
 func rows(text string, comma rune) (all [][]string, err error) {
 	r := csvtext.NewReader(strings.NewReader(text))
 	r.Comma = comma
@@ -100,8 +100,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrittenComesBack, byte for byte, and what encoding/csv writes is
-// the same wherever it comes back.
+// TestWhatIsWrittenComesBack checks that fields survive byte for byte, and that the output
+// equals that of encoding/csv where its output survives.
 func TestWhatIsWrittenComesBack(t *testing.T) {
 	field := rapid.StringOf(rapid.RuneFrom([]rune("ab,;\"\r\n\t \\.\ufeffé\x00")))
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// TestError: the system's errors are said without its calls, wherever they stand in an
-// error, and what else is said stays.
+// TestError checks that errors of the system are shown without its calls, wherever they are
+// wrapped, and that the rest stays.
 func TestError(t *testing.T) {
 	missing := &fs.PathError{Op: "lstat", Path: "/b", Err: syscall.ENOENT}
 	for want, err := range map[string]error{
@@ -33,7 +33,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestShort: what is no character is escaped, and a long text cut.
+// TestShort checks that invalid characters are escaped, and that a long string is cut.
 func TestShort(t *testing.T) {
 	for text, want := range map[string]string{
 		"a b\n":                  "a b\n",
@@ -46,7 +46,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestName: a name is one line that moves no cursor, and a plain one as it stands.
+// TestName checks that a name is one line that moves no cursor, and that a plain name is
+// unchanged.
 func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"a b":                           "a b",

@@ -22,7 +22,7 @@ var texts = []string{
 	strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001),
 }
 
-// agree holds the package to what encoding/json says of a text.
+// agree compares the package with encoding/json on a string.
 func agree(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -41,7 +41,7 @@ func agree(t interface {
 	members(t, b, valid)
 }
 
-// members holds the members of an object to what a decoder finds, one by one.
+// members compares the members of an object with those that a decoder finds.
 func members(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -79,7 +79,7 @@ func TestItAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// TestTextsWithOneOtherByte are wrong in any place.
+// TestTextsWithOneOtherByte checks that a wrong byte is an error in any position.
 func TestTextsWithOneOtherByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := value(t, 3)
@@ -90,7 +90,7 @@ func TestTextsWithOneOtherByte(t *testing.T) {
 	})
 }
 
-// value draws a text, with blanks wherever they may be.
+// value draws a JSON value, with blanks wherever allowed.
 func value(t *rapid.T, depth int) []byte {
 	kind := rapid.IntRange(0, 4+min(depth, 2)).Draw(t, "kind")
 	var b []byte

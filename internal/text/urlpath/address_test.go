@@ -40,7 +40,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestQuery: who is let in does not change which file it is, and every other parameter does.
+// TestQuery checks that credentials do not change the identity of a file, and that every
+// other parameter does.
 func TestQuery(t *testing.T) {
 	of := func(query string) string {
 		t.Helper()
@@ -98,7 +99,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// FuzzHide: what is hidden has as many characters.
+// FuzzHide checks that a hidden part has as many characters.
 func FuzzHide(f *testing.F) {
 	f.Add("a https://me:pw@host/a?b c")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
-// TestSpelled: what names one file is spelled alike, and what names another is not.
+// TestSpelled checks that URLs of one file get one spelling, and those of others do not.
 func TestSpelled(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL_S3", "")
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000")
@@ -35,7 +35,7 @@ func TestSpelled(t *testing.T) {
 	}
 }
 
-// TestWithin: a folder holds what begins with its name and a slash.
+// TestWithin checks that a directory contains URLs that begin with its name and a slash.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		file, folder string
@@ -50,7 +50,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// FuzzSpelled: spelling once more changes nothing of what matters, and tells no secret.
+// FuzzSpelled checks that a second normalisation changes nothing that matters and shows no
+// secret.
 func FuzzSpelled(f *testing.F) {
 	f.Add("bucket", "a%20b//c", "hunter2")
 	f.Fuzz(func(t *testing.T, host, file, query string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
-// TestExplain: each error of the library says where and what, in no words of the
-// library's own.
+// TestExplain checks that each error of the library has a position and a problem, in no
+// words of the library.
 func TestExplain(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"a: [1, 2", "line 1, column 4: the list that begins here does not end"},

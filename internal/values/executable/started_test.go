@@ -6,7 +6,7 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// What was told while this test's package started.
+// Results of calls during the initialisation of this test's package.
 var (
 	early  = executable.Started()
 	inInit bool
@@ -29,7 +29,8 @@ func below(n int) bool {
 	return executable.Started()
 }
 
-// TestStarted: while init functions run the program has not started, whoever asks.
+// TestStarted checks that during init functions the program has not started, for any
+// caller.
 func TestStarted(t *testing.T) {
 	if early || inInit || beside || deep {
 		t.Errorf("before main: %v, %v, %v, %v", early, inInit, beside, deep)
@@ -42,7 +43,7 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// T has a method that is called as init functions are.
+// T has a method that is called like init functions.
 type T struct{}
 
 func (T) init() bool { return executable.Started() }

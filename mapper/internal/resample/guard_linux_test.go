@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNothingBehindPixelsIsRead: pixels may end where memory does.
+// TestNothingBehindPixelsIsRead checks pixels that end where mapped memory ends.
 func TestNothingBehindPixelsIsRead(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(-1, 0, 17*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// kernels are some that overshoot and some that do not.
+// kernels has kernels that overshoot and some that do not.
 var kernels = map[string]*draw.Kernel{
 	"box":      {Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }},
 	"bilinear": draw.BiLinear,
@@ -24,7 +24,7 @@ var kernels = map[string]*draw.Kernel{
 	}},
 }
 
-// withoutVectors runs a function as on a processor that has none.
+// withoutVectors runs a function as on a processor without vector instructions.
 func withoutVectors(run func()) {
 	had := fast
 	fast = false
@@ -32,8 +32,7 @@ func withoutVectors(run func()) {
 	run()
 }
 
-// TestVectorsGiveTheSame: what is scaled by vectors is, to the bit, what the loops in Go
-// make of it.
+// TestVectorsGiveTheSame checks that vector code and the Go loops scale to identical bits.
 func TestVectorsGiveTheSame(t *testing.T) {
 	if !fast {
 		t.Skip("the processor has no vectors that are used here")
@@ -41,7 +40,7 @@ func TestVectorsGiveTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	fills := []func(i int) byte{
 		func(int) byte { return byte(random.Uint32()) },
-		func(i int) byte { return byte(255 * (i / 8 % 2)) }, // filters overshoot most
+		func(i int) byte { return byte(255 * (i / 8 % 2)) }, // filters overshoot most here
 		func(int) byte { return 255 },
 	}
 	for name, k := range kernels {
@@ -73,7 +72,7 @@ func TestVectorsGiveTheSame(t *testing.T) {
 	}
 }
 
-// BenchmarkScale makes a photograph small.
+// BenchmarkScale reduces a photograph.
 func BenchmarkScale(b *testing.B) {
 	in := Pixels{make([]byte, 4*500*375), 4 * 500, image.Pt(500, 375)}
 	for i := range in.Pix {

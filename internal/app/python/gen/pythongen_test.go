@@ -10,13 +10,13 @@ import (
 
 	"github.com/larder-data/larder/internal/app/python/gen"
 
-	// The components that come with Larder.
+	// The components of Larder.
 	_ "github.com/larder-data/larder/internal/app/cli"
 )
 
 var update = flag.Bool("update", false, "write the file anew")
 
-// TestFileIsOfTheRegistry: what Python knows of the components is what they are.
+// TestFileIsOfTheRegistry checks that the Python file matches the registered components.
 func TestFileIsOfTheRegistry(t *testing.T) {
 	path := filepath.Join("../../../..", gen.File)
 	if *update {

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder"
 )
 
-// BenchmarkHits answers requests of 100 texts that are kept, of 1536 numbers each.
+// BenchmarkHits answers requests of 100 cached strings, of 1536 numbers each.
 func BenchmarkHits(b *testing.B) {
 	for _, format := range []string{"base64", "float"} {
 		b.Run(format, func(b *testing.B) {

@@ -22,8 +22,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestForms: each form of an input is answered as the upstream does, in both formats,
-// and not asked for again.
+// TestForms checks that each form of an input is answered as by the upstream, in both
+// formats, and not requested again.
 func TestForms(t *testing.T) {
 	forms := map[string]struct {
 		input  string
@@ -65,7 +65,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// sameNumbers reports whether two texts are the same text, or lists of the same float32s.
+// sameNumbers reports whether two JSON values are the same string, or lists of the same
+// float32s.
 func sameNumbers(t *testing.T, a, b json.RawMessage) bool {
 	t.Helper()
 	if a[0] == '"' {
@@ -81,7 +82,8 @@ func sameNumbers(t *testing.T, a, b json.RawMessage) bool {
 	return slices.Equal(x, y)
 }
 
-// TestKeys: what could change a vector has it asked for again, and nothing else has.
+// TestKeys checks that exactly the parameters that could change a vector cause another
+// request.
 func TestKeys(t *testing.T) {
 	b := newBench(t, Options{})
 	first := `{"model": "m", "input": "x", "extra": {"a": 1, "b": "2"}}`
@@ -129,8 +131,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestBatches: what is missing is asked for in batches within their bounds, equal
-// inputs once.
+// TestBatches checks that missing inputs are requested in batches within their bounds,
+// equal ones once.
 func TestBatches(t *testing.T) {
 	b := newBench(t, Options{Batch: 10, BatchBytes: 100, Calls: 1})
 	b.ok(texts("2", "4"))
@@ -147,7 +149,7 @@ func TestBatches(t *testing.T) {
 	for _, c := range b.fake.calls {
 		sizes = append(sizes, len(c.Input))
 	}
-	// The last of the short ones share a batch with the first long one.
+	// The last of the short inputs share a batch with the first long one.
 	if !slices.Equal(sizes, []int{10, 4, 1, 1}) {
 		t.Errorf("batches of %v", sizes)
 	}
@@ -156,7 +158,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestPartialFailure: of a request that failed those batches are kept that came back.
+// TestPartialFailure checks that the successful batches of a failed request are stored.
 func TestPartialFailure(t *testing.T) {
 	b := newBench(t, Options{Batch: 2, Calls: 1})
 	b.fake.before = func(w http.ResponseWriter, _ *http.Request, q *asked) bool {
@@ -179,7 +181,7 @@ func TestPartialFailure(t *testing.T) {
 	}
 }
 
-// TestOverlap: clients that overlap, at the same time, have each text asked for once.
+// TestOverlap checks that concurrent clients with overlapping strings request each once.
 func TestOverlap(t *testing.T) {
 	b := newBench(t, Options{Batch: 16, Calls: 3})
 	b.fake.before = func(http.ResponseWriter, *http.Request, *asked) bool {
@@ -216,7 +218,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestClientGone: a client that goes away ends its calls, unless others wait for them.
+// TestClientGone checks that a client that disconnects ends its calls, unless others wait
+// for them.
 func TestClientGone(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -234,10 +237,10 @@ func TestClientGone(t *testing.T) {
 			defer leave()
 			first, second := make(chan *reply, 1), make(chan *reply, 1)
 			go func() { first <- b.postUntil(ctx, texts("x")) }()
-			synctest.Wait() // the upstream is being asked
+			synctest.Wait() // the upstream call is in progress
 			if others {
 				go func() { second <- b.post(texts("x")) }()
-				synctest.Wait() // and waited for
+				synctest.Wait() // and others wait for it
 			}
 			leave()
 			synctest.Wait()
@@ -258,7 +261,8 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestCredentials: they reach the upstream, and stay nowhere; texts stay nowhere either.
+// TestCredentials checks that they reach the upstream and are stored nowhere. Input strings
+// are stored nowhere either.
 func TestCredentials(t *testing.T) {
 	b := newBench(t, Options{})
 	b.ok(`{"model": "m", "input": "the text itself", "api_key": "sk-in-the-body"}`, "Authorization", "Bearer sk-secret", "Api-Key", "sk-azure",
@@ -304,7 +308,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestOthersCredentials: a client whose call is waited for by others fails alone.
+// TestOthersCredentials checks that a client whose call others wait for fails alone.
 func TestOthersCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{})
@@ -337,8 +341,8 @@ func TestOthersCredentials(t *testing.T) {
 	})
 }
 
-// TestShares: a failure of the upstream is not asked for again by each who waits, and
-// what it said is for the one that asked.
+// TestShares checks that waiters do not repeat a request that the upstream failed, and that
+// only the requesting client gets the upstream's message.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{Retries: -1})
@@ -367,7 +371,7 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// TestRest: what else is served, and what is not.
+// TestRest checks which other paths are served, and which are not.
 func TestRest(t *testing.T) {
 	b := newBench(t, Options{})
 	get := func(path string) *reply {
@@ -394,7 +398,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestProvenance: a record says what it was made of, and no text.
+// TestProvenance checks that a record has its parameters, and no input string.
 func TestProvenance(t *testing.T) {
 	b := newBench(t, Options{})
 	b.ok(`{"model": "m", "input": "x", "dimensions": 4, "input_type": "query"}`)
@@ -425,8 +429,8 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// TestVerification: where hits are to be checked, the upstream is asked again, and what
-// was kept is handed out all the same.
+// TestVerification checks that verified hits are requested again, and that the stored
+// result is returned anyway.
 func TestVerification(t *testing.T) {
 	b := newBench(t, Options{})
 	want, _ := b.ok(texts("x", "y"))

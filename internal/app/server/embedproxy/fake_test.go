@@ -21,11 +21,11 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A fake is an upstream that counts what it is asked for. It is one without a network,
-// so that tests know when nothing goes on any more.
+// A fake is an upstream that counts its requests. It works without a network, so that
+// synctest detects idle goroutines.
 type fake struct {
-	// before, if not nil, is asked first: whether it answered a call. Texts of calls
-	// that it answered are counted as well.
+	// before, if not nil, runs first and reports whether it answered a call. The strings of
+	// these calls count as well.
 	before func(w http.ResponseWriter, r *http.Request, q *asked) bool
 	down   error // in place of any answer
 
@@ -79,7 +79,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer answers with vectors that depend on all that is asked.
+// answer answers with vectors that depend on the whole request.
 func (q *asked) answer(w io.Writer) {
 	type one struct {
 		Object    string `json:"object"`
@@ -97,10 +97,10 @@ func (q *asked) answer(w io.Writer) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": q.Model + "-001", "usage": usage{int64(len(data)), int64(len(data))}})
 }
 
-// vectorOf is what the fake makes of an input.
+// vectorOf returns the fake's result for an input.
 func vectorOf(model, in string) []float32 { return (&asked{Model: model}).vector(in) }
 
-// vector is what an input is turned into.
+// vector returns the vector of an input.
 func (q *asked) vector(in string) []float32 {
 	n := q.Dimensions
 	if n == 0 {
@@ -122,7 +122,7 @@ func base64Of(v []float32) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// count returns the calls so far, and forgets them.
+// count returns the calls since the last count.
 func (f *fake) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,7 +131,7 @@ func (f *fake) count() int {
 	return n
 }
 
-// most is how often an input was asked for at most, and how many were.
+// most returns the highest number of requests for an input, and the number of inputs.
 func (f *fake) most() (most, inputs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *fake) most() (most, inputs int) {
 	return most, len(f.seen)
 }
 
-// A bench is a service before a fake.
+// A bench is a service with a fake upstream.
 type bench struct {
 	*testing.T
 	fake *fake
@@ -184,7 +184,7 @@ func newBubble(t *testing.T, o Options) *bench {
 	return b
 }
 
-// open has a service with other options take the place of that there was.
+// open replaces the service by one with other options.
 func (b *bench) open(o Options) {
 	b.Helper()
 	o.Log = slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -206,7 +206,7 @@ func (b *bench) open(o Options) {
 	}
 }
 
-// reply is what a client gets.
+// reply is the answer to a client.
 type reply struct {
 	status int
 	header http.Header
@@ -224,7 +224,7 @@ func (b *bench) post(body string, headers ...string) *reply {
 	return b.postUntil(b.Context(), body, headers...)
 }
 
-// postUntil is post by a client that goes away when ctx ends.
+// postUntil is post by a client that disconnects when ctx ends.
 func (b *bench) postUntil(ctx context.Context, body string, headers ...string) *reply {
 	b.Helper()
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/v1/embeddings", strings.NewReader(body))
@@ -248,7 +248,8 @@ func (b *bench) do(r *http.Request) *reply {
 	return got
 }
 
-// ok is post, which must succeed; it returns how many inputs the upstream was asked for.
+// ok is post, which must succeed; it returns the number of inputs requested from the
+// upstream.
 func (b *bench) ok(body string, headers ...string) (*reply, string) {
 	b.Helper()
 	r := b.post(body, headers...)
@@ -258,7 +259,7 @@ func (b *bench) ok(body string, headers ...string) (*reply, string) {
 	return r, r.header.Get("X-Larder-Asked")
 }
 
-// texts is a body with some texts.
+// texts returns a request body with some strings.
 func texts(all ...string) string {
 	raw, _ := json.Marshal(map[string]any{"model": "m", "input": all})
 	return string(raw)

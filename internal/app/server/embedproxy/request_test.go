@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestRefused: what cannot be understood is refused with what is wrong with it.
+// TestRefused checks that an invalid request is refused with the reason.
 func TestRefused(t *testing.T) {
 	many := strings.Repeat(`"a",`, mostInputs) + `"a"`
 	for body, want := range map[string]string{
@@ -60,7 +60,7 @@ func TestRefused(t *testing.T) {
 
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// TestAccess: who may come in, and how he must ask.
+// TestAccess checks which clients have access, and how they must ask.
 func TestAccess(t *testing.T) {
 	const body = `{"model": "m", "input": "x"}`
 	for name, c := range map[string]struct {
@@ -69,7 +69,7 @@ func TestAccess(t *testing.T) {
 		query   string
 		header  []string
 		status  int
-		upkey   string // what the upstream got as Authorization
+		upkey   string // Authorization that the upstream got
 	}{
 		"nobody asks":             {status: 200},
 		"no JSON":                 {header: []string{"Content-Type", "text/plain"}, status: 415},
@@ -110,7 +110,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestOptions: what does not go together is refused, without showing what is secret.
+// TestOptions checks that conflicting options are refused, without secrets in the message.
 func TestOptions(t *testing.T) {
 	for upstream, want := range map[string]string{
 		"":                          "no URL",
@@ -136,7 +136,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLimits: bodies and requests at once are bounded.
+// TestLimits checks that bodies and concurrent requests are bounded.
 func TestLimits(t *testing.T) {
 	b := newBench(t, Options{})
 	if r := b.post(`{"model": "m", "input": "` + strings.Repeat("x", mostRequest) + `"}`); r.status != http.StatusRequestEntityTooLarge {
@@ -150,8 +150,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzRequest: no body makes it fail but by an error, and what is understood is sent on
-// so that it is understood the same way.
+// FuzzRequest checks that any body gives a request or an error, and that a request is sent
+// on so that it parses the same.
 func FuzzRequest(f *testing.F) {
 	for _, body := range []string{
 		`{"model": "m", "input": "x"}`, `{"model": "m", "input": ["a", "\ud83d\ude00"], "user": "u", "encoding_format": "base64"}`,
@@ -183,8 +183,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzAnswer: no answer of an upstream makes it fail but by an error, and what is
-// believed comes back the same.
+// FuzzAnswer checks that any answer of an upstream gives vectors or an error, and that
+// vectors are returned unchanged.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{
 		`{"data": [{"index": 0, "embedding": [1, 0.1, -2e-3]}], "model": "m", "usage": {"prompt_tokens": 1}}`,

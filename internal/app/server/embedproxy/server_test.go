@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// serverFor starts the server of a bench, with less patience for requests.
+// serverFor starts the server of a bench, with shorter timeouts for requests.
 func serverFor(b *bench, patience time.Duration) *httptest.Server {
 	s := httptest.NewUnstartedServer(nil)
 	s.Config = b.h.Server()
@@ -22,8 +22,8 @@ func serverFor(b *bench, patience time.Duration) *httptest.Server {
 	return s
 }
 
-// TestLongAnswers: an answer may take longer than a request, on a connection that serves
-// several.
+// TestLongAnswers checks that an answer may take longer than the timeout of a request, on a
+// connection that serves several.
 func TestLongAnswers(t *testing.T) {
 	b := newBench(t, Options{})
 	s := serverFor(b, 50*time.Millisecond)
@@ -51,7 +51,8 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// TestSlowClients: a client that does not send what it announced is let go.
+// TestSlowClients checks that a client that does not send its announced body is
+// disconnected.
 func TestSlowClients(t *testing.T) {
 	b := newBench(t, Options{})
 	s := serverFor(b, 50*time.Millisecond)

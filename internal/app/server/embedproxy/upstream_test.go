@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// answerWith has the fake answer so, once or always.
+// answerWith sets the fake's answer, once or always.
 func (b *bench) answerWith(status int, body string, header ...string) {
 	b.fake.before = func(w http.ResponseWriter, _ *http.Request, _ *asked) bool {
 		for i := 0; i < len(header); i += 2 {
@@ -27,7 +27,8 @@ func (b *bench) answerWith(status int, body string, header ...string) {
 	}
 }
 
-// TestWrongAnswers: what cannot be an answer is an error, and nothing of it is kept.
+// TestWrongAnswers checks that an impossible answer is an error, and that nothing of it is
+// stored.
 func TestWrongAnswers(t *testing.T) {
 	one := func(index, vector string) string { return `{"index": ` + index + `, "embedding": ` + vector + `}` }
 	list := func(all ...string) string { return `{"data": [` + strings.Join(all, ",") + `], "model": "m"}` }
@@ -72,13 +73,13 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// TestPrecision: clients get what the upstream said: to the bit as numbers, and the
+// TestPrecision checks that clients get the upstream's values: exactly as numbers, and the
 // nearest float32s as base64.
 func TestPrecision(t *testing.T) {
 	single := func(f float32) string { return fmt.Sprint(float64(f)) }
 	for name, c := range map[string]struct {
 		said, number string
-		bytes        int // that are kept of it
+		bytes        int // stored bytes
 	}{
 		"float32, short":   {"0.1", "0.1", 8},
 		"float32, in full": {single(0.1), single(0.1), 4},
@@ -112,8 +113,8 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestFormats: an upstream that refuses base64 is asked for numbers, and that is
-// remembered.
+// TestFormats checks that an upstream that refuses base64 gets requests for numbers from
+// then on.
 func TestFormats(t *testing.T) {
 	b := newBench(t, Options{})
 	b.fake.before = func(w http.ResponseWriter, _ *http.Request, q *asked) bool {
@@ -138,8 +139,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestRetries: what was refused for the moment is asked for again, so often, when the
-// upstream says, and nothing else is.
+// TestRetries checks that only temporary refusals are retried, a bounded number of times,
+// when the upstream says.
 func TestRetries(t *testing.T) {
 	for name, c := range map[string]struct {
 		status, calls int
@@ -186,7 +187,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecovers: a call that succeeds when it is made again is an answer as any.
+// TestRecovers checks that a call that succeeds at a retry is an ordinary answer.
 func TestRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{})
@@ -207,7 +208,7 @@ func TestRecovers(t *testing.T) {
 	})
 }
 
-// TestTimeout: an upstream that does not answer is given up, and not asked again.
+// TestTimeout checks that an upstream that does not answer is given up, without a retry.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{Timeout: 5 * time.Second})
@@ -225,7 +226,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestCallsAtOnce: no more calls of the upstream are under way than it may have.
+// TestCallsAtOnce checks the bound on concurrent calls of the upstream.
 func TestCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{Batch: 1, Calls: 3})
@@ -255,7 +256,8 @@ func TestCallsAtOnce(t *testing.T) {
 	})
 }
 
-// TestLargeAnswers: an answer is not read beyond what it can be, nor a refusal.
+// TestLargeAnswers checks that reading an answer or a refusal stops at the largest possible
+// size.
 func TestLargeAnswers(t *testing.T) {
 	b := newBench(t, Options{})
 	b.answerWith(http.StatusOK, strings.Repeat(" ", 3*mostPerVector))
@@ -268,8 +270,8 @@ func TestLargeAnswers(t *testing.T) {
 	}
 }
 
-// TestServedModel: that the upstream answers as another model than when something was
-// kept is said once.
+// TestServedModel checks the single warning if the upstream reports another model than for
+// a stored result.
 func TestServedModel(t *testing.T) {
 	b := newBench(t, Options{})
 	b.ok(texts("x"))
