@@ -70,7 +70,7 @@ class File(_Path):
         return self.digest()
 
     def with_segments(self, *segments: str | os.PathLike[str]) -> pathlib.Path:
-        """Return a path derived from this one, which is not a file of any key."""
+        """Return a plain path derived from this one, as no key covers the file there."""
         return pathlib.Path(*segments)
 
     @classmethod
