@@ -45,7 +45,7 @@ class Operation:
         self.kept = kept
         """Caches the results; None for an operation that is computed again from its operands."""
         self.keep = keep
-        """Whether results are cached if `kept` is set."""
+        """Whether results are cached, if there is a cache for them."""
         self.attribute = attribute
         """For an attribute: its name, so that a call of it is a call of a method."""
 

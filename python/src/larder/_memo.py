@@ -1,4 +1,4 @@
-"""Cache the results of functions, shared by processes and kept over restarts."""
+"""Cache the results of functions, shared by all processes, across restarts."""
 
 from __future__ import annotations
 

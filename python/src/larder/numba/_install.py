@@ -108,7 +108,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             cache_of(found).failed(f"it could not be compiled: {event.data['args']}")
 
     def _took(self, function: Any) -> float:
-        """Return the processor time in seconds of the ending compilation; numba's own functions count for their callers."""
+        """Return the processor seconds of the ending compilation; numba's own functions count for their callers."""
         if not self._begun:
             return 0.0
         whole, within = time.thread_time() - self._begun.pop(), self._within.pop()
