@@ -106,8 +106,8 @@ FieldsArgument = Mapping[str, "Field | Mapping[str, Any] | str | None"] | Sequen
 def requests_of(given: FieldsArgument | None) -> list[dict[str, Any]] | None:
     """Return fields as the server receives them, however they are declared.
 
-    They are a list of `Field` or item names, or a dict from items to `Field`, to the
-    options of one, to a form, or to None for the item as it is.
+    They are a list of `Field` or item names, or a dict from items to fields. A field in the dict is
+    a `Field`, its options, a form, or None for the item as it is.
     """
     if given is None:
         return None

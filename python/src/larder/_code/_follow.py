@@ -102,7 +102,7 @@ class Follow:
             self.all(inner, files & frozenset(inner.code.co_freevars))
 
     def _evaluates(self, names: _bytecode.Names, query: bool, by: frozenset[str]) -> None:
-        """Record that a library evaluates strings with the code's variables, or may if a string is one of some names."""
+        """Record that a library evaluates strings with the code's variables, always or if a string is in `by`."""
         named = _expressions.VARIABLE if query else _expressions.NAME
         self.walk.evaluating.setdefault((id(self.node), named, by), partial(self.evaluated, names.code))
 
@@ -407,7 +407,7 @@ class Follow:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
     def _has_key(self, value: Any, owner: _owner.Owner | None) -> bool:
-        """Report whether an object in the standard library has a key by content, as the program may have put it there."""
+        """Report whether an object in the standard library, perhaps put there by the program, has a key by content."""
         if owner is not _owner.PYTHON:
             return False
         try:

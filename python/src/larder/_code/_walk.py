@@ -814,7 +814,7 @@ class Walk:
             self._dataclass_field(node, held, f"{path}.{name}")
 
     def _type_arguments(self, node: Node, cls: type, path: str) -> None:
-        """Follow the type arguments of bases (Repository[User]): any method, and code that creates objects, may read them."""
+        """Follow the type arguments of bases (Repository[User]), which methods and object creation may read."""
         e = Encoder(lambda inner: b"%x;" % self.code(inner, f"{path} -> type argument {describe(inner)}", True))
         for base in vars(cls).get("__orig_bases__", ()):
             try:
