@@ -140,7 +140,7 @@ def _watch_random() -> None:
 
 
 def _decided(generator: random.Random) -> None:
-    """Discard the unseeded creation of a generator, if it drew nothing before it received a seed."""
+    """Forget that a generator was created without a seed, if it drew nothing before it received one."""
     thread = threading.get_ident()
     made, state = _made.get(thread, (None, None))
     if made is generator and random.Random.getstate(generator) == state:

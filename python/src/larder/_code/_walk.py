@@ -60,7 +60,6 @@ _WATCHED = 16
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
-# Bases of the standard library that call only methods with two underscores.
 # Methods that create or prepare an object, which have run for an existing one.
 _MAKING = frozenset(
     [
@@ -75,6 +74,7 @@ _MAKING = frozenset(
 )
 # Other methods that are not called when Larder only calls an object.
 _UNCALLED = frozenset(["extra_repr", "__repr__", "train"])
+# Modules of the standard library whose classes call only methods with two underscores.
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
 

@@ -130,7 +130,7 @@ def add_again(added: Added, walk: Walk) -> None:
 
 
 def keep(kernel: Any) -> None:
-    """Cache a kernel, because a caller of it is cached and passes it to its vectorized function."""
+    """Enable the cache of a kernel, as a cached caller adds it to its vectorized function."""
     if isinstance(kernel.cache, NullCache):
         kernel.enable_caching()
 

@@ -92,7 +92,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled], loops: list[Any]) 
 
 @dataclass(slots=True, frozen=True)
 class Loaded:
-    """A compiled function loaded from its bytes, with the arguments of `dumped`."""
+    """A compiled function loaded from its bytes, with the other arguments that `dumped` received."""
 
     compiled: Any
     classes: dict[str, int]
