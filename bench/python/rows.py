@@ -4,8 +4,8 @@ Larder; cold, unchanged, and with one row changed.
     go build -o /tmp/larder ./cmd/larder
     python bench/python/rows.py /tmp/larder [rows]
 
-Python counts the words of a text. Larder's command line has no such mapper, so it
-hashes the text; datasets, if it is installed, does the same as Python. Prints wall time
+Python counts the words of a string. Larder's command line has no such mapper, so it
+hashes the string; datasets, if it is installed, does the same as Python. Prints wall time
 and processor time of the process, including its start.
 """
 
