@@ -1,8 +1,9 @@
-"""Runs one contestant of one row once and prints its figures as a line of JSON.
+"""Run one contestant of one row once and print its figures as a line of JSON.
 
-The only argument is a job as JSON, made by the runner. When everything is
+The only argument is a job as JSON, created by the runner. When everything is
 imported, "ready" is printed and a line is awaited, so that several processes
-begin together and no start of an interpreter is timed."""
+start together and no interpreter start is timed.
+"""
 
 import dataclasses
 import fcntl
@@ -23,7 +24,7 @@ logging.disable(logging.WARNING)
 now = time.perf_counter
 
 
-# Tools: each makes of a function one that remembers, and is kept in a folder.
+# Tools: each wraps a function to cache its results in a directory.
 
 
 def use_joblib(folder, f, **options):
@@ -71,7 +72,7 @@ def redun_scheduler(folder):
     os.makedirs(folder, exist_ok=True)
     logging.getLogger("redun").setLevel(logging.ERROR)
     s = Scheduler(config=Config({"backend": {"db_uri": f"sqlite:///{folder}/redun.db"}}))
-    with open(folder + "/lock", "w") as f:  # several processes may not make the database
+    with open(folder + "/lock", "w") as f:  # several processes must not create the database
         fcntl.flock(f, fcntl.LOCK_EX)
         s.load()
     return s
@@ -110,7 +111,7 @@ def go():
 
 
 def everything(call, args):
-    """Calls with all arguments, at once if the tool prefers that."""
+    """Call with all arguments, in one call if the tool prefers that."""
     if hasattr(call, "all"):
         return call.all(args)
     return [call(a) for a in args]
@@ -229,7 +230,7 @@ def chain(job):
 
 
 def memory():
-    """Bytes of this process that are its own, and those mapped from files."""
+    """Return the private memory of this process and its mapped files, in bytes."""
     gc.collect()
     kinds = {}
     with open("/proc/self/status") as f:
@@ -319,7 +320,7 @@ def main():
         lines = str(e).strip().splitlines() or [""]
         figures = {"error": f"{type(e).__name__}: {lines[0]}"}
     print(json.dumps(figures), flush=True)
-    os._exit(0)  # redun's and datasets' threads are of no interest any more
+    os._exit(0)  # redun's and datasets' threads are no longer needed
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Reads an epoch of archives over http by webdataset, with its buffer to shuffle in, and says
-how many samples came: for BenchmarkPlacesBesideWebDataset."""
+"""Read an epoch of archives over http with webdataset and its shuffle buffer, and print
+the number of samples: for BenchmarkPlacesBesideWebDataset.
+"""
 
 import sys
 

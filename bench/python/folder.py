@@ -1,12 +1,12 @@
-"""Times a flow over an underfolder of very many small files of which none changed, beside
-what it takes to ask the system for the states of them all.
+"""Time a flow over an underfolder of very many unchanged small files, and for comparison
+the system calls that read the states of all of them.
 
     go build -o /tmp/larder ./cmd/larder
     python bench/python/folder.py /tmp/larder [samples [items ...]]
 
-Once for each number of items a sample has (2, as the letters of the examples, and 5), after a
-cold run. What is printed is time by the clock and of the processor, of the process with its
-start."""
+Runs once for each number of items per sample (2, as the letters of the examples, and 5), after
+a cold run. Prints wall time and processor time of the process, including its start.
+"""
 
 import os
 import resource

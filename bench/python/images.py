@@ -1,17 +1,16 @@
-"""A folder of images resized to 256 columns and kept as JPEG, by Larder and by PIL.
+"""Resize a directory of images to 256 columns as JPEG, with Larder and with PIL.
 
     python images.py LARDER IMAGES WORK [CHANGES] [PARAMETER=VALUE ...]
 
-LARDER is the program, IMAGES an underfolder of images (data/000000_image.jpg ...),
-which is not changed: it is copied into WORK, a folder to be made. Each line of the
-output is one process: seconds of the clock, seconds of the processor with those of
-its children, and the most memory that one of them had. In turn: Larder with an empty
-cache; a pool of two processes of PIL; PIL that may read JPEG at a part of its size
-(draft); Larder again; and CHANGES times (4) Larder after one file of the input was
+LARDER is the program, IMAGES an underfolder of images (data/000000_image.jpg ...), which is
+copied into WORK, a new directory. Each line of the output is one process: wall time,
+processor time with that of its children, and the peak memory of the largest one. In order:
+Larder with an empty cache; a pool of two processes of PIL; PIL that may decode JPEG at reduced
+size (draft); Larder again; and CHANGES times (4) Larder after one file of the input was
 replaced by another, and again. PARAMETERs are of image-resize.
 
-Files are to be older than 40 seconds before they are known by their states, so the
-copy waits for that long.
+Files must be older than 40 seconds before they are identified by their states, so the script
+waits for that long after the copy.
 """
 
 import os
@@ -53,7 +52,7 @@ def pil(source, target, draft):
 
 
 def timed(what, command):
-    """Runs a command. Memory is of the largest process, as the system counts it."""
+    """Run a command. Memory is that of the largest process, as the system counts it."""
     start = time.time()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)

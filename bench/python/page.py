@@ -1,4 +1,4 @@
-"""Sections of the page of benchmarks that are written from files of results."""
+"""Write sections of the benchmarks page from result files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PAGE = "docs/benchmarks.md"
 
 
 def rewrite(source: str, text: str) -> None:
-    """Replace what the markers of a source enclose; the rest of the page is written by hand."""
+    """Replace the text between the markers of a source; the rest of the page is written by hand."""
     begin, end = f"<!-- begin {source} -->\n", f"<!-- end {source} -->\n"
     before, found, rest = (CLONE / PAGE).read_text().partition(begin)
     _, ended, after = rest.partition(end)

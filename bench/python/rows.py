@@ -1,12 +1,13 @@
-"""Times one mapper over rows of JSON lines: in plain Python, by Hugging Face
-datasets, and by Larder; cold, unchanged, and with one row changed.
+"""Time one mapper over rows of JSON lines in plain Python, Hugging Face datasets, and
+Larder; cold, unchanged, and with one row changed.
 
     go build -o /tmp/larder ./cmd/larder
     python bench/python/rows.py /tmp/larder [rows]
 
-Python counts the words of a text; Larder's command line has no such mapper, so it
-hashes the text (and datasets, if it is installed, does what Python does). What is
-printed is time by the clock and of the processor, of the process with its start."""
+Python counts the words of a string. Larder's command line has no such mapper, so it
+hashes the string; datasets, if it is installed, does the same as Python. Prints wall time
+and processor time of the process, including its start.
+"""
 
 import importlib.util
 import json
@@ -49,7 +50,7 @@ WORDS = "the of and to in is was for on that with as by at from it an be this wh
 
 
 def row(i, draw):
-    """A row of ten fields, about 400 bytes."""
+    """Return a row of ten fields, about 400 bytes."""
     words = lambda n: " ".join(draw.choices(WORDS, k=n))
     return {
         "id": i, "title": words(5), "text": words(draw.randint(20, 60)), "label": draw.choice(["cat", "dog", "bird"]),

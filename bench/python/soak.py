@@ -1,11 +1,12 @@
-"""Has clients come, go, pause, keep batches and be killed for a long time, beside one
-server, and shows what the server takes meanwhile.
+"""Run clients that come, go, pause, hold batches and are killed for a long time with one
+server, and show the resources of the server.
 
     pip install ./python numpy
     python bench/python/soak.py [minutes]
 
-In the end the median of the last third is compared with that of the second one; what
-grew by more than a tenth and is worth it is said, and the status is 1."""
+At the end the median of the last third is compared with that of the second one. Growth by
+more than a tenth is reported if it is significant, and the status is then 1.
+"""
 
 import json
 import os
@@ -43,8 +44,8 @@ ENOUGH = {"memory": 8 << 20, "descriptors": 8, "threads": 8, "runtime files": 2,
 
 
 def client(flow, chance):
-    """Be a client for some seconds."""
-    warnings.simplefilter("ignore", larder.LarderWarning)  # some keep batches
+    """Run a client for some seconds."""
+    warnings.simplefilter("ignore", larder.LarderWarning)  # some hold batches
     until = time.monotonic() + chance.random() * 6
     if chance.random() < 0.1:
         try:
@@ -69,7 +70,7 @@ def client(flow, chance):
                 break
             time.sleep(chance.random() * 0.004)
     if chance.random() < 0.5:
-        loader.close()  # else the process just ends
+        loader.close()  # otherwise the process just ends
 
 
 def begin(flow, seed):
@@ -91,7 +92,7 @@ def server():
 
 
 def taken(status, home):
-    """Return what the server takes."""
+    """Return the resources that the server uses."""
     pid = status["pid"]
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     kib = lambda name: int(fields[name].split()[0]) << 10

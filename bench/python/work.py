@@ -1,5 +1,6 @@
-"""The functions that are memoized. They are a module of their own so that every
-tool can pickle them by name, and count their executions."""
+"""The memoized functions, in a separate module so that every tool can pickle them by name,
+with a counter of their executions.
+"""
 
 import hashlib
 import io
@@ -32,7 +33,7 @@ BLOCK = bytes(8 << 20)
 
 
 def busy(k: int) -> int:
-    """Hashes 8 MiB: about 5 ms of a processor."""
+    """Hash 8 MiB: about 5 ms of processor time."""
     global executions
     executions += 1
     return k + hashlib.sha256(BLOCK).digest()[0]

@@ -1,4 +1,4 @@
-"""The sentence encoder all-MiniLM-L6-v2 in NumPy: no framework is needed to run it."""
+"""The sentence encoder all-MiniLM-L6-v2 in NumPy, without a framework."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAYERS, HEADS, TOKENS = 6, 12, 256
 
 
 class Model:
-    """Turns texts into unit vectors of 384 numbers."""
+    """Converts texts to unit vectors of 384 numbers."""
 
     name = "all-MiniLM-L6-v2"
 
@@ -32,7 +32,7 @@ class Model:
         return list(self.tokenizer.encode(text).ids)
 
     def embed(self, tokens: list[int]) -> Array:
-        """Return the vector of tokens: by themselves, so that it has nothing of others in its bits."""
+        """Return the vector of tokens, computed separately so that other texts do not change its bits."""
         w = self.weights
         x = w["embeddings.word_embeddings.weight"][tokens] + w["embeddings.position_embeddings.weight"][: len(tokens)]
         x = self.norm("embeddings.LayerNorm", x + w["embeddings.token_type_embeddings.weight"][0])
@@ -63,7 +63,7 @@ class Model:
 
 
 def gelu(x: Array) -> Array:
-    """Return x times the normal distribution's part below x, to 2e-7 (Abramowitz and Stegun, 7.1.26)."""
+    """Return x times the standard normal distribution function at x, to 2e-7 (Abramowitz and Stegun, 7.1.26)."""
     z = np.abs(x) * np.float32(0.7071067811865476)
     t = 1 / (1 + np.float32(0.3275911) * z)
     terms = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
@@ -72,7 +72,7 @@ def gelu(x: Array) -> Array:
 
 
 def weights(path: Path) -> dict[str, Array]:
-    """Read a file of safetensors: the length of a header, the header in JSON, the numbers."""
+    """Read a safetensors file: the length of a header, the header in JSON, the numbers."""
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
     found = {}

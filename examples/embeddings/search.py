@@ -1,9 +1,9 @@
-"""Searches the paragraphs of a folder of pages by what they mean.
+"""Search the paragraphs of a directory of pages by meaning.
 
     python search.py [--pages FOLDER] [--url URL] WORDS...
 
-Each paragraph is embedded, each time: it is for larder embed to know which have been.
-Nothing but Python is needed. The key of the service is in OPENAI_API_KEY.
+Each paragraph is embedded each time; larder embed returns the cached ones. The script needs only
+Python. The key of the service is in OPENAI_API_KEY.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from operator import mul
 from pathlib import Path
 
 AT_ONCE = 100
-"""Texts of a request."""
+"""Texts per request."""
 
 
 def paragraphs(folder: Path) -> list[tuple[str, str]]:
@@ -31,7 +31,7 @@ def paragraphs(folder: Path) -> list[tuple[str, str]]:
 
 
 def embed(url: str, model: str, texts: list[str]) -> tuple[list[list[float]], int]:
-    """Return the vectors of texts, and how many of them the service was asked for."""
+    """Return the vectors of texts, and the number of texts that the service computed."""
     vectors: list[list[float]] = []
     asked = 0
     for i in range(0, len(texts), AT_ONCE):

@@ -1,4 +1,4 @@
-"""Serves a small model as OpenAI's API has it: python server.py [--port N] [--key KEY]."""
+"""Serve a small model with OpenAI's API: python server.py [--port N] [--key KEY]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model import Model
 
 
 class Service(ThreadingHTTPServer):
-    """What answers share: the model, one at a time, and how many texts it was given."""
+    """State shared by requests: the model, used by one at a time, and the number of texts it received."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""Writes the digits of scikit-learn, 1797 images of 8 x 8, as arrays."""
+"""Write the digits of scikit-learn, 1797 images of 8 x 8, as arrays."""
 
 import pathlib
 import sys

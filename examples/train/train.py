@@ -1,7 +1,7 @@
-"""Trains a small network on handwritten digits, and goes on where it was interrupted.
+"""Train a small network on handwritten digits, and resume after interruptions.
 
-However often it is interrupted, also by kill -9, it ends with the same weights to the
-last bit: the state of the loader, saved with the weights, says which batch comes next.
+After any number of interruptions, also by kill -9, the final weights are the same to the last
+bit: the state of the loader, saved with the weights, determines the next batch.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def arguments() -> argparse.Namespace:
 
 
 class Network:
-    """Two layers, with momentum; all of it is arrays."""
+    """Two layers with momentum, stored as arrays."""
 
     def __init__(self) -> None:
         r = np.random.default_rng(0)
@@ -54,7 +54,7 @@ class Network:
 
 
 def save(path: pathlib.Path, network: Network, steps: int, loader: larder.Loader) -> None:
-    """Save all at once: whoever is interrupted here finds what was saved before."""
+    """Save atomically: an interruption leaves the previous file."""
     new = path.with_suffix(".new.npz")
     arrays = {f"w{k}": w for k, w in enumerate(network.weights)} | {f"v{k}": v for k, v in enumerate(network.velocity)}
     np.savez(new, steps=steps, loader=loader.state_dict()["state"], **arrays)

@@ -1,10 +1,10 @@
-"""Edits of programs, and whether what a function returns is another value after them.
+"""Edits of programs, with the expected effect of each on the value of a function.
 
-Each case is a program of one or more files ("#-- name.py" begins another), an edit of
-its text, and a call. `want` is "differ" where the value is another one after the edit,
-"same" where it is the same and nothing that the function reaches was edited, "may"
-where it is the same although something was. A case that may be `refused` depends on
-what no code tells.
+Each case is a program of one or more files ("#-- name.py" begins another), an edit of its text,
+and a call. `want` is "differ" if the edit changes the value. It is "same" if it changes neither
+the value nor anything that the function reaches. It is "may" if it changes something that the
+function reaches, but not the value. A case that may be `refused` depends on something that code
+does not show.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def case(
     refused: bool = False,
     needs: str = "",
 ) -> None:
-    """Add the case of replacing a text by another one."""
+    """Add a case that replaces a string by another one."""
     text = text.strip("\n") + "\n"
     assert old in text, name
     CASES.append(Case(name, files(text), files(text.replace(old, new)), call, want, refused, needs))
@@ -724,7 +724,7 @@ case(
 )
 case("module in a list", "import h\nL = [h]\ndef f(x): return L[0].K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 
-# Where it is hard to see
+# Hidden dependencies
 
 case(
     "import in two ways",
@@ -1159,7 +1159,7 @@ case(
     refused=True,
 )
 
-# What no code tells
+# Dependencies that code does not show
 
 case("clock", "import time\ndef f(x): return time.time()", "time.time()", "time.time() + 1", refused=True)
 case(
@@ -1419,7 +1419,7 @@ case(
 case("doc of a class", "class A:\n    'a'\ndef f(x): return A.__doc__", "'a'", "'b'")
 case("doc that is used", "def f(x):\n    'a'\n    return 'a'", "return 'a'", "return 'b'")
 
-# What does not matter
+# Irrelevant edits
 
 case("comment", "def f(x): return x", "return x", "return x  # as it was", want="same")
 case("comment above", "K = 1\ndef f(x): return x + K", "K = 1", "# one\nK = 1", want="same")
@@ -2033,7 +2033,7 @@ case(
     needs="numpy",
 )
 
-# Chance that libraries draw by themselves.
+# Randomness that libraries draw themselves.
 for name, made, draws in (
     (
         "a model by a name",
@@ -2074,7 +2074,7 @@ case(
     "y = 2",
 )
 
-# Files that are read by way of others, and others that are read beside them.
+# Files that are read through other functions, and files that are read in addition.
 for name, body, refused in (
     ("by a helper", "def g(q):\n    with open(q) as h: return h.read()\ndef f(p: larder.File): return g(p)", False),
     ("by its text", "def f(p: larder.File): return open(str(p)).read()", False),
@@ -2158,7 +2158,7 @@ for name, body, same in (
         needs="larder",
     )
 
-# Where code stands, what variables are called, and what is registered beside it.
+# The position of code, the names of variables, and unrelated registrations.
 case(
     "comment above a function that returns a traceback",
     "import traceback\ndef f(x):\n    try: 1 / 0\n    except Exception: return traceback.format_exc()",
@@ -2305,7 +2305,7 @@ case(
     refused=True,
 )
 
-# Chance and files of libraries that are used most, and what decides chance.
+# Randomness and files of the most used libraries, and arguments that pass seeds.
 for title, text, needs, is_refused in [
     (
         "dropout of torch",
@@ -2390,7 +2390,7 @@ for title, text, needs, is_refused in [
         refused=is_refused,
     )
 
-# What acts without being named, and what is called by another name.
+# Effects without a name, and calls under another name.
 for title, first, second, body, needs in [
     ("NumPy's printing", "pass", "numpy.set_printoptions(precision=2)", "return F(numpy.array([1.23456]))", "numpy"),
     ("the zone", "os.environ['TZ'] = 'UTC'", "os.environ['TZ'] = 'Asia/Tokyo'", "time.tzset and 0; return S(D)", ""),

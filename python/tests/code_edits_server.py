@@ -1,7 +1,7 @@
-"""Identifies functions of programs, each in a process of its own.
+"""Identify functions of programs, each in a separate process.
 
-Reads a line of JSON for each: files, call and folder. Answers with a line: the digest
-of the function and of its arguments, or why they are refused, and what it returned.
+Reads a line of JSON for each: files, call and directory. Answers with a line: the digest of the
+function and of its arguments, or why they are refused, and its result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tests share: places of their own, servers in Python, and the real one."""
+"""Shared fixtures: separate directories, servers in Python, and the real server."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from larder import _server
 
 Serve = Callable[[Script], Server]
 
-# What a shell starts in the background ignores Ctrl-C, and so would all that tests interrupt.
+# A shell makes background processes ignore Ctrl-C, and so would all processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for sockets of its own, a program that is none, and nobody's ranks."""
-    folder = Path(tempfile.mkdtemp(prefix="lp-"))  # paths of sockets are short
+    """Use a separate socket directory, an invalid program, and no ranks."""
+    folder = Path(tempfile.mkdtemp(prefix="lp-"))  # socket paths must be short
     program = folder / "program"
     program.write_text("#!/bin/sh\necho 'no server here' >&2\nexit 3\n")
     program.chmod(0o755)
@@ -39,7 +39,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def serve(runtime: Path) -> Iterator[Serve]:
-    """Starts servers as a script says, where a loader looks for one."""
+    """Start servers that follow a script, at the address that a loader uses."""
     servers: list[Server] = []
 
     def start(script: Script) -> Server:
@@ -57,7 +57,7 @@ def serve(runtime: Path) -> Iterator[Serve]:
 
 @pytest.fixture(scope="session")
 def program() -> Iterator[str]:
-    """The program, built once, or the one that LARDER_TEST_PROGRAM names."""
+    """Return the program, built once, or the one that LARDER_TEST_PROGRAM names."""
     named = os.environ.get("LARDER_TEST_PROGRAM")
     if named:
         yield named
@@ -76,7 +76,7 @@ def program() -> Iterator[str]:
 
 @pytest.fixture
 def real(program: str, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder in which the real server is started by who needs it."""
+    """Return a directory in which tests start the real server."""
     monkeypatch.setenv("LARDER_BIN", program)
     yield runtime
     stop = [program, "serve", "--cache", str(runtime / "cache"), "--socket", _server.address(None).socket, "--stop"]

@@ -1,4 +1,4 @@
-"""Values of pandas that differ in nothing but their dtypes, and in how a value is missing."""
+"""Values of pandas that differ only in their dtypes, or in how a value is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def storages() -> list[str]:
 
 
 def strings() -> list[Any]:
-    """Return the dtypes that a column of texts may have, object among them."""
+    """Return the dtypes that a column of strings may have, including object."""
     made: list[Any] = [object, *(pd.StringDtype(storage) for storage in storages())]
     if pd.__version__ >= "3":
         made += [pd.StringDtype(storage, na_value=np.nan) for storage in storages()]
@@ -49,7 +49,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
 
 
 def plain(array: Any) -> Any:
-    """Return an array of NumPy where there is one, whose dtype pandas keeps."""
+    """Return an array of NumPy, if there is one whose dtype pandas keeps."""
     return array.to_numpy() if type(array) is PLAIN else array
 
 
@@ -65,12 +65,12 @@ UNIQUE = ("categories", "series of categories", "dtype of categories", "levels",
 
 
 def arrays(holder: str) -> list[Any]:
-    """Return arrays that a holder can have which are to have different keys."""
+    """Return arrays for a container that must have different keys."""
     texts = [pd.array(["x", "y"], dtype=dtype) for dtype in strings()]
     numbers = [pd.array([0, 1], dtype=dtype) for dtype in NUMBERS]
     if holder == "array":
         return [*texts, *numbers, *missing()]
-    if holder in UNIQUE:  # which has no missing values, and of numbers not all types
+    if holder in UNIQUE:  # no missing values, and not all types of numbers
         return [*texts, *(pd.array([0, 1], dtype=dtype) for dtype in ("int64", "Int64", "float64", "bool", object))]
     return [*texts, *numbers, *missing()]
 
@@ -85,7 +85,7 @@ def cases() -> list[tuple[str, Any]]:
 
 
 def told(value: Any) -> list[Any]:
-    """Return what a value says of its dtypes, and of which classes its values are."""
+    """Return the dtypes of a value, and the classes of its values."""
     if isinstance(value, pd.DataFrame):
         return [told(value[name]) for name in value.columns] + told(value.columns)
     if isinstance(value, pd.MultiIndex):

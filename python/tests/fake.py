@@ -1,7 +1,7 @@
-"""A server in Python that speaks the protocol of docs/reference/protocol.md, for tests.
+"""A server in Python that implements docs/reference/protocol.md, for tests.
 
-It serves samples that are numbers: sample i has `x`, int64 [4], of i, and what
-`Script.extra` adds. It says what it saw, and misbehaves as a script says.
+It serves samples that are numbers: sample i has `x`, int64 [4], of i, and what `Script.extra`
+adds. It logs what it receives, and misbehaves as a script says.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass
 class Script:
-    """What a server does."""
+    """The behaviour of a server."""
 
     samples: int = 20
     layout: list[dict[str, Any]] | None = None
     fill: Callable[[list[int], memoryview], None] | None = None
     before: Callable[[Peer, int], None] | None = None  # before the batch of that number of a connection
     on_open: Callable[[Peer, dict[str, Any]], bool] | None = None  # True: it replied
-    grow_at: int = -1  # the batch from which on slots lie at the end of a larger ring
+    grow_at: int = -1  # the first batch whose slot lies at the end of a larger ring
     batch_size: int = 4
-    seen: list[tuple[str, Any]] = field(default_factory=list)  # requests, of all connections
+    seen: list[tuple[str, Any]] = field(default_factory=list)  # requests of all connections
     kept: list[int] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     handed: list[int] = field(default_factory=list)  # slots
@@ -45,7 +45,7 @@ class Script:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        """Wait until something is so."""
+        """Wait until a condition holds."""
         with self.changed:
             assert self.changed.wait_for(condition, timeout=20), "it did not come about"
 
@@ -184,7 +184,7 @@ class Peer:
                 self.out.discard(slot)
                 self.given_back.append(slot)
                 self.script.released.append(slot)
-                if slot >= self.first:  # else of the ring of a reader before
+                if slot >= self.first:  # otherwise of the ring of an earlier reader
                     self.free.put(slot)
             self.script.changed.notify_all()
 
@@ -210,7 +210,7 @@ class Peer:
         self.file.truncate(self.slots * ROOM)
         self.map = mmap.mmap(self.file.fileno(), self.slots * ROOM)
         self.free = queue.Queue()
-        self.first = self.next_slot  # numbers of slots are used once in a connection
+        self.first = self.next_slot  # slot numbers are used once in a connection
         self.next_slot += self.slots
         for slot in range(self.slots):
             self.free.put(self.first + slot)
@@ -237,7 +237,7 @@ class Peer:
         self._ended()
 
     def _ended(self) -> None:
-        """Say once that a reader has ended."""
+        """Report once that a reader has ended."""
         if not self.told:
             self.told = True
             self.send(8)

@@ -1,4 +1,4 @@
-"""A server for other machines, really started, and a network that breaks off."""
+"""A real server for other machines, and a network that breaks off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKEN = "a token that only the tests have"
 
 
 def certificates(folder: Path) -> None:
-    """Make an authority, certificates of it for a server and a client, and another authority."""
+    """Create an authority with certificates for a server and a client, and another authority."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed, which makes the certificates of these tests")
     for name in ("ca", "other"):
@@ -40,7 +40,7 @@ def _openssl(folder: Path, *words: str) -> None:
 
 
 class Server:
-    """`larder serve --listen`, on a port that stays its own when it is started again."""
+    """`larder serve --listen`, on a port that it keeps when it is restarted."""
 
     def __init__(self, program: str, folder: Path, *flags: str) -> None:
         self.folder = folder
@@ -63,7 +63,7 @@ class Server:
         raise AssertionError(f"the server ended with status {self._process.wait()}")
 
     def kill(self) -> None:
-        """Kill it at once."""
+        """Kill it immediately."""
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
@@ -72,7 +72,7 @@ class Server:
         self._process = None
 
     def status(self) -> str:
-        """Return what `larder serve --status --json` says."""
+        """Return the output of `larder serve --status --json`."""
         command = [*self._command[:6], "--status", "--json"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -82,7 +82,7 @@ class Server:
 
 
 class Network:
-    """Passes bytes on to a port; each connection breaks off after as many as it is told."""
+    """Forwards bytes to a port; each connection breaks off after a set number."""
 
     def __init__(self, port: int, bytes_of: Callable[[int], int]) -> None:
         self._to = port

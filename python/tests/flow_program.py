@@ -1,4 +1,4 @@
-"""The real program, for tests of flows: built once from the sources beside."""
+"""The real program, for tests of flows, built once from this repository."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LETTERS = ROOT / "examples" / "letters" / "data"
 
 @functools.cache
 def built(package: str = "./cmd/larder") -> str:
-    """Return the path of a program, built into a folder that goes with the tests.
+    """Return the path of a program, built into a directory that is deleted after the tests.
 
-    The program itself is the one that LARDER_TEST_PROGRAM names, if it does.
+    The program larder is the one that LARDER_TEST_PROGRAM names, if it is set.
     """
     named = os.environ.get("LARDER_TEST_PROGRAM")
     if named and package == "./cmd/larder":
@@ -37,11 +37,11 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []  # until the tests end
 
 
 def larder(*args: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the program in the current folder, with a text on standard input."""
+    """Run the program in the current directory, with text on standard input."""
     return subprocess.run([built(), *args], input=text, capture_output=True, text=True, check=False)
 
 
 def lint(text: str) -> None:
-    """See that the program finds nothing wrong with a flow."""
+    """Assert that the program finds no problem in a flow."""
     done = larder("lint", "-", text=text)
     assert done.returncode == 0, f"{done.stderr}\n{text}"

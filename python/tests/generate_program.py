@@ -1,4 +1,4 @@
-"""A program whose generators are sources of flows; run by tests."""
+"""A program whose generators are sources of flows, run by tests."""
 
 from __future__ import annotations
 

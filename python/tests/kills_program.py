@@ -1,9 +1,9 @@
-"""A distributed job whose ranks, and whose server, are killed at random moments.
+"""A distributed job whose ranks and server are killed at random moments.
 
     python kills_program.py FLOW SEED KILLS
 
-It goes on from the last state that all ranks have noted, with another number of ranks,
-and says in the end what came otherwise than in a job that nobody disturbed.
+It resumes from the last state that all ranks have written, with another number of ranks. At the
+end it reports how its batches differ from those of an undisturbed job.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ Noted = dict[str, Any]
 
 
 def noted(batch: larder.Batch) -> Noted:
-    """Return what batch it is, with the values that show that its samples are what they say."""
+    """Return the identity of a batch, with values that show that its samples are correct."""
     seen = batch["n"].tolist() if "n" in batch else None
     return {"epoch": batch.epoch, "samples": batch.samples, "padding": batch.padding, "n": seen, "state": batch.state}
 
 
 def fields(order: dict[str, Any]) -> Any:
-    """Return what is in a batch: of packed rows the tokens, else the number of the sample."""
+    """Return the fields of a batch: the tokens of packed rows, else the index of the sample."""
     return {"seq": "packed"} if "pack" in order else ["n"]
 
 
 def read(flow: str, order: dict[str, Any], rank: int, ranks: int, state: str | None, log: Path) -> None:
-    """Be a rank: note each batch, and take a little time for it."""
+    """Run a rank: log each batch, with a short pause."""
     chance = random.Random(rank)
     with larder.Loader(flow, fields=fields(order), rank=rank, ranks=ranks, window=8, **order) as loader:
         if state is not None:
@@ -60,7 +60,7 @@ def read(flow: str, order: dict[str, Any], rank: int, ranks: int, state: str | N
 
 
 def begin(job: Any, *of: Any) -> int:
-    """Start a process, which has nothing of this one but what is imported."""
+    """Start a process that shares only imported modules with this one."""
     process = os.fork()
     if process:
         return process
@@ -73,7 +73,7 @@ def begin(job: Any, *of: Any) -> int:
 
 
 def lines(log: Path) -> list[Noted]:
-    """Return what a rank has noted; of a line that was being written, nothing."""
+    """Return what a rank has logged, without a line that is incomplete."""
     text = log.read_bytes() if log.exists() else b""
     return [json.loads(line) for line in text.split(b"\n")[:-1]]
 
@@ -87,7 +87,7 @@ def server() -> int | None:
 
 
 def killed(process: int | None) -> bool:
-    """Kill a process at once, if it is there."""
+    """Kill a process immediately, if it exists."""
     try:
         if process is not None:
             os.kill(process, signal.SIGKILL)
@@ -108,7 +108,7 @@ class Job:
         self.failed = ""
 
     def session(self, kill: bool) -> bool:
-        """Go on with some ranks, and say whether the job is done."""
+        """Continue with some ranks, and return whether the job is done."""
         ranks = self.chance.choice(RANKS)
         with tempfile.TemporaryDirectory() as folder:
             logs = [Path(folder, str(rank)) for rank in range(ranks)]
@@ -124,7 +124,7 @@ class Job:
         return self.failed != "" or all(status == 0 for status in statuses)
 
     def _kill(self, processes: list[int]) -> bool:
-        """Kill somebody at some moment, and say whether the clients are still there."""
+        """Kill a random process at a random moment, and return whether the clients are still running."""
         what = self.chance.choice(list(self.kills))
         victim = server() if what != "clients" else None
         time.sleep(self.chance.random() ** 2 * 0.3)
@@ -139,7 +139,7 @@ class Job:
         return False
 
     def _take(self, of_ranks: list[list[Noted]]) -> None:
-        """Take what all ranks have noted, batch by batch."""
+        """Take the batches that all ranks have logged, one by one."""
         for batches in zip(*of_ranks, strict=False):
             if len({b["state"] for b in batches}) != 1:
                 self.failed = f"after as many batches the ranks have states {[b['state'] for b in batches]}"
@@ -148,7 +148,7 @@ class Job:
 
 
 def real(batches: list[Noted]) -> list[tuple[Any, ...]]:
-    """Return the samples of batches without what only fills up."""
+    """Return the samples of batches without padding."""
     all_of = []
     for b in batches:
         count = len(b["samples"]) - b["padding"]
@@ -158,13 +158,13 @@ def real(batches: list[Noted]) -> list[tuple[Any, ...]]:
 
 
 def whole(flow: str, order: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return what a job of one rank gets that nobody disturbs."""
+    """Return the batches of an undisturbed job of one rank."""
     with larder.Loader(flow, fields=fields(order), **order) as loader:
         return real([noted(batch) for _ in range(EPOCHS) for batch in loader])
 
 
 def main() -> None:
-    """Kill as often as is asked for."""
+    """Kill as often as requested."""
     flow, seed, wanted = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     chance = random.Random(seed)
     total = {"clients": 0, "server": 0, "both": 0}

@@ -1,4 +1,4 @@
-"""Trees whose results are kept: run by tests in processes of its own, in a version that they say."""
+"""Cached trees, evaluated by tests in separate processes, in the version that the tests set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ lazy = Lazy()
 
 
 def note(text: str) -> None:
-    """Note an execution, where the test reads."""
+    """Log an execution for the test."""
     print(f"ran {text}")
 
 
@@ -26,13 +26,13 @@ class Point:
     x: int
 
     def moved(self) -> int:
-        """Return where it is."""
+        """Return its position."""
         return self.x + OFFSET
 
 
 @lazy
 def source(n: int) -> int:
-    """Return a number that an edit may make by another way."""
+    """Return a number that an edit may compute in another way."""
     note(f"source {n}")
     return n + OFFSET - OFFSET
 
@@ -67,7 +67,7 @@ def point(n: int) -> Point:
 
 @lazy
 def told(x: int) -> str:
-    """Return a text."""
+    """Return a string."""
     note(f"told {x}")
     return f"at {x}"
 
@@ -80,14 +80,14 @@ class Meter:
 
     @lazy
     def read(self, k: int) -> int:
-        """Return what an edit changes."""
+        """Return a value that an edit changes."""
         note(f"read {k}")
         return self.n + k + OFFSET
 
 
 @lazy
 def twice(meter: Meter) -> Any:
-    """Return a tree of a method of an argument."""
+    """Return a tree with a method of an argument."""
     note("twice")
     return meter.read(1) * 2
 

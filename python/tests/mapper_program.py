@@ -1,4 +1,4 @@
-"""A program whose functions flows call; run by tests."""
+"""A program whose functions flows call, run by tests."""
 
 from __future__ import annotations
 

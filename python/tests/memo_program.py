@@ -1,4 +1,4 @@
-"""A program whose functions' results are kept: run by tests in processes of its own."""
+"""A program with cached functions, run by tests in separate processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOG = Path(os.environ["MEMO_LOG"])
 
 
 def note(text: str) -> None:
-    """Note an execution, in a file that processes share."""
+    """Log an execution, in a file that processes share."""
     with LOG.open("a") as file:
         file.write(text + "\n")
 

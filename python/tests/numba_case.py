@@ -1,4 +1,4 @@
-"""What tests of compiled functions share: a folder of modules, run in processes of their own."""
+"""Shared helpers for tests of compiled functions: a directory of modules, run in separate processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reas
 
 @dataclass
 class Ran:
-    """What one process made."""
+    """The output of one process."""
 
     results: Any
     rows: list[list[str]]
@@ -35,7 +35,7 @@ class Ran:
 
 
 class Case:
-    """A folder of modules, of which `m` has `run`."""
+    """A directory of modules, in which `m` has `run`."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -62,7 +62,7 @@ class Case:
         )
 
     def script(self, name: str, **environment: str) -> list[str]:
-        """Run a module as a script that installs Larder by itself, and return what it prints."""
+        """Run a module as a script that installs Larder itself, and return what it prints."""
         own = {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
         done = subprocess.run(
             [sys.executable, "-W", "ignore", str(self.folder / f"{name}.py")],

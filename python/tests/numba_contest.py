@@ -1,4 +1,4 @@
-"""Runs the edits of `numba_edits` with one way to keep compiled functions, and says what became of each."""
+"""Run the edits of `numba_edits` with one cache of compiled functions, and report the outcome of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = str(Path(__file__).parents[1] / "src")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of an edit."""
+    """The outcome of an edit."""
 
     name: str
     what: str
@@ -29,7 +29,7 @@ class Verdict:
 def run(
     tool: str, folder: Path, edits: list[Edit], environment: dict[str, str], python: str = sys.executable
 ) -> dict[str, dict[str, Any]]:
-    """Run programs in one process, and return what each said."""
+    """Run programs in one process, and return the output of each."""
     own = {
         "PYTHONPATH": SOURCES,
         "NUMBA_CACHE_DIR": str(folder / ".numba"),
@@ -46,7 +46,7 @@ def run(
 
 
 def contest(tool: str, folder: Path, edits: list[Edit] | None = None) -> list[Verdict]:
-    """Return what becomes of edits: what can be edited together is, what is of the whole process by itself."""
+    """Return the outcomes of edits, run together if possible, and separately if they affect the process."""
     chosen = EDITS if edits is None else edits
     together = [edit for edit in chosen if not edit.environment and not edit.alone]
     found = _pair(tool, folder / "all", together, {}) if together else []

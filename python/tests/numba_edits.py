@@ -1,7 +1,7 @@
-"""Edits of programs with compiled functions, each said to change what they return or not.
+"""Edits of programs with compiled functions, with the expected effect of each on results.
 
-Each edit is a package of its own with a module `m`, in which `run` calls compiled
-functions, so all of them can be tried in two processes: one before all edits, one after.
+Each edit is a separate package with a module `m`, in which `run` calls compiled functions. So all
+can be tested in two processes: one before all edits, one after.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Edit:
-    """A program and what is changed in it between two runs."""
+    """A program and its changes between two runs."""
 
     name: str
     files: dict[str, str]
     changes: tuple[tuple[str, str, str], ...] = ()
-    """Files, and which text of theirs becomes another one."""
+    """Files, with a string in each and its replacement."""
     differs: bool = True
-    """Whether the result is another one afterwards."""
+    """Whether the result changes."""
     environment: dict[str, str] = field(default_factory=dict)
-    """What is set in the second run alone; such edits are run by themselves."""
+    """Variables of the second run only; such edits run separately."""
     alone: bool = False
-    """Whether it changes what other edits in the process would see, so that it is run by itself."""
+    """Whether it changes state that other edits in the process would see, so that it runs separately."""
 
     @property
     def nothing(self) -> bool:
@@ -61,7 +61,7 @@ def _edit(
     EDITS.append(Edit("edit_" + name.replace(" ", "_"), made, changes, differs, alone=alone))
 
 
-# A function that calls another one, in a file of its own.
+# A function that calls another one in a separate file.
 _CALLER = """
 from . import dep
 @njit(cache=True)
@@ -72,7 +72,7 @@ def run():
 """
 _CALLEE = "K = 2.0\n@njit\ndef g(x):\n    return x * K\n"
 
-# One function by itself.
+# A single function.
 _ALONE = """
 K = 2.0
 @njit(cache=True)
@@ -741,7 +741,7 @@ def _of_types() -> None:
 
 
 def _of_libraries() -> None:
-    # A library that is installed from a folder is known by its content, as a program is.
+    # A library installed from a directory is identified by its content, like a program.
     _edit(
         "function of a library",
         _CALLER.replace("from . import dep", "from .lib import dep"),
@@ -965,7 +965,7 @@ def f(a, n):
 
 
 def _of_overloads() -> None:
-    """How numba is told to compile what stands for functions, methods and attributes, and when to choose it."""
+    """Edit registrations that tell numba how to compile functions, methods and attributes, and when to choose them."""
     divides = """
     from . import dep
     @njit(cache=True)
@@ -1045,7 +1045,7 @@ def g(x):
 
 
 def _of_templates() -> None:
-    """What types things have and how they are lowered, as the program says it."""
+    """Edit the program's registrations of types and lowering."""
     template = """
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
@@ -1170,7 +1170,7 @@ class R(Rewrite):
     _edit("rewrite that is gone", rewrite, gone, alone=True, dep=rewrites)
 
 
-# A type of the program, and `run`, which calls a method of what has it.
+# A type of the program, and `run`, which calls a method of a value of the type.
 _TYPE = """
 from numba.core import cgutils
 from numba.extending import *
@@ -1200,7 +1200,7 @@ def unbox_o(kind, value, c):
 
 
 def _of_types_of_the_program() -> None:
-    """What types of the program hold, and what numba makes for them of what it is told."""
+    """Edit what types of the program hold, and what numba creates for them."""
     caller = """
     from . import dep
     @njit(cache=True)
@@ -1231,7 +1231,7 @@ def _of_types_of_the_program() -> None:
 
 
 def _of_compiling() -> None:
-    """What code reads that runs while numba compiles."""
+    """Edit what code reads that runs while numba compiles."""
 
     def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str], alone: bool = False) -> None:
         dep = f"""

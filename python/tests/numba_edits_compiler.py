@@ -1,4 +1,4 @@
-"""Edits of what the compiler itself shows a program, or asks it, while it compiles: see `numba_edits`."""
+"""Edits of what the compiler shows to a program, or asks it, while it compiles: see `numba_edits`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Runs programs of `numba_edits` in one process, and prints what each returned and how much was compiled.
+"""Run programs of `numba_edits` in one process, and print the result and the compilations of each.
 
     numba_edits_program.py none|numba|larder FOLDER NAME...
 
-With none, nothing is kept; with numba, its own cache is used.
+With none, there is no cache; with numba, its own cache is used.
 """
 
 from __future__ import annotations

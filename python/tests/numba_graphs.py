@@ -1,4 +1,4 @@
-"""Programs of compiled functions that call each other with flags of their own, drawn at random."""
+"""Random programs of compiled functions that call each other with different flags."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CALLERS = {
 
 
 def _body(number: int, called: list[int], indent: str = "    ", returns: bool = True) -> str:
-    """Return lines that give something else with each flag: a sum, a division by zero, NaN."""
+    """Return lines whose result depends on each flag: a sum, a division by zero, NaN."""
     lines = [f"r = ((x + 1e20) - 1e20) * {2.0**number}", "if z != z:", f"    r += {2.0 ** (number + 12)}"]
     lines += ["if z == 0.0:", "    r += 1.0 / z"]
     lines += [f"r += h{i}(x, z)" for i in called]

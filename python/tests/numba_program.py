@@ -1,4 +1,4 @@
-"""Runs a module with functions of numba in a process of its own, and prints what became of them."""
+"""Run a module with functions of numba in a separate process, and print their outcomes."""
 
 from __future__ import annotations
 

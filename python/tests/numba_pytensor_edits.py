@@ -1,4 +1,4 @@
-"""Edits of Ops of PyTensor, and of what they call, as `numba_edits` has edits of functions."""
+"""Edits of PyTensor Ops, and of functions that they call, like the edits of functions in `numba_edits`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two values are the same all the way down, which == does not say."""
+"""Compare two values completely, which == does not do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from larder._results import decode, encode
 
 
 def back(value: Any) -> Any:
-    """Return what becomes of a value, which must be the same and be encoded as it was."""
+    """Return a value after encoding and decoding, which must leave it and its encoding unchanged."""
     encoded = encode(value)
     made = decode(encoded)
     assert same(made, value), f"{made!r} of {value!r}"

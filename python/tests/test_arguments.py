@@ -1,4 +1,4 @@
-"""What public functions are given is refused where it is of another kind, in few words that say what to do."""
+"""Test that arguments of the wrong type are refused with a short message that has a fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import larder
 
 
 class Endless:
-    """A map-style dataset as many are: iterating it by number never ends."""
+    """A map-style dataset whose iteration by index never ends, as for many datasets."""
 
     def __len__(self) -> int:
         return 3
@@ -159,7 +159,7 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
         lambda: node().map("python", function="f:f", items=["n"], into=["m"], allow="time.time").run(),
         'allow must be a list, not the text "time.time"',
     ),
-    # Nodes without samples, and weights of nothing.
+    # Nodes without samples, and invalid weights.
     (
         lambda: loader(node=None, nodes={"rows": 1, "empty": 1}),
         "node empty: no samples to mix; leave it out, or give it",

@@ -1,4 +1,4 @@
-"""Arrow files and streams that pyarrow writes are read, and folders that datasets saves."""
+"""Test Arrow files and streams that pyarrow writes, and directories that datasets saves."""
 
 from __future__ import annotations
 

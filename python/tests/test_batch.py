@@ -1,4 +1,4 @@
-"""What is made of a batch is the same batch, however frameworks make it; what has other rows is none."""
+"""Test that frameworks keep the identity of batches, and that a change of the rows removes it."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def moved(value: Any) -> Any:
 
 
 def by_items(data: Any) -> Any:
-    """As transformers' Trainer and accelerate do."""
+    """Copy as transformers' Trainer and accelerate do."""
     return type(data)({k: moved(v) for k, v in data.items()})
 
 
 def by_pairs(data: Any) -> Any:
-    """As Lightning does."""
+    """Copy as Lightning does."""
     return type(data)(OrderedDict([(k, moved(v)) for k, v in data.items()]))
 
 
 def by_update(data: Any) -> Any:
-    """As torch does where it pins, converts and collates."""
+    """Copy as torch does where it pins, converts and collates."""
     clone = copy.copy(data)
     clone.update({k: moved(v) for k, v in data.items()})
     return clone

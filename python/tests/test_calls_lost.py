@@ -1,4 +1,4 @@
-"""Servers that go away or answer what is no answer: every call ends with a result or an error of Larder."""
+"""Test servers that end or answer incorrectly: every call returns a result or raises an error of Larder."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ANSWERS: dict[str, bytes] = {
 
 
 class Fickle:
-    """Greets each client, and answers each request after the first ones with the same bytes, and hangs up."""
+    """Greets each client, answers each request after the first ones with the same bytes, and hangs up."""
 
     def __init__(self, path: str, answer: bytes, good: Callable[[int], bytes | None]) -> None:
         self.answer, self.good, self.asked = answer, good, 0
@@ -162,7 +162,7 @@ def test_a_hit_that_is_not_answered_is_asked_for_again(answer: str, fickle: Call
     kept = encode(7)
     server = fickle(ANSWERS[answer], lambda n: None if n == 2 else results(0, 0, bytes(kept)))
     f = larder.memo(double)
-    assert f(1) == 7  # as it is kept there
+    assert f(1) == 7  # the result that is cached there
     assert f(2) == 7
     assert server.asked == 3
     assert f.executions == 0

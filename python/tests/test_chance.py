@@ -1,4 +1,4 @@
-"""Random numbers that others draw while a kept function runs."""
+"""Test random draws of other threads while a cached function runs."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_what_another_coroutine_draws_is_not_blamed_on_a_function(real: Any) -> 
 
 
 def _draw_during(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have another thread draw while a kept function runs: right before the generators are looked at again."""
+    """Make another thread draw while a cached function runs, just before the generators are checked again."""
     from larder._watch import Watch
 
     leave = Watch.__exit__

@@ -322,13 +322,13 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
         "-c", "import one\nfound = one.identify(one.f)\nprint(found.digest.hex(), found.name)", cwd=tmp_path / "a"
     )
     assert one[0] == two[0] == as_module[0]
-    assert imported[0] != one[0]  # objects of A tell which module it is of
+    assert imported[0] != one[0]  # objects of A reveal their module
     assert one[1] == as_module[1] == imported[1] == "one.f"
     assert two[1] == "two.f"
 
 
 class Site:
-    """A folder of installed packages, and what a program that uses one of them is known by."""
+    """A directory of installed packages, and the identity of a program that uses one of them."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Edits of programs: never the identity of before where the result is another one."""
+"""Test that an edit which changes a result never keeps the identity."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from code_edits import CASES, Case
 
-# Of the edits that change nothing, how many may have a function computed again.
+# The maximum share of edits that change nothing and make a function compute again.
 NEEDLESS = 0.03
 
 
 class Server:
-    """Processes of one seed of hashes, a new one for each task."""
+    """Processes with one hash seed, a new one for each task."""
 
     def __init__(self, seed: int, folder: Path):
         self.folder = folder

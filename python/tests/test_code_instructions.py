@@ -1,4 +1,4 @@
-"""Instructions are what `dis` says that they are."""
+"""Test that instructions match those of `dis`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import CodeType
 
 from larder._code import _instructions
 
-# Of these `dis` shows a text for people, and of the names of arguments, in Python 3.11, nothing.
+# For these `dis` shows human-readable text; for the names of arguments in Python 3.11, nothing.
 TEXTS = {"COMPARE_OP", "FORMAT_VALUE", "CONVERT_VALUE", "KW_NAMES"}
 
 

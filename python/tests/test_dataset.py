@@ -1,4 +1,4 @@
-"""Samples by number, against a server in Python."""
+"""Test samples by index, against a server in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages say what there is."""
+"""Test that the pages match the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client of OpenAI, asking larder embed and, beside it, the service itself."""
+"""Test the OpenAI client with larder embed and, for comparison, with the service itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEY = "sk-of-the-tests"
 
 
 def vector(model: str, text: Any, dimensions: int) -> list[float]:
-    """Return float32s that depend on all that is asked."""
+    """Return float32s that depend on the whole request."""
     sum = hashlib.sha256(json.dumps([model, text]).encode()).digest()
     return list(
         struct.unpack(f"<{dimensions}f", struct.pack(f"<{dimensions}f", *(sum[i] / 100 for i in range(dimensions))))
@@ -32,7 +32,7 @@ def vector(model: str, text: Any, dimensions: int) -> list[float]:
 
 
 class Service(ThreadingHTTPServer):
-    """A service of embeddings that counts what it is asked for."""
+    """An embeddings service that counts requests."""
 
     daemon_threads = True
 
@@ -102,7 +102,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture
 def url(program: str, service: Service, tmp_path: Path) -> Iterator[str]:
-    """The base URL of a larder embed before the service."""
+    """The base URL of a larder embed in front of the service."""
     command = [
         program,
         "embed",
@@ -145,7 +145,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 def outcome(call: Callable[[Any], Any], url: str) -> Any:
-    """Return what the client notices: the result, or the error."""
+    """Return what the client sees: the result, or the error."""
     try:
         return call(client(url)).model_dump(exclude={"usage"}, warnings="none")
     except openai.APIStatusError as e:

@@ -1,4 +1,4 @@
-"""When the names of files are in keys: where code can see them, and nowhere else."""
+"""Test that file names are in keys where code can see them, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects and functions of libraries that fill in something as they are used, and what messages recommend if so."""
+"""Test library objects and functions that fill in attributes when they are used, and the advice in messages."""
 
 from __future__ import annotations
 

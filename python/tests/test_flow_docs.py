@@ -1,4 +1,4 @@
-"""The pages about flows do what they show."""
+"""Test that the examples in the pages about flows work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOCS = ROOT / "docs"
 
 
 def carried_out(page: Path, at_least: int) -> dict[str, object]:
-    """Carry out the blocks of a page, each of which says what the next one shows."""
+    """Run the blocks of a page, where each shows the output of the one before."""
     Path("examples/letters").mkdir(parents=True)
     Path("examples/letters/data").symlink_to(LETTERS)
     Path("examples/letters/flow.yaml").symlink_to(LETTERS.parent / "flow.yaml")

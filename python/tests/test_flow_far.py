@@ -1,4 +1,4 @@
-"""Flows that write and read at URLs, by the real program and a service that speaks as S3 does."""
+"""Test flows that write and read at URLs, with the real program and an S3-compatible service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from larder.flow import jsonl, underfolder
 
 
 class Objects(BaseHTTPRequestHandler):
-    """Objects in memory, with their metadata; no conditions and no signatures."""
+    """Objects in memory with their metadata, without conditions and signatures."""
 
     protocol_version = "HTTP/1.1"
     objects: dict[str, tuple[bytes, dict[str, str]]]
@@ -62,7 +62,7 @@ class Objects(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _tag(body: bytes) -> str:

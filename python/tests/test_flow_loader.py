@@ -1,4 +1,4 @@
-"""Nodes of flows made in Python are read in batches by the real server."""
+"""Test batches of nodes of flows built in Python, read by the real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flows are run by the real program."""
+"""Test runs of flows with the real program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def letters() -> Node:
-    """Return what can be written as JSON."""
+    """Return a node whose samples can be written as JSON."""
     return underfolder(path="data").keep_keys(keys=["metadata"], name="letters")
 
 
@@ -64,7 +64,7 @@ nodes:
     assert [(n.computed, n.from_store) for n in again.nodes][1:3] == [
         (0, 0),
         (0, 26),
-    ]  # what is below is not even looked at
+    ]  # nothing below is read
     assert (folder / "made.jsonl").read_bytes() == (folder / "written.jsonl").read_bytes()
 
 
@@ -178,7 +178,7 @@ def test_samples_that_are_skipped_are_in_the_report() -> None:
 
 
 def test_warnings_of_the_run_are_warnings(monkeypatch: pytest.MonkeyPatch, folder: Path, pictures: Node) -> None:
-    # Nothing can be kept where the cache folder cannot be made: the run says so and goes on.
+    # Nothing can be cached if the cache directory cannot be created: the run reports it and continues.
     (folder / "file").write_text("")
     monkeypatch.delenv("LARDER_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
@@ -197,7 +197,7 @@ def test_relative_paths_start_at_the_current_folder(monkeypatch: pytest.MonkeyPa
 
 
 class Turns:
-    """A command that asks for its turn on each picture and waits for it, unless turns are over."""
+    """A command that requests a turn for each picture and waits for it, unless turns are over."""
 
     def __init__(self, folder: Path) -> None:
         self._asked, self._given, self._over = (folder / name for name in ("asked", "given", "over"))
@@ -211,7 +211,7 @@ class Turns:
         self.params: dict[str, Any] = {"command": ["sh", str(script)], "items": ["image"], "into": ["image"]}
 
     def give(self, times: int, then: Callable[[], None]) -> threading.Thread:
-        """Give so many turns, and do something when the next one is asked for."""
+        """Give a number of turns, and call a function when the next one is requested."""
 
         def turns() -> None:
             for _ in range(times):
@@ -225,7 +225,7 @@ class Turns:
         return thread
 
     def end(self) -> None:
-        """Have nobody wait from now on, and who waits go on."""
+        """Release all waiting commands, and let later ones pass."""
         self._over.touch()
 
     def end_and_give(self) -> None:
@@ -274,7 +274,7 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
     with pytest.raises(KeyboardInterrupt):
         run(node, workers=1)
     giver.join(60)
-    assert started[0].returncode == 130  # it ended by itself
+    assert started[0].returncode == 130  # it ended on its own
     turns.end()
     report = run(node, workers=1)
     assert report["waiting"].from_store >= 3
@@ -317,7 +317,7 @@ def test_the_end_of_python_ends_the_run_and_keeps_what_was_computed(
     (folder / "rows.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(8)))
     for fifo in ("begun", "lives"):
         os.mkfifo(folder / fifo)
-    # All that the program starts holds the pipe open, as it does itself.
+    # The program and everything that it starts hold the pipe open.
     program = folder / "program"
     program.write_text(f'#!/bin/sh\nexec 9> "{folder}/lives"\nexec "{built()}" "$@"\n')
     program.chmod(0o755)
@@ -329,14 +329,14 @@ def test_the_end_of_python_ends_the_run_and_keeps_what_was_computed(
         assert killed.stdout is not None
         assert killed.stdout.readline() == b"killed\n"
         killed.send_signal(number)
-        assert os.read(lives, 1) == b""  # nothing that was started is left
+        assert os.read(lives, 1) == b""  # no started process is left
         os.close(lives)
         assert killed.wait() == -number
     left = {name for name in set(os.listdir(folder)) - before if name != "__pycache__"}
     assert left <= {"cache", *(name for name in left if name.startswith("larder-"))}, "a part of the output is left"
     (folder / "begun").unlink()
     done = subprocess.run([sys.executable, "-c", AGAIN], check=True, capture_output=True, text=True)
-    # The fourth result may have been on its way into the store.
+    # The fourth result may have been in flight to the store.
     assert done.stdout in ("4 4\n", "3 5\n")
     assert (folder / "out.jsonl").read_text().count("\n") == 8
 

@@ -1,4 +1,4 @@
-"""What flows print is read by the program as what was given."""
+"""Test that the program reads the YAML of flows as the values that were given."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def came_through(folder: Path, given: Any, **options: Any) -> Any:
-    """Return what the program makes of a value that a mapper sets."""
+    """Return what the program reads for a value that a mapper sets."""
     out = jsonl(path="in.jsonl").set_value(key="v", value=given).to_jsonl(path="out.jsonl", overwrite="replace")
     run(Flow(out), **options)
     return json.loads((folder / "out.jsonl").read_text())["v"]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same, of the same types, but for floats that are whole.
+    """Report whether two values are the same, of the same types, except for integral floats.
 
     Mappings are written in the order of their keys.
     """
@@ -107,7 +107,7 @@ def test_words_come_through_as_values_of_variables(folder: Path) -> None:
 
 
 def without_nul(given: dict[str, str]) -> dict[str, str]:
-    """Leave out what no command line can have. Quoted it can, and is."""
+    """Leave out strings with NUL, which no command line can have; quoted strings in flows can."""
     return {name: word for name, word in given.items() if "\0" not in _yaml.scalar(word)}
 
 

@@ -1,4 +1,4 @@
-"""Generators of programs as sources of flows."""
+"""Test generators of programs as sources of flows."""
 
 from __future__ import annotations
 

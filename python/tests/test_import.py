@@ -1,4 +1,4 @@
-"""What is imported, and when."""
+"""Test what is imported, and when."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from larder import _layout, _program, _server
 
 
 def imported(code: str) -> set[str]:
-    """Return the modules that a process has after some code."""
+    """Return the modules that a process has imported after running code."""
     code += "; import sys; print(*sys.modules)"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
 
@@ -74,7 +74,7 @@ def test_arrays_are_imported_while_the_server_is_at_work(serve: Serve, monkeypat
     load = _layout.Tensors.load
 
     def loaded(self: _layout.Tensors) -> None:
-        script.wait(lambda: len(order) > 0)  # the server makes it without being asked again
+        script.wait(lambda: len(order) > 0)  # the server computes it without another request
         order.append("import")
         load(self)
 
@@ -92,6 +92,6 @@ def test_arrays_are_imported_while_a_server_starts(runtime: Path) -> None:
     def meanwhile() -> None:
         running.append(len(_server._started) > 0)
 
-    with pytest.raises(larder.ServerError, match="status 3"):  # the program is none
+    with pytest.raises(larder.ServerError, match="status 3"):  # the program is invalid
         _server.connect(_server.address(None), meanwhile)
     assert running == [True]

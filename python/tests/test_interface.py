@@ -1,4 +1,4 @@
-"""Names that scripts depend on: what is called so does what it is said to."""
+"""Test that names which scripts depend on behave as documented."""
 
 from __future__ import annotations
 

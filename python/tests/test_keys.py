@@ -1,4 +1,4 @@
-"""Keys of values: what differs has different ones, and what is the same has one."""
+"""Test that different values have different keys, and the same values the same key."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def shared(inner: Any) -> list[Any]:
 
 UTC = datetime.UTC
 
-# No two of these are the same to a function.
+# All of these are different to a function.
 DIFFERENT: list[Any] = [
     *(None, True, False, 0, 1, -1, 2**70, -(2**70), 1.0, 0.0, -0.0, float("inf"), nan(0), nan(1), 1j, 1 + 0j),
     *("", "1", "a", "ab", "\ud800", "é", "e\u0301", b"", b"1", b"a", bytearray(b"a"), memoryview(b"a")),
@@ -176,7 +176,7 @@ def test_no_encoding_is_the_beginning_of_another() -> None:
 
 
 def built(rng: random.Random, depth: int) -> tuple[Any, Any]:
-    """Return a value twice, made in two ways."""
+    """Return a value twice, created in two ways."""
     kind = rng.randrange(9 if depth else 5)
     if kind == 0:
         n = rng.randrange(-(10**6), 10**6) << rng.randrange(70)
@@ -368,7 +368,7 @@ def test_files_are_known_by_their_content(tmp_path: pathlib.Path) -> None:
     with open(larder.File(one), "rb") as file:
         assert file.read() == b"abd"
     assert larder.File(one) == larder.File(str(one)) != larder.File(two)
-    for name in ("one.csv", "one.csv.gz", "one.tsv", "x.csv"):  # libraries read them by their endings
+    for name in ("one.csv", "one.csv.gz", "one.tsv", "x.csv"):  # libraries read them by their extensions
         (tmp_path / name).write_bytes(b"abd")
     keys = {name: digest(larder.File(tmp_path / name)) for name in ("one", "one.csv", "one.csv.gz", "one.tsv")}
     assert len(set(keys.values())) == 4

@@ -1,4 +1,4 @@
-"""Keys of arrays, tensors, tables and images."""
+"""Test keys of arrays, tensors, tables and images."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_frames() -> None:
     for (a, one), (b, two) in itertools.combinations(zip(values, found, strict=True), 2):
         assert one != two, (a, b)
     assert digest(frame) == digest(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})) == digest(frame.copy())
-    # The same columns, in blocks of another form.
+    # The same columns, in blocks of another layout.
     one = pd.DataFrame(np.arange(6.0).reshape(3, 2), columns=["a", "b"])
     two = pd.DataFrame({"a": [0.0, 2.0, 4.0], "b": [1.0, 3.0, 5.0]})
     assert digest(one) == digest(two)

@@ -1,4 +1,4 @@
-"""No sample is lost or comes twice, whoever is killed when."""
+"""Test that no sample is lost or repeated when processes are killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy trees."""
+"""Test lazy trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ lazy = Lazy()
 
 
 def counted(calls: list[Any], function: Callable[..., Any], version: str = "1", **options: Any) -> LazyFunction[Any]:
-    """Return a lazy function that is kept by a version, and notes its calls."""
+    """Return a lazy function that is cached by a version, and logs its calls."""
 
     def noted(*args: Any, **kwargs: Any) -> Any:
         calls.append(args)
@@ -91,7 +91,7 @@ def kind(value: Any) -> str:
     return type(value).__name__
 
 
-# What is lazy, and what is not
+# Laziness
 
 
 def test_a_tree_computes_nothing_until_it_is_asked_for(real: Path) -> None:
@@ -267,11 +267,11 @@ def test_a_generator_is_the_list_of_what_it_yields(real: Path) -> None:
     assert unlazy(upto(3)[1]) == 1
 
 
-# What is computed, and what is found
+# Computed and cached results
 
 
 def run(*trees: str, offset: int = 0) -> tuple[list[str], list[str]]:
-    """Return what a process printed, and what was executed in it."""
+    """Return what a process printed, and the functions that it executed."""
     environment = os.environ | {"LAZY_OFFSET": str(offset)}
     done = subprocess.run(
         [sys.executable, str(PROGRAM), *trees], env=environment, capture_output=True, text=True, timeout=120
@@ -285,7 +285,7 @@ def run(*trees: str, offset: int = 0) -> tuple[list[str], list[str]]:
 def test_another_process_computes_nothing(real: Path) -> None:
     values, ran = run("cutoff", "operators")
     assert values == ["6", "13"]
-    assert len(ran) == 8  # source(1) and source(2) are of both trees
+    assert len(ran) == 8  # source(1) and source(2) are in both trees
     assert run("cutoff", "operators") == (values, [])
 
 
@@ -295,14 +295,14 @@ def test_what_comes_out_the_same_stops_an_edit(real: Path) -> None:
     assert (first, again) == (["6"], ["6"])
     assert ran == ["source 0", "source 1", "source 2"]
     assert run("cutoff", offset=1)[1] == []
-    assert run("cutoff")[1] == []  # both versions are kept
+    assert run("cutoff")[1] == []  # both versions are cached
 
 
 def test_what_comes_out_otherwise_is_computed_on(real: Path) -> None:
     assert run("changed")[0] == ["6"]
     values, ran = run("changed", offset=1)
     assert values == ["12"]
-    assert ran == ["double 3", "shifted 0", "shifted 1", "shifted 2", "total [2, 4, 6]"]  # of 1 and 2 it is known
+    assert ran == ["double 3", "shifted 0", "shifted 1", "shifted 2", "total [2, 4, 6]"]  # 1 and 2 are cached
 
 
 def test_an_edit_of_a_method_that_is_called_lazily_is_seen(real: Path) -> None:
@@ -318,7 +318,7 @@ def test_an_edit_of_a_lazy_method_is_seen(real: Path) -> None:
 
 
 def pick(values: list[Any], n: int) -> Any:
-    values.sort(key=repr)  # which changes what it is given
+    values.sort(key=repr)  # which changes its argument
     return values[n % len(values)]
 
 
@@ -331,7 +331,7 @@ def placed(x: Any) -> Point:
 
 
 def random_tree(random: Random, call: Callable[..., Any], depth: int, made: list[Any]) -> Any:
-    """Return a tree of calls: lazy ones, or those of the functions themselves."""
+    """Return a tree of calls, either lazy or of the functions themselves."""
     if depth == 0 or (made and random.random() < 0.2):
         return random.choice(made) if made and random.random() < 0.7 else random.choice([0, 1, "a", None, 2.5, (1, 2)])
     below = [random_tree(random, call, depth - 1, made) for _ in range(random.randrange(1, 4))]
@@ -364,7 +364,7 @@ def test_trees_give_what_the_calls_would_have_given(real: Path) -> None:
     for seed in range(60):
         made: list[Any] = []
         expected = random_tree(Random(seed), eager, 5, made)
-        for _ in range(2):  # of which the second one finds what the first has kept
+        for _ in range(2):  # the second one finds the results of the first
             nodes: list[Any] = []
             tree = random_tree(Random(seed), lambda f, *args: functions[f](*args), 5, nodes)
             assert unlazy(tree) == expected, seed
@@ -412,7 +412,7 @@ def test_functions_that_are_not_kept_are_part_of_keys(real: Path) -> None:
     costly = counted(calls, lambda n: n * 10)
     assert unlazy(costly(cheap(1))) == 20
     assert unlazy(costly(cheap(1))) == 20
-    assert calls == [(1,), (2,)]  # the whole is known by its key
+    assert calls == [(1,), (2,)]  # the whole tree has a key
     assert unlazy(cheap(1)) == 2
     assert len(calls) == 3
     nothing = Lazy(cached=False)
@@ -431,7 +431,7 @@ def test_shared_nodes_are_computed_once(real: Path) -> None:
     f = counted(calls, lambda *args: sum(args), keep=False)
     node = f(1)
     for _ in range(50):
-        node = f(node, node)  # of 2**50 paths
+        node = f(node, node)  # with 2**50 paths
     assert unlazy(node) == 2**50
     assert len(calls) == 51
     assert unlazy([f(5), f(5)]) == [5, 5]
@@ -484,7 +484,7 @@ def test_threads_share_trees(real: Path) -> None:
     assert len(calls) == 2
 
 
-# What is handed out
+# Returned values
 
 
 def test_nobody_can_change_what_others_get(real: Path) -> None:
@@ -579,7 +579,7 @@ def test_what_memo_refuses_is_refused_with_the_way(real: Path) -> None:
     with pytest.raises(larder.CodeError, match="the clock") as raised:
         unlazy(square(clock(1)))
     assert "test_lazy.square -> n: test_lazy." in raised.value.__notes__[0]
-    assert "allow=" not in str(raised.value)  # which only memo has
+    assert "allow=" not in str(raised.value)  # an option of memo only
     with pytest.raises(larder.ArgumentError, match=r"test_lazy.square: arguments.* is a lock"):
         square(threading.Lock())
     with pytest.raises(larder.ArgumentError, match="in a list"):
@@ -600,7 +600,7 @@ def test_methods_that_no_key_can_tell_are_refused_or_asked_each_time(real: Path)
     with pytest.raises(larder.ArgumentError, match="clock"):
         unlazy(point(1).now())
     node = f(point(1).age)
-    assert unlazy(node) < unlazy(node) < unlazy(node)  # it is not known by its tree
+    assert unlazy(node) < unlazy(node) < unlazy(node)  # it is not identified by its tree
     assert len(calls) == 3
 
 

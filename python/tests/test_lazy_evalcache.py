@@ -1,4 +1,4 @@
-"""Programs that were written for evalcache, and what went wrong there: E1 to E18 are its defects by number."""
+"""Test programs written for evalcache, and its defects, which are numbered E1 to E18."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def counted(calls: list[Any], function: Callable[..., Any], name: str = "") -> L
 
 
 def halt(real: Path, program: str) -> None:
-    """Have the server end, so that all is on disk."""
+    """End the server, so that everything is on disk."""
     stop = [program, "serve", "--cache", str(real / "cache"), "--stop"]
     subprocess.run(stop, check=True, capture_output=True)
 
@@ -62,7 +62,7 @@ def halt(real: Path, program: str) -> None:
 
 
 def script(folder: Path, text: str) -> list[str]:
-    """Run a script in a folder and return what it prints."""
+    """Run a script in a directory and return what it prints."""
     path = folder / "script.py"
     path.write_text(text)
     done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=120)
@@ -72,7 +72,7 @@ def script(folder: Path, text: str) -> list[str]:
 
 @pytest.fixture
 def folder(real: Path, program: str, tmp_path: Path) -> Iterator[Path]:
-    """A folder for scripts with a cache of their own, in which evalcache has left something."""
+    """Return a directory for scripts with a separate cache, in which evalcache has left files."""
     (tmp_path / ".evalcache" / "ab").mkdir(parents=True)
     (tmp_path / ".evalcache" / "ab" / "cdef").write_bytes(b"\x80\x04.")
     yield tmp_path
@@ -254,7 +254,7 @@ def test_e7_types_of_arguments_and_results_stay(real: Path) -> None:
         found = unlazy(same(value))
         assert (found, type(found)) == (value, type(value))
     with pytest.raises(larder.ArgumentError, match="a lazy object"):
-        shown({n, 2})  # which would arrive as it is
+        shown({n, 2})  # which would be passed as it is
 
 
 def test_e8_one_call_has_one_key(real: Path) -> None:
@@ -288,11 +288,11 @@ def test_e9_what_was_kept_is_found_by_who_kept_it(real: Path) -> None:
 
 def test_e10_what_another_process_forgot_is_made_again(real: Path, program: str) -> None:
     calls: list[Any] = []
-    f = counted(calls, lambda n: bytes([n + 1]) * 5000)  # not small, so not held near
+    f = counted(calls, lambda n: bytes([n + 1]) * 5000)  # too large to be held in this process
     tree = f(f(3)[0])
     first = unlazy(tree)
     f._kept._client._drop()
-    halt(real, program)  # or it would have in memory what is gone
+    halt(real, program)  # it would still have the deleted result in memory
     gone = [program, "gc", "--cache", str(real / "cache"), "--node", f"{__name__}.counted.<locals>.noted"]
     subprocess.run(gone, check=True, capture_output=True)
     assert unlazy(tree) == first

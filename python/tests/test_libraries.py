@@ -1,4 +1,4 @@
-"""Objects and settings of libraries, of whatever version."""
+"""Test objects and settings of libraries, in any version."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ _REGISTERED = {
     "trees": (
         "torch",
         "import torch\nclass Q: pass\n"
-        "trees = vars(torch.utils._pytree)\n"  # in old versions under another name
+        "trees = vars(torch.utils._pytree)\n"  # under another name in old versions
         "register = trees.get('register_pytree_node') or trees['_register_pytree_node']\n"
         "register(Q, lambda n: ([V], None), lambda c, _: Q())",
         "torch.utils._pytree.tree_flatten(x)[0]",
@@ -335,7 +335,7 @@ class Echo:
 
 
 class Bare:
-    """The same, without attributes of its own."""
+    """The same, without own attributes."""
 
     __slots__ = ()
 
@@ -465,5 +465,5 @@ def test_what_imports_by_names_in_data_is_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def _file_of_hydra(usual: Any) -> Any:
-    """Return what has the modules of hydra be files of an installed distribution: of pytest."""
+    """Return a function that makes the modules of hydra files of an installed distribution: of pytest."""
     return lambda module: pytest.__file__ if module.__name__.startswith("hydra") else usual(module)

@@ -1,4 +1,4 @@
-"""The loader against a server in Python."""
+"""Test the loader against a server in Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
 
 def firsts(batches: Any) -> list[int]:
-    """Return the first sample of each batch, as its memory says."""
+    """Return the first sample of each batch, read from its memory."""
     return [int(batch["x"][0, 0]) for batch in batches]
 
 
@@ -82,7 +82,7 @@ def test_break_begins_the_next_epoch(serve: Serve) -> None:
         for _ in batches:
             break
         assert [(b.epoch, b.samples[0]) for b in batches] == [(1, n) for n in range(0, 20, 4)]
-    assert [name for name, _ in script.seen].count("open") == 1  # told to stop, and started again
+    assert [name for name, _ in script.seen].count("open") == 1  # stopped, and started again
 
 
 def test_set_epoch_chooses(serve: Serve) -> None:
@@ -112,7 +112,7 @@ def test_state_goes_on_with_exactly_the_next_batch(serve: Serve) -> None:
                         break
             asked = len(script.seen)
             state = first.state_dict()
-            assert len(script.seen) == asked  # nobody was asked
+            assert len(script.seen) == asked  # no request was sent
             assert state == {"state": batch.state}
             assert len(state["state"]) <= 64
         with loader() as second:
@@ -183,7 +183,7 @@ def test_views_outlive_the_loader(serve: Serve) -> None:
     del batches
     gc.collect()
     assert view[3].tolist() == [3] * 4
-    view[0, 0] = 9  # it is the reader's own to write
+    view[0, 0] = 9  # the reader may write to it
 
 
 def test_who_keeps_batches_gets_copies_and_is_told_once(serve: Serve) -> None:
@@ -291,19 +291,19 @@ def test_an_error_while_reading_ends_the_reader_and_not_the_connection(serve: Se
         assert [b.samples[0] for b in (next(iteration), next(iteration))] == [0, 4]
         with pytest.raises(larder.DataError, match="broken"):
             next(iteration)
-        assert [b.samples[0] for b in iteration] == [8, 12, 16]  # tried again, from the same place
+        assert [b.samples[0] for b in iteration] == [8, 12, 16]  # retried from the same position
     assert [name for name, _ in script.seen].count("open") == 1
 
 
 def strange_layouts() -> Iterator[bytes]:
-    """Yield layouts of which a part is of another kind, or missing."""
+    """Yield layouts with a part of another type, or a missing part."""
     yield b"[" * 100_000
     field = {"name": "x", "dtype": "int64", "shape": [1, 4], "offset": 0, "bytes": 32, "form": "stack"}
     strange = [None, True, -1, 1 << 70, 1.5, "", "?", [], [None], [[-1]], {}, {"x": 1}]
     for name in ("dtype", "shape", "offset", "bytes", "form"):
         for value in strange:
             if name == "offset" and value in (True, 1.5):
-                continue  # which can be understood
+                continue  # which is valid
             yield json.dumps({"layout": 1, "fields": [field | {name: value}]}).encode()
     for fields in (None, True, 7, "x", {"a": 1}, [field, None], [[field]]):
         yield json.dumps({"layout": 1, "fields": fields}).encode()
@@ -465,7 +465,7 @@ def test_a_fork_goes_on_by_itself_in_both_processes(serve: Serve) -> None:
         del held
         peer = server.peers[0]
         script.wait(lambda: len(peer.given_back) >= 6)
-        assert 0 not in peer.given_back  # the child looked at it, too
+        assert 0 not in peer.given_back  # the child uses it, too
     assert len(script.starts()) == 2
 
 

@@ -1,4 +1,4 @@
-"""Functions of programs in flows: made by the builder, run by workers."""
+"""Test the program's functions in flows, built in Python and run by workers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_map_takes_mappers_and_functions_alone() -> None:
 
 
 def there_and_back(value: Any, how: str = "value") -> Any:
-    """Return what a value becomes that a function returns, and another one is given."""
+    """Return a value after one function returned it and another received it."""
     parts = [(1).to_bytes(8, "little"), *_values.value(value, "a")]
     return _values.Reader(memoryview(b"".join(parts))).next(how, "a")
 
@@ -143,7 +143,7 @@ def test_arrays_come_back() -> None:
             assert got.shape == value.shape
             assert np.array_equal(got, value)
             if got.ndim:
-                got[...] = 0  # it is the function's own
+                got[...] = 0  # it belongs to the function
     assert there_and_back(np.arange(3, dtype=">i4")).tolist() == [0, 1, 2]
     assert there_and_back({"score": np.float32(0.5), "n": np.int64(3)}) == {"score": 0.5, "n": 3}
     for wrong in (np.array(["a"]), np.array([object()]), np.ma.array([1]), np.zeros(2, "M8[s]"), {"a": np.zeros(2)}):
@@ -255,7 +255,7 @@ def rows():
 
 
 def allowing(cache: Path, function: str, **options: Any) -> tuple[int, int]:
-    """Run a flow of a function; return how many samples were computed and read back."""
+    """Run a flow with a function; return how many samples were computed and how many read back."""
     node = larder.jsonl(path="rows.jsonl").map(
         "python", function=f"allowed:{function}", items=["n"], into=["m"], keep=True, **options
     )
@@ -282,7 +282,7 @@ def test_names_that_a_function_is_not_refused_for(
         with pytest.raises(larder.FlowError, match=r'say allow=\["'):
             allowing(cache, function, allow=allow, **options)
     assert allowing(cache, function, allow=[name], **options) == (2, 0)
-    # What else is allowed, and in which order, makes no other result.
+    # Other allowed names, and their order, do not change results.
     for allow in ([name, "socket"], ["socket", name, name], [name.partition(".")[0]]):
         assert allowing(cache, function, allow=allow, **options)[0] == 0
     with pytest.raises(larder.FlowError, match="a name is empty"):

@@ -1,4 +1,4 @@
-"""Shards that Mosaic Streaming writes are read."""
+"""Test reading shards that Mosaic Streaming writes."""
 
 from __future__ import annotations
 

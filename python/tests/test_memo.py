@@ -1,4 +1,4 @@
-"""Functions whose results are kept."""
+"""Test functions with cached results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(*arguments: str) -> list[str]:
 
 
 def counted(calls: list[Any], function: Callable[..., Any], **options: Any) -> Any:
-    """Return a function that is kept by a version, and notes its calls."""
+    """Return a function that is cached by a version, and logs its calls."""
 
     def noted(*args: Any, **kwargs: Any) -> Any:
         calls.append((args, kwargs))
@@ -213,7 +213,7 @@ def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
     def f(n: int) -> Any:
         return {"a": numpy.arange(n, dtype="float32").reshape(2, -1), "t": (1, [2])}
 
-    for n in (10, 400_000):  # one that is sent, and one that lies in a file
+    for n in (10, 400_000):  # one that is sent, and one that is in a file
         f(n)
         f._function_now().near.clear()
         for kept in (f(n), f(n)):
@@ -234,7 +234,7 @@ def test_large_results_that_were_just_seen_are_found_without_the_server(
 
     f, other = larder.memo(version="1")(large), larder.memo(version="1")(large)
     first = f(1)
-    assert f(1) == first  # which the server is asked for
+    assert f(1) == first  # requested from the server
     asked: list[int] = []
     one = f._client.one
 
@@ -726,7 +726,7 @@ def test_a_variable_that_is_set_later_counts(real: Path) -> None:
 
 
 class Filled:
-    """What is asked for first fills itself."""
+    """An object that fills in an attribute when it is first read."""
 
     def __init__(self, scale: int) -> None:
         self.scale = scale

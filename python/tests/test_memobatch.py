@@ -1,4 +1,4 @@
-"""Functions of batches whose results are kept by item."""
+"""Test functions of batches whose results are cached by item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
 
 class Doubler:
-    """A function of arrays that notes what it was called with."""
+    """A function of arrays that logs its arguments."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []

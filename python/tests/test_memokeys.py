@@ -1,4 +1,4 @@
-"""Keys of items that batches bring along."""
+"""Test keys of items that batches provide."""
 
 from __future__ import annotations
 

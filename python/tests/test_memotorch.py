@@ -1,4 +1,4 @@
-"""Models of torch whose results are kept by item."""
+"""Test torch models whose results are cached by item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of torch that were made and are passed on, and what initializes tensors."""
+"""Test torch models that are created and passed on, and functions that initialize tensors."""
 
 from __future__ import annotations
 

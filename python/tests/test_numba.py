@@ -1,4 +1,4 @@
-"""Compiled functions of numba that are kept."""
+"""Test cached functions of numba."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Ca
     case.edit("site-packages/lib", "return 5", "return 2")
     undone = ran(3 * 10**9)
     assert undone.results == [6, 2]
-    assert undone.states() == ["compiled", "compiled"]  # a comment is left, so the file is not what was installed
+    assert undone.states() == ["compiled", "compiled"]  # a comment is left, so the file is not the installed one
     case.edit("site-packages/lib", "  # as is said here", "")
     assert ran(4 * 10**9).states() == ["loaded", "loaded"]
     case.edit("site-packages/lib", "return 2", "return 2 + 1")
@@ -220,7 +220,7 @@ CONFUSED = """
 def test_what_is_compiled_is_not_kept_where_a_type_was_taken_for_another(case: Case) -> None:
     case.write("m", CONFUSED)
     found = case.run()
-    assert found.results == [1, 1]  # as numba has one object for both
+    assert found.results == [1, 1]  # numba has one object for both
     assert found.states() == ["compiled", "refused"]
     said = "the type Unit of the program was taken for another that is equal, with another k"
     assert [reason.partition(":")[0] for reason in found.reasons()] == [said]
@@ -664,7 +664,7 @@ def test_functions_that_call_each_other_are_kept_as_one(case: Case) -> None:
     second = case.run()
     assert second.results == results
     assert second.states("m.even") == ["loaded"]
-    assert second.states("m.outer") == ["refused"]  # it has odd in it, and not even, which odd calls
+    assert second.states("m.outer") == ["refused"]  # its code has odd in it, but not even, which odd calls
     assert second.reasons()[-1].endswith("call each other, and one of these is not a part of it")
     for calls in ('["outer(6)", "even(3)"]', '["odd(3)", "even(3)", "outer(2)"]', '["outer(4)"]'):
         case.edit("m", "CALLS = [", f"CALLS = {calls} or [")
@@ -842,11 +842,11 @@ NUMPYS = """
 
 
 def test_what_numba_makes_for_a_function_is_followed_with_that_one(case: Case) -> None:
-    """So to compile does not cost a walk for each of the many functions that numba has for those of NumPy."""
+    """So a compilation does not cost a walk for each of numba's many functions for those of NumPy."""
     case.write("m", NUMPYS)
     results, walked, compiled = case.run().results
     assert results == [1.5, 2.5]
-    assert walked == ["kept", "kept", "unkept", "inner"]  # what is kept is looked at again before it is
+    assert walked == ["kept", "kept", "unkept", "inner"]  # a cached function is checked again before it is stored
     assert compiled > 2 * len(walked)
 
 

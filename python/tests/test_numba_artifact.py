@@ -1,4 +1,4 @@
-"""Compiled functions as bytes: whatever else they are is told before anything is unpickled."""
+"""Test that bytes other than those of a compiled function are refused before anything is unpickled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No edit of what the compiler shows a program or asks it is answered with what was compiled before it."""
+"""Test that no edit of what the compiler shows to a program, or asks it, returns stale code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading without the templates that only compiling needs."""
+"""Test loading without the templates that only compilation needs."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ KINDS = """
 
 
 def test_contexts_are_refreshed_only_to_compile(real: Path, tmp_path: Path) -> None:
-    """What is kept is loaded and known by the same without them, whatever of numba it uses."""
+    """Cached functions load with the same keys without them, whatever parts of numba they use."""
     case = Case(tmp_path / "case")
     case.write("kinds", KINDS)
     results, refreshed, before, after, rows = json.loads(case.script("kinds")[-1])

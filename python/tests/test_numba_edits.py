@@ -1,4 +1,4 @@
-"""No edit of a program with compiled functions is answered with what was compiled before it."""
+"""Test that no edit of a program with compiled functions returns stale code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = needs_numba
 
 
 def test_no_edit_is_answered_with_what_was_compiled_before(real: Path, tmp_path: Path) -> None:
-    """Each time a quarter of the edits is tried, others of them; LARDER_SUITE=all tries all."""
+    """Each run tests a quarter of the edits, chosen at random; LARDER_SUITE=all tests all."""
     chance = random.Random(os.environ.get("LARDER_SEED") or None)
     chosen = EDITS if os.environ.get("LARDER_SUITE") == "all" else chance.sample(EDITS, len(EDITS) // 4)
     found = contest("larder", tmp_path, chosen)

@@ -1,4 +1,4 @@
-"""Compiled functions that are compiled with one set of flags or another, whichever comes first."""
+"""Test functions that are compiled with different flags, whichever come first."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_functions_that_loops_and_ufuncs_call_are_kept_with_them(case: Case) -> 
 
 
 def test_what_was_compiled_with_other_flags_before_is_another_function(case: Case) -> None:
-    # In a loop a division by zero makes inf; in what was compiled outside of one, it raises, also in a loop.
+    # In a loop a division by zero gives inf. Code compiled outside of a loop raises, also when a loop calls it.
     case.write("m", LOOPS)
     outside = '["over(np.uint64(1))", "first(3)"]'
     case.edit("m", '["first(3)", "second(3)", "third(np.ones(2))"]', outside)

@@ -1,4 +1,4 @@
-"""What a process compiled before is in what it compiles later, and must be in no other process's code."""
+"""Test that earlier compilations in a process affect its later code, and no other process's code."""
 
 from __future__ import annotations
 
@@ -675,7 +675,7 @@ OTHERS = {
     ("types that have the names of others", "first"): "-",
     ("values that are equal to others", "first"): "-",
 }
-"""Where numba without a cache takes what it compiled for somebody else, what is right in its place."""
+"""The correct results where numba without a cache reuses a compilation for another function."""
 
 
 def _ran(folder: Path, history: str, cached: bool) -> tuple[list[str], str]:
@@ -683,7 +683,7 @@ def _ran(folder: Path, history: str, cached: bool) -> tuple[list[str], str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
     if not cached:
         del environment["LARDER_CACHE"]
-        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)  # numba's own cache is an empty one each time
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)  # numba's own cache is empty each time
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "program.py", history],
         env=environment,
@@ -720,7 +720,7 @@ SEED = int(os.environ.get("LARDER_SEED", 0))
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_programs_that_are_drawn_are_what_they_are_without_a_cache(seed: int, real: Path, tmp_path: Path) -> None:
-    """LARDER_SEED draws others."""
+    """LARDER_SEED selects other programs."""
     text, histories = program(seed)
     (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + text)
     for history in histories:

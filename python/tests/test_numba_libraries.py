@@ -1,4 +1,4 @@
-"""Libraries that generate functions for numba: PyTensor, and numbox's boundaries."""
+"""Test libraries that generate functions for numba: PyTensor, and numbox's boundaries."""
 
 from __future__ import annotations
 

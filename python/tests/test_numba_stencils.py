@@ -1,4 +1,4 @@
-"""Functions that call stencils are kept, and known by what their kernels meant when they were made."""
+"""Test cached functions that call stencils, whose kernels keep the meaning of names at their creation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of numba in which a program says what steps of the compiler do with code of its own kinds."""
+"""Test tables of numba in which a program registers how compiler passes treat its own kinds of code."""
 
 from __future__ import annotations
 

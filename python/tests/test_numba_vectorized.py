@@ -1,4 +1,4 @@
-"""Kernels of vectorized functions are kept as other functions are."""
+"""Test that kernels of vectorized functions are cached like other functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of all kinds as options, and what is none."""
+"""Test numbers of all types as options, and values that are not numbers."""
 
 from __future__ import annotations
 

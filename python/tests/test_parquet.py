@@ -1,4 +1,4 @@
-"""Parquet files: those that pyarrow writes are read, whatever way, and pyarrow reads ours."""
+"""Test that Parquet files written by pyarrow in any form are read, and that pyarrow reads ours."""
 
 from __future__ import annotations
 

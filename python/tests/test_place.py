@@ -1,4 +1,4 @@
-"""Where the program, its cache and its server are."""
+"""Test where the program, its cache and its server are."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_program_agrees(real: Path) -> None:
     at = _server.address(None)
     command = [at.program, "serve", "--cache", at.cache, "--status"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert at.socket in done.stderr  # nobody listens there
+    assert at.socket in done.stderr  # no process listens there
 
 
 def test_without_a_runtime_folder(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:

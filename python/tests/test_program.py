@@ -1,4 +1,4 @@
-"""The program is found however the package was installed, and workers of the program find the package."""
+"""Test that the package finds the program however it was installed, and that its workers find the package."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def pip(*words: object, python: str = sys.executable, **environment: str) -> Non
 
 @pytest.fixture(scope="session")
 def building(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a command go that has built the program already."""
+    """A directory with a command go that has built the program already."""
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     pytest.importorskip("pip", reason="pip is not installed")
     folder = tmp_path_factory.mktemp("go")
@@ -80,11 +80,11 @@ def wheel(building: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def place(tmp_path: Path, runtime: Path) -> Iterator[Path]:
     (tmp_path / "main.py").write_text(MAIN)
     yield tmp_path
-    shutil.rmtree(tmp_path, ignore_errors=True)  # of which each has a program
+    shutil.rmtree(tmp_path, ignore_errors=True)  # each of which has a program
 
 
 def found(place: Path, *command: object, **more: str) -> str:
-    """Run a program that uses the package, with no larder on the PATH; return which program it found."""
+    """Run a program that uses the package, with no larder on the PATH; return the program that it found."""
     kept = {k: v for k, v in os.environ.items() if k not in ("LARDER_BIN", "PYTHONPATH", "LARDER_PYTHON")}
     environment = {**kept, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(place / "cache"), **more}
     words = [*map(str, command), str(place / "work")]
@@ -96,7 +96,7 @@ def found(place: Path, *command: object, **more: str) -> str:
 def test_installed_by_target(place: Path, wheel: Path) -> None:
     target = place / "a" / "b"
     pip("install", "--no-deps", "--no-index", "--target", target, wheel)
-    other = place / "bin" / "larder"  # where the list of installed files leads
+    other = place / "bin" / "larder"  # the target of the list of installed files
     other.parent.mkdir()
     other.write_text("#!/bin/sh\nexit 3\n")
     other.chmod(0o755)
@@ -108,7 +108,7 @@ def test_installed_by_target(place: Path, wheel: Path) -> None:
 
 
 def environment(place: Path, system_site_packages: bool = False) -> Path:
-    """An environment of its own that has what this one has, but for the package itself."""
+    """Return a new environment with the packages of this one, except the package itself."""
     venv.create(place / "venv", symlinks=True, system_site_packages=system_site_packages)
     (packages,) = (place / "venv").glob("lib/python*/site-packages")
     for folder in [Path(p) for p in sys.path if p.endswith("-packages")]:
@@ -122,7 +122,7 @@ def test_installed_by_prefix(place: Path, wheel: Path) -> None:
     pip("install", "--no-deps", "--no-index", "--ignore-installed", "--prefix", place / "p", wheel)
     (packages,) = (place / "p").rglob("*-packages")
     program = str(place / "p" / "bin" / "larder")
-    if not os.path.exists(program):  # as Debian has it
+    if not os.path.exists(program):  # as in Debian
         program = str(place / "p" / "local" / "bin" / "larder")
     assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(packages)) == program
 
@@ -159,7 +159,7 @@ def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
         copies = [path for path in (place / "cache" / "larder-programs").rglob("*") if path.is_file()]
         assert copies == [Path(first)], "one copy for each archive"
         (content / "more.txt").write_text("another archive")
-    shutil.move(content / "bin", place / "bin")  # and beside the archive
+    shutil.move(content / "bin", place / "bin")  # and next to the archive
     subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
     assert found(place, sys.executable, archive) == str(place / "bin" / "larder")
 

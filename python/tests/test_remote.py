@@ -1,4 +1,4 @@
-"""Loaders of servers on other machines, really started, over TLS."""
+"""Test loaders of servers on other machines, with real servers over TLS."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ N = 50
 
 @pytest.fixture
 def folder(real: Path) -> Path:
-    """A folder of flows: rows with numbers, lists of some length, text and documents."""
+    """A flow directory: rows with numbers, lists of some length, text and documents."""
     with open(real / "rows.jsonl", "w") as file:
         for i in range(N):
             row = {"x": [i, 2 * i], "n": i, "seq": list(range(1 + i % 7)), "text": f"é{i}", "doc": {"i": [i, None]}}
@@ -57,7 +57,7 @@ Make = Callable[..., larder.Loader]
 
 @pytest.fixture
 def loader(server: far.Server) -> Make:
-    """Makes loaders of the server; `port` has them go another way."""
+    """Create loaders of the server; `port` connects them through another port."""
 
     def make(port: int | None = None, **options: Any) -> larder.Loader:
         url = f"https://127.0.0.1:{port or server.port}/flow.yaml"
@@ -158,7 +158,7 @@ def test_errors_are_of_the_same_classes(loader: Make, server: far.Server) -> Non
     with pytest.raises(larder.RequestError, match="no flow"):
         len(larder.Loader(url + "none.yaml", **known))
     with loader(fields={"seq": "stack"}) as batches:
-        for _ in range(2):  # tried again over the same connection
+        for _ in range(2):  # retried over the same connection
             with pytest.raises(larder.DataError, match="seq"):
                 next(iter(batches))
 
@@ -184,11 +184,11 @@ def test_samples_by_number(server: far.Server) -> None:
         for thread in threads:
             thread.join()
         assert seen == {k: list(range(k, N, 4)) for k in range(4)}
-        os.truncate(server.folder / "rows.jsonl", 0)  # what is open stays as it was for who has it open
+        os.truncate(server.folder / "rows.jsonl", 0)  # data that is open does not change for its clients
         assert [int(s["n"]) for s in dataset[10:4:-2]] == [10, 8, 6]
 
 
-# Who may come in
+# Access
 
 
 def test_tokens(loader: Make, server: far.Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +270,7 @@ def test_urls(flow: str, options: dict[str, Any], error: type[Exception], says: 
     larder.Loader("http://far.example:1/f.yaml", "rows", cleartext=True, token="secret")
 
 
-# What breaks
+# Failures
 
 
 def test_a_killed_server_that_comes_back_loses_and_repeats_nothing(loader: Make, server: far.Server) -> None:
@@ -311,7 +311,7 @@ def test_a_server_that_stays_away_is_an_error(
             read(float("inf"))
         epochs = batches.epoch + 1
         server.start()
-        batches.load_state_dict(batches.state_dict())  # the epoch that was begun is gone on with
+        batches.load_state_dict(batches.state_dict())  # the epoch that was begun continues
         read(epochs)
     assert seen == [(epoch, n) for epoch in range(epochs) for n in range(N)]
     with pytest.raises(larder.ServerError, match="4 times"):
@@ -357,7 +357,7 @@ def test_what_is_no_server_is_said(server: far.Server) -> None:
         thread.join()
 
 
-# Reading ahead, and slowly
+# Prefetch, and slow consumers
 
 
 def test_a_thread_reads_ahead_as_far_as_it_may(loader: Make) -> None:
@@ -375,7 +375,7 @@ def test_a_thread_reads_ahead_as_far_as_it_may(loader: Make) -> None:
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     for _ in range(4000):
         if condition():
             return
@@ -384,7 +384,7 @@ def wait(condition: Callable[[], bool]) -> None:
 
 
 def test_a_slow_client_costs_the_server_no_memory(loader: Make, server: far.Server) -> None:
-    with open(server.folder / "zeros.npy", "wb") as file:  # a file of 4 GiB that takes no room
+    with open(server.folder / "zeros.npy", "wb") as file:  # a sparse file of 4 GiB
         np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (4096, 1 << 20)})
         file.truncate(file.tell() + (4 << 30))
     (server.folder / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: numpy, with: {path: zeros.npy}}\n")
@@ -402,7 +402,7 @@ def test_a_slow_client_costs_the_server_no_memory(loader: Make, server: far.Serv
             if now == before:
                 break
             before = now
-        assert now < 512 << 20  # of 4 GiB: what waits here, in the system's buffers, and to be sent
+        assert now < 512 << 20  # of 4 GiB: batches waiting here, in the system's buffers, and to be sent
         assert status()["memory_bytes"] < 1 << 30
         assert next(iteration).samples == list(range(16, 32))
 
@@ -498,7 +498,7 @@ print(len(seen), seen == [(k // 50, k % 50) for k in range(len(seen))])
 
 
 def arrow(server: far.Server, token: str = far.TOKEN, **start: Any) -> Any:
-    """Ask for the batches of an epoch as a stream of Arrow, without this package."""
+    """Request the batches of an epoch as an Arrow stream, without this package."""
     fields = [
         {"item": "n"},
         {"item": "x", "dtype": "float32"},

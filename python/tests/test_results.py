@@ -1,4 +1,4 @@
-"""Results as bytes: values of the language and its library, classes of the program."""
+"""Test the encoding of results: values of the language and its library, classes of the program."""
 
 from __future__ import annotations
 
@@ -429,7 +429,7 @@ def test_a_class_that_changed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         decode(kept["Frozen"])
 
 
-# What is shared
+# Shared objects
 
 
 def test_what_is_one_object_is_one_again() -> None:
@@ -486,7 +486,7 @@ def test_deep_nesting_is_kept_or_refused() -> None:
         value = nested(10_000, way)
         with pytest.raises(ResultError, match=r"nested more than 200 deep"):
             encode(value)
-        while value != 1:  # the interpreter cannot let go of it at once
+        while value != 1:  # the interpreter cannot release it immediately
             value = next(iter(vars(value).values())) if isinstance(value, (Frozen, Node)) else inner_of(value)
 
 
@@ -496,7 +496,7 @@ def inner_of(value: Any) -> Any:
     return next(iter(value.values() if isinstance(value, dict) else value))
 
 
-# What is refused
+# Refused values
 
 
 @dataclasses.dataclass
@@ -665,7 +665,7 @@ def test_any_memory_is_read(turn: Callable[[bytes], Any]) -> None:
 def test_memory_of_other_numbers_is_read_as_bytes() -> None:
     padded = encode(["x" * 170])
     assert len(padded) == 200
-    numbers: Any = memoryview(padded).cast("d")  # 25 of them, as a float has bytes
+    numbers: Any = memoryview(padded).cast("d")  # 25 of them, as many bytes as a float has
     assert decode(numbers) == ["x" * 170]
 
 

@@ -1,4 +1,4 @@
-"""Results that are arrays and scalars of NumPy, and rows of arrays."""
+"""Test the encoding of arrays and scalars of NumPy, and of rows of arrays."""
 
 from __future__ import annotations
 

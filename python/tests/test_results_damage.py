@@ -1,4 +1,4 @@
-"""Encodings that are damaged, cut, or of something else: an error or a value, and nothing more."""
+"""Test that damaged, truncated or foreign encodings give only an error or a value."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def of_images() -> Any:
 
 KINDS = [of_the_language, of_the_library, of_classes, of_arrays, of_tensors, of_frames, of_arrow, of_images]
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of libraries, about what is damaged
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of libraries about damaged data
 
 
 def attempt(encoded: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The bytes of encodings in docs/reference/python-results.md: later versions read what was cached."""
+"""Test the bytes of docs/reference/python-results.md, which later versions must read."""
 
 from __future__ import annotations
 

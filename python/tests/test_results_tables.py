@@ -1,4 +1,4 @@
-"""Results that are frames of pandas and tables of Arrow."""
+"""Test the encoding of pandas frames and Arrow tables."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_frame_may_be_written_to() -> None:
         encoded = encode(frame)
         made = decode(encoded)
         for i, name in enumerate(made.columns if len(made) else ()):
-            if name != "arrow lists":  # pandas takes no list for one place
+            if name != "arrow lists":  # pandas does not accept a list for one position
                 made.iloc[0, i] = made.iloc[-1, i]
         made.insert(0, "new" if made.columns.nlevels == 1 else ("new", 1), 1)
         check_same(decode(encoded), frame)

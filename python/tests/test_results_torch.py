@@ -1,4 +1,4 @@
-"""Results that are tensors of torch, and rows of tensors."""
+"""Test the encoding of torch tensors, and of rows of tensors."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_tensor_is_private_memory(tmp_path: Path) -> None:
             made += 1
             assert torch.equal(made, kept + 1)
             changed = float.fromhex("0x1p0") == memoryview(mapping)[128:132].cast("f")[0]
-            assert changed == (access == mmap.ACCESS_COPY)  # this one looks at it
+            assert changed == (access == mmap.ACCESS_COPY)  # this one is a view of it
             del mapping
     assert file.read_bytes() == encoded
 

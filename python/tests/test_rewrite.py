@@ -1,4 +1,4 @@
-"""Flows of Python that are read, edited and written."""
+"""Test flows that Python reads, edits and writes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def edited(flow: Flow, edit: Callable[[Editor], object]) -> Flow:
 
 
 def go_fingerprint(text: str, *only: str) -> str:
-    """Return what the program says of a text that was written by hand."""
+    """Return the program's fingerprint of a hand-written flow."""
     done = larder("flow", "-", "--fingerprint", *[f"--only={name}" for name in only], text=text)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -321,7 +321,7 @@ def test_edits_that_are_wrong() -> None:
 
 def test_a_large_flow_is_edited(folder: Path) -> None:
     node: Node = underfolder(path="data", name="in")
-    for i in range(60):  # every node is reached by very many ways
+    for i in range(60):  # every node is reached by very many paths
         node = node.cat(node, name=f"n{i}")
     other = edited(Flow(node), lambda e: e.after("in", "few", lambda n: n.slice(stop=1)))
     assert len(other.nodes) == 62

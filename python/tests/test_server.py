@@ -1,4 +1,4 @@
-"""The package against the real server."""
+"""Test the package against the real server."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_who_keeps_all_batches_gets_all(flow: Path, options: dict[str, Any]) -> 
         with pytest.warns(larder.LarderWarning, match="are kept"):
             kept = list(loader)
         assert [batch["n"].tolist() for batch in kept] == [[n] for n in range(N)]
-        following = list(loader)  # while all of those are kept
+        following = list(loader)  # while all of those are in use
         assert [batch["x"].tolist() for batch in kept] == [[[n, 2 * n]] for n in range(N)]
         assert [batch["n"].tolist() for batch in following] == [[n] for n in range(N)]
 

@@ -1,4 +1,4 @@
-"""State that is made when it is first needed and that threads share: published complete, or not at all."""
+"""Test that state created on demand and shared by threads is published complete, or not at all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def module(real: Path, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
 
 @pytest.fixture
 def switching() -> Iterator[None]:
-    """Has threads take turns as often as the interpreter can."""
+    """Switch threads as often as the interpreter can."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -53,7 +53,7 @@ def kept(module: types.ModuleType, name: str) -> Callable[[int], int]:
 
 
 class Slow:
-    """An identity of which the first thread that reads its digest waits."""
+    """An identity that blocks the first thread that reads its digest."""
 
     def __init__(self, identity: Any, first: threading.Lock, waits: threading.Event, goes_on: threading.Event) -> None:
         self._identity, self._first, self._waits, self._goes_on = identity, first, waits, goes_on
@@ -71,7 +71,7 @@ class Slow:
 
 @pytest.mark.parametrize("name", ["memo", "memo_batch"])
 def test_a_thread_between_identity_and_publication(module: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one thread has identified a function and not yet published that, others compute what is right."""
+    """While one thread has identified a function and not yet published the result, others compute correctly."""
     f = kept(module, name)
     assert f(1) == 2
     where: Any = _memo if name == "memo" else _memobatch

@@ -1,4 +1,4 @@
-"""Files of TFRecord: those that another package writes are read, and it reads ours."""
+"""Test that TFRecord files written by another package are read, and that it reads ours."""
 
 from __future__ import annotations
 

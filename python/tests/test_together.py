@@ -1,4 +1,4 @@
-"""Coroutines whose results are kept, many at once."""
+"""Test many concurrent coroutines with cached results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package with torch: tensors, ranks, workers of a DataLoader, pinned memory."""
+"""Test the package with torch: tensors, ranks, workers of a DataLoader, pinned memory."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_ranks_are_those_of_torch(serve: Serve, monkeypatch: pytest.MonkeyPatch)
 
 
 class Cuda:
-    """Of CUDA what pinned memory needs; events end when they are told to."""
+    """The parts of CUDA that pinned memory needs; tests end its events."""
 
     def __init__(self) -> None:
         self.registered: list[int] = []
@@ -123,7 +123,7 @@ def test_pinned_slots_are_given_back_when_copies_have_ended(serve: Serve, monkey
     with loader(pin_memory=True, window=4) as batches:
         iteration = iter(batches)
         assert [int(next(iteration)["x"][0, 0]) for _ in range(100)] == list(range(0, 400, 4))
-        # Nobody said that a copy had ended, so each time that nothing was left it waited for one.
+        # No copy was reported as ended, so the loader waited for one each time that no slot was left.
         assert cuda.waits > 0
         assert len(script.released) <= 100
     assert len(cuda.registered) == 1
@@ -164,7 +164,7 @@ def test_memory_that_cannot_be_pinned_is_used(serve: Serve, monkeypatch: pytest.
     assert cuda.unregistered == []
 
 
-# Workers have a server of their own to talk to: the real one.
+# Workers connect to a server themselves: the real one.
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_workers_of_a_loader_in_use_go_on_by_themselves(flow: Path) -> None:
     with rows(flow) as loader:
         iteration = iter(loader)
         first = next(iteration)
-        second = numbers(dataloader(loader, 2))  # as iter() would: the next epoch
+        second = numbers(dataloader(loader, 2))  # as iter() does: the next epoch
         rest = numbers([first]) + numbers(iteration)
     with rows(flow) as alone:
         assert [rest, second] == [numbers(alone), numbers(alone)]
@@ -224,7 +224,7 @@ def test_bytes_and_text_come_from_workers(flow: Path) -> None:
 
 
 class Stateful(data.IterableDataset):  # type: ignore[misc]
-    """Hands out batches with the state after each, as a stateful DataLoader's workers do."""
+    """Return batches with the state after each, as a stateful DataLoader's workers do."""
 
     def __init__(self, loader: larder.Loader, states: dict[int, Any] | None = None) -> None:
         self.loader = loader

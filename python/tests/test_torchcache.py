@@ -1,4 +1,4 @@
-"""What programs do with torchcache, done here: what its tests try, and what goes wrong there."""
+"""Test uses of torchcache with Larder: the cases of its tests, and its defects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 
 class Doubler(torch.nn.Module):  # type: ignore[misc,name-defined]
-    """Doubles, and notes with how many rows it was called."""
+    """Doubles its input, and logs the number of rows of each call."""
 
     def __init__(self, factor: float = 2.0) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ def fresh(real: Path) -> Any:
 
 
 def kept(factor: float = 2.0, **options: Any) -> Any:
-    # What it notes is no part of what it is known by.
+    # The log is not part of its key.
     return larder.memo_batch(Doubler(factor).eval(), items="x", version="1", **options)
 
 

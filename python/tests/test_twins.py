@@ -1,4 +1,4 @@
-"""Functions and classes of equal text that are not the same: in modules of their own, and of one factory."""
+"""Test different functions and classes with the same text: in separate modules, and from one factory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions with a version are known by: what the program calls them, and not where it lies."""
+"""Test that functions with a version are identified by name, and not by location."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMPORT = "from {module} import load" + ASK
 
 
 def project(folder: Path, what: str, *, name: str = "", module: str = "own/loads.py") -> Path:
-    """Write a program of one function with a version, of a project that may have a name."""
+    """Write a program with one function with a version, in a project that may have a name."""
     file = folder / module
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(TEXT.format(what=what))

@@ -1,4 +1,4 @@
-"""Where warnings say that they come from: a line of the program."""
+"""Test that warnings name a line of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions that are kept read, beside the files that they are given."""
+"""Test cached functions that read files other than their arguments."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def later(path: larder.File) -> str:
 
 @pytest.fixture
 def files(tmp_path: Path, real: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Two files, and a cache in which nothing of them is kept."""
+    """Two files, and a cache without results for them."""
     kept: list[Any] = [read, words, sums, rows, with_more, kept_more, in_a_thread, later]
     for function in kept:
         monkeypatch.setitem(globals(), function.__name__, larder.memo(function.__wrapped__))
@@ -169,7 +169,7 @@ def test_a_function_that_is_given_reads_what_nobody_watches(files: tuple[Path, P
 
 
 class Reader:
-    """An object with a kept method that reads files."""
+    """An object with a cached method that reads files."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
@@ -280,13 +280,13 @@ TABLE: dict[str, Any] = {}
 
 
 def untold(path: Any) -> str:
-    """Read a file of which no key knows."""
+    """Read a file that no key covers."""
     return text_of(beside(path))
 
 
 @pytest.fixture
 def nested(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> tuple[larder.File, Path]:
-    """Functions that are kept, and what they have in common: one that reads a file of which no key knows."""
+    """Cached functions that call a function which reads a file that no key covers."""
 
     @larder.memo
     def plain(path: larder.File) -> str:

@@ -1,4 +1,4 @@
-"""What libraries read while they are imported, and of their own files, is theirs; what they are given is not."""
+"""Test that a library's own files, also those read at import, do not count, and files passed to it do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of WebDataset: those that its own package writes are read, and it reads ours."""
+"""Test that WebDataset archives written by its package are read, and that it reads ours."""
 
 from __future__ import annotations
 
@@ -65,4 +65,4 @@ import json, sys, webdataset
 read = webdataset.WebDataset(sys.argv[1:], shardshuffle=False).decode()
 print(json.dumps([[s["txt"], s["cls"], s["meta.json"]] for s in read]))
 """
-"""What leaves files open is a process of its own."""
+"""A separate process, as it leaves files open."""

@@ -1,4 +1,4 @@
-"""Functions of Larder's as values of others: what was set on them, and what they are known by as arguments."""
+"""Test functions of Larder as values: attributes set on them, and their identity as arguments."""
 
 from __future__ import annotations
 

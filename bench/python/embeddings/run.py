@@ -1,9 +1,9 @@
-"""Asks a real model for embeddings by the openai client, with larder embed in front of it and without.
+"""Request embeddings of a real model with the openai client, with and without larder embed.
 
     python3 bench/python/embeddings/run.py [--texts N]
 
-Needs Go and pip, and nothing else: what it runs is installed into
-bench/.work/embeddings, once. It fails if the client notices a difference.
+Needs only Go and pip: the programs are installed into bench/.work/embeddings, once. It fails if
+the client sees a difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MODEL = "all-MiniLM-L6-v2"
 
 
 def install() -> Path:
-    """Make the environment and the program, and return the Python to go on with."""
+    """Create the environment and the program, and return the Python of the environment."""
     python = WORK / "venv" / "bin" / "python"
     if not (WORK / "ready").exists():
         subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
@@ -48,7 +48,7 @@ def install() -> Path:
 
 
 def paragraphs(n: int) -> list[str]:
-    """Return n texts of this repository's pages, of which three in ten are there before."""
+    """Return n texts of this repository's pages, of which three in ten are repeated."""
     found: dict[str, None] = {}
     for page in sorted(CLONE.glob("docs/**/*.md")):
         for text in re.split(r"\n\s*\n", page.read_text()):
@@ -88,14 +88,14 @@ class Bench:
         return self.openai.OpenAI(**{"base_url": url, "api_key": KEY, "max_retries": 0} | more)
 
     def upstream_texts(self) -> int:
-        """Return how many texts the model was given since the last call."""
+        """Return the number of texts that the model received since the last call."""
         with urllib.request.urlopen(self.upstream.removesuffix("/v1") + "/counts") as reply:
             now = int(json.load(reply)["texts"])
         new, self.seen = now - self.seen, now
         return new
 
     def embed(self, client: Any, texts: list[str], **more: Any) -> list[list[float]]:
-        """Return the vectors of texts, as many at once as one request has."""
+        """Return the vectors of texts, with as many texts per request as allowed."""
         vectors = []
         for i in range(0, len(texts), REQUEST):
             part = client.embeddings.create(model=MODEL, input=texts[i : i + REQUEST], **more)
@@ -103,14 +103,14 @@ class Bench:
         return vectors
 
     def timed(self, what: str, work: Callable[[], Any]) -> Any:
-        """Do some work, and print how long it took and what the model was given."""
+        """Call a function, and print its time and the number of texts that the model received."""
         start = time.perf_counter()
         result = work()
         print(f"{what:48} {time.perf_counter() - start:8.3f} s   {self.upstream_texts():6} texts", flush=True)
         return result
 
     def latency(self, what: str, client: Any, n: int) -> None:
-        """Print how long one text takes."""
+        """Print the time of one text."""
         times = []
         for i in range(n):
             start = time.perf_counter()
@@ -119,14 +119,14 @@ class Bench:
         print(f"{what:48} {statistics.median(times) * 1e3:8.2f} ms", flush=True)
 
     def outcome(self, call: Callable[[], Any]) -> Any:
-        """Return what a client notices of a call: its result, or its error."""
+        """Return what a client sees of a call: its result, or its error."""
         try:
             return call().model_dump(exclude={"usage"}, warnings="none")
         except self.openai.APIStatusError as e:
             return type(e).__name__, e.status_code, e.body
 
     def compare(self, direct: str, cached: str) -> None:
-        """Fail if the client notices a difference, the second time either."""
+        """Fail if the client sees a difference, also the second time."""
         three = ["One", "two", "One"]
         calls: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
             "a text": ({}, lambda c: c.embeddings.create(model=MODEL, input="A text.")),
@@ -145,7 +145,7 @@ class Bench:
         print(f"{len(calls)} kinds of calls: the client notices no difference")
 
     def together(self, url: str) -> list[list[list[float]]]:
-        """Have several clients ask for everything at once, each in an order of its own."""
+        """Run several concurrent clients that request everything, each in another order."""
 
         def one(n: int) -> list[list[float]]:
             client, order = self.client(url), list(range(len(self.texts)))

@@ -1,8 +1,8 @@
-"""One loader at one piece of work, in a process of its own; prints what it took as JSON.
+"""Run one loader on one workload in a separate process, and print its figures as JSON.
 
     python contest.py WORK LOADER FOLDER SECONDS
 
-Lines before the last are for who watches: which process to count, besides.
+Lines before the last tell the watching process which other process to count.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import data
 import processes
 
 IMPORTS = ["numpy", "torch", "torch.utils.data", "larder"]
-"""What a program that trains has imported; no figure counts it."""
+"""Imports of a typical training program, which no figure counts."""
 
 now = time.perf_counter
 
 
 def reader_of(work: str, loader: str, folder: Path) -> tuple[Any, Any]:
-    """Return a function that makes the reader, and one from a batch to what it is."""
+    """Return a function that creates the reader, and one that converts a batch."""
     module = importlib.import_module("rows" if work in data.KINDS else "photos")
     known = module.SHARING if work == "few photos" else module.LOADERS
     form, make, workers = known[loader]
@@ -37,12 +37,12 @@ def reader_of(work: str, loader: str, folder: Path) -> tuple[Any, Any]:
 
 
 def numbers(batch: Any) -> list[int]:
-    """Return which rows a batch has, as they say themselves."""
+    """Return the row numbers that the rows of a batch contain."""
     return [int.from_bytes(bytes(row[:8].tolist()), "little") for row in batch]
 
 
 class Costs:
-    """What this process and those that work for it take, from here on."""
+    """The costs of this process and of its worker processes from now on."""
 
     def __init__(self, reader: Any) -> None:
         self.roots = [os.getpid(), *filter(None, [reader.server()])]
@@ -54,7 +54,7 @@ class Costs:
 
 
 def rows(make: Any, work: str, seconds: float) -> dict[str, Any]:
-    """Read rows: the first batch, an epoch of all samples once, epochs that are measured, a resume."""
+    """Read rows: the first batch, one epoch of all samples, measured epochs, and a resume."""
     n, _ = data.KINDS[work]
     began = now()
     reader = make()
@@ -74,7 +74,7 @@ def rows(make: Any, work: str, seconds: float) -> dict[str, Any]:
 
 
 def resumed(reader: Any) -> dict[str, Any]:
-    """Stop in the middle of an epoch, and go on from the state."""
+    """Stop in the middle of an epoch, and resume from the state."""
     epoch = reader.epoch()
     for _ in itertools.islice(epoch, 20):
         pass
@@ -93,14 +93,14 @@ def resumed(reader: Any) -> dict[str, Any]:
 
 
 def photos(make: Any, work: str, seconds: float) -> dict[str, Any]:
-    """Read photographs: an epoch with nothing made yet, and another one."""
+    """Read photographs: an epoch with an empty cache, and another one."""
     began = now()
     reader = make()
     figures: dict[str, Any] = {}
     for number in (1, 2):
         costs = None
         for batch in reader.epoch():
-            if costs is None:  # from the first batch on: what starts before it is no part of an epoch
+            if costs is None:  # from the first batch on: startup is not part of an epoch
                 figures.setdefault("first", now() - began)
                 watched(reader)
                 costs = Costs(reader)
@@ -113,7 +113,7 @@ def photos(make: Any, work: str, seconds: float) -> dict[str, Any]:
 
 
 def watched(reader: Any) -> None:
-    """Say which process works for the reader and is not a child of this one."""
+    """Report the process that works for the reader and is not a child of this one."""
     print(json.dumps({"server": reader.server()}), flush=True)
 
 
@@ -127,8 +127,8 @@ def main() -> None:
     figures = run(make, work, seconds)
     print(json.dumps(figures), flush=True)
     if work == "few photos":
-        sys.stdin.readline()  # what it holds is looked at meanwhile
-    os._exit(0)  # workers that do not end by themselves are ended by who watches
+        sys.stdin.readline()  # its memory is measured meanwhile
+    os._exit(0)  # the watching process ends workers that do not end
 
 
 if __name__ == "__main__":

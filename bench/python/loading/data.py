@@ -1,8 +1,8 @@
-"""The data that all loaders read, in the form that each likes best.
+"""Write the benchmark data in the preferred format of each loader.
 
     python data.py KIND FORM FOLDER
 
-Kinds are those of `KINDS`. What is there already stays.
+Kinds are those of `KINDS`. Existing data stays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 KINDS = {"1 KB": (20_000, 1 << 10), "100 KB": (2_560, 100 << 10)}
-"""Of rows: how many, and how many bytes each has."""
+"""For rows: their number, and the bytes of each."""
 PHOTOS = {"photos": 5_000, "few photos": 1_000}
 DRAWN = ("chessboard", "color", "logo")
 PHOTO_FLOW = """version: 1
@@ -26,11 +26,11 @@ nodes:
   reduced: {map: image-resize, from: photos, with: {width: 224, height: 224, reduce: 2}}
 """
 SHARDS = 4
-"""How many files rows are in, about, in forms that have several: each worker needs some."""
+"""The approximate number of files in formats with several, as each worker needs some."""
 
 
 def rows(kind: str) -> Iterator[bytes]:
-    """Yield rows of bytes that say which row they are, and are random otherwise."""
+    """Yield rows of bytes that contain their row number and are random otherwise."""
     import numpy as np
 
     n, size = KINDS[kind]
@@ -40,13 +40,13 @@ def rows(kind: str) -> Iterator[bytes]:
 
 
 def shard(kind: str) -> int:
-    """Return how many bytes a file has of those that have several."""
+    """Return the size in bytes of a file in formats with several."""
     n, size = KINDS[kind]
     return n * size // SHARDS
 
 
 def numpy(kind: str, folder: Path) -> None:
-    """Write one array, for whoever reads rows of a file in place."""
+    """Write one array, for loaders that read rows directly from a file."""
     import numpy as np
 
     n, size = KINDS[kind]
@@ -86,7 +86,7 @@ def chunks(kind: str, folder: Path) -> None:
 
 
 def jpeg(kind: str, folder: Path) -> None:
-    """Write photographs of about 500 x 375, each cut from another place of a real one."""
+    """Write photographs of about 500 x 375, each cut from another part of a real one."""
     import numpy as np
     from PIL import Image, ImageEnhance
 
@@ -107,7 +107,7 @@ def jpeg(kind: str, folder: Path) -> None:
 
 
 def photographs() -> list:
-    """Return the photographs that come with packages for Python."""
+    """Return the photographs that come with Python packages."""
     import skimage
     import sklearn.datasets
     from PIL import Image
@@ -125,7 +125,7 @@ FORMS: dict[str, Callable[[str, Path], None]] = {"numpy": numpy, "tar": tar, "md
 
 
 def made(kind: str, form: str, folder: Path) -> Path:
-    """Return the folder with data of a kind in a form, which is made if it is not there."""
+    """Return the directory with data of a kind in a format, written if it does not exist."""
     at = folder / f"{kind.replace(' ', '')}-{form}"
     if not at.exists():
         part = at.with_suffix(".part")
@@ -137,7 +137,7 @@ def made(kind: str, form: str, folder: Path) -> Path:
 
 
 def make(python: str, kind: str, form: str, folder: Path) -> None:
-    """Have an interpreter that has all that it needs make data, for several that need it at once."""
+    """Write data with a suitable interpreter, for several contestants that need it at the same time."""
     subprocess.run([python, __file__, kind, form, str(folder)], check=True)
 
 

@@ -1,4 +1,4 @@
-"""What was measured, and on what."""
+"""Describe the machine and the measured software."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGES = [
 
 
 def about(python: str, clone: Path) -> dict[str, Any]:
-    """Return the machine, the versions of what is measured, and how loaded it is."""
+    """Return the machine, the versions of the measured software, and the load."""
     code = f"""
 import importlib.metadata as m
 for p in {PACKAGES}:
@@ -54,7 +54,7 @@ def processor() -> str:
 
 
 def imports(python: str, environment: dict[str, str]) -> dict[str, dict[str, float]]:
-    """Return how long it takes to import each module, the least of some tries."""
+    """Return the import time of each module, the minimum of some tries."""
     least = {code: min(started(python, code, environment) for _ in range(5)) for code in ["pass", *MODULES]}
     return {code.removeprefix("import "): {"time": least[code] - least["pass"]} for code in MODULES}
 

@@ -1,7 +1,7 @@
-"""Loaders of photographs: JPEG files of several sizes, decoded and made 224 x 224.
+"""Loaders of photographs: JPEG files of several sizes, decoded and resized to 224 x 224.
 
-As in rows.py; batches are bytes, of 32 images. Only Larder keeps what it has made, as
-the others have nothing that does.
+As in rows.py, but batches are bytes of 32 images. Only Larder caches its results, as the other
+loaders have no cache for them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def larder(data: Path, workers: int, node: str, planar: bool = False) -> Reader:
 
 
 class Files:
-    """Decoded images, by number."""
+    """Decoded images, by index."""
 
     def __init__(self, data: Path, decode: Callable[[str], Any]) -> None:
         self.paths, self.decode = sorted(map(str, data.glob("*.jpg"))), decode
@@ -49,7 +49,7 @@ def by_pil(path: str, draft: bool = False) -> Any:
     from PIL import Image
 
     with Image.open(path) as image:
-        if draft:  # to read it at a part of its size
+        if draft:  # to decode it at reduced size
             image.draft("RGB", (2 * SIDE, 2 * SIDE))
         small = image.convert("RGB").resize((SIDE, SIDE), Image.BILINEAR)
     return torch.from_numpy(np.array(small))
@@ -73,7 +73,7 @@ def spdl(data: Path, workers: int) -> Reader:
 
 
 class SpdlImages(Spdl):
-    """SPDL with its own decoder, which makes a batch of images at once."""
+    """SPDL with its own decoder, which decodes a batch of images at a time."""
 
     def read(self, numbers: list[int]) -> Any:
         import spdl.io
@@ -109,4 +109,4 @@ SHARING = {
     "Larder": ("jpeg", functools.partial(larder, node="cached"), 0),
     "DataLoader without workers, images in a dict": ("jpeg", remembered, 0),
 }
-"""Those of which several are started at once, each with all images in memory in its second epoch."""
+"""Loaders that run in several processes, each with all images in memory in its second epoch."""

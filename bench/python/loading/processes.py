@@ -1,4 +1,4 @@
-"""What processes take of the machine: time of processors, and memory."""
+"""Measure the processor time and the memory of processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def family(roots: Iterable[int]) -> set[int]:
-    """Return the processes, and all that they have started, and so on."""
+    """Return the processes and all their descendants."""
     parents = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -29,7 +29,7 @@ def family(roots: Iterable[int]) -> set[int]:
 
 
 def seconds(roots: Iterable[int]) -> float:
-    """Return the time of processors that they have had, with children that have ended."""
+    """Return their processor time, including children that have ended."""
     ticks = 0
     for pid in family(roots):
         try:
@@ -40,9 +40,9 @@ def seconds(roots: Iterable[int]) -> float:
 
 
 def memory(roots: Iterable[int]) -> int:
-    """Return the bytes that they have together, each page once.
+    """Return the bytes that they use together, each page once.
 
-    What is mapped of files does not count, as the system takes it back when it likes.
+    Mapped files do not count, as the system can take their memory back.
     """
     total = 0
     for pid in family(roots):

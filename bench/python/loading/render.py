@@ -1,4 +1,4 @@
-"""The section of docs/benchmarks.md that is written from bench/loading.json."""
+"""Write the section of docs/benchmarks.md from bench/loading.json."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COLUMNS: dict[str, list[tuple[str, str, str]]] = {
         ("photos", "memory", "memory"),
     ],
 }
-"""Of each table: the work, the figure of it, and the title."""
+"""For each table: the workload, its figure, and the title."""
 
 
 def section(results: dict[str, Any]) -> str:
@@ -58,7 +58,7 @@ def section(results: dict[str, Any]) -> str:
     return "\n".join(
         [
             ABOUT.format(**about),
-            *([f"{results['older']}\n"] if "older" in results else []),  # what --only left as it was
+            *([f"{results['older']}\n"] if "older" in results else []),  # rows that --only left unchanged
             ROWS,
             figures(results, "rows"),
             AFTER_ROWS,

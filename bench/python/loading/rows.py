@@ -1,7 +1,7 @@
-"""Loaders of rows of bytes, each in the form that it likes best.
+"""Loaders of rows of bytes, each with its preferred data format.
 
-Each is a function from the folder of its data and a number of workers to a `Reader`:
-batches of 32 rows, shuffled anew in each epoch, as one array or tensor of bytes.
+Each is a function from its data directory and a number of workers to a `Reader`: batches of 32
+rows, shuffled again in each epoch, as one array or tensor of bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BATCH = 32
 
 
 class Reader:
-    """A loader in use. `make` makes the loader; going through it is an epoch."""
+    """A loader in use. `make` creates the loader; an iteration is an epoch."""
 
     def __init__(self, make: Callable[[], Any], get: Callable[[Any], Any] = lambda batch: batch) -> None:
         self.make, self.get = make, get
@@ -27,11 +27,11 @@ class Reader:
         yield from map(self.get, self.loader)
 
     def state(self) -> Any:
-        """Return where the next batch is, or None where that cannot be said."""
+        """Return the position of the next batch, or None if the loader does not support it."""
         return self.loader.state_dict() if hasattr(self.loader, "state_dict") else None
 
     def load(self, state: Any) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         self.loader.load_state_dict(state)
 
     def server(self) -> int | None:
@@ -40,7 +40,7 @@ class Reader:
 
 
 class Larder(Reader):
-    """The loader that this is about."""
+    """The loader of Larder."""
 
     def get_batch(self, batch: Any) -> Any:
         return next(iter(batch.values()))
@@ -64,7 +64,7 @@ def larder(data: Path, workers: int, tensors: str = "torch") -> Reader:
 
 
 class Packed:
-    """Rows of one file, by number: each is read as it is asked for."""
+    """Rows of one file, by index, each read when it is requested."""
 
     def __init__(self, data: Path) -> None:
         import numpy as np
@@ -77,13 +77,13 @@ class Packed:
         return self.n
 
     def __getitem__(self, i: int) -> bytes:
-        if self.file is None:  # each worker has one of its own
+        if self.file is None:  # each worker opens the file itself
             self.file = os.open(self.path, os.O_RDONLY)
         return os.pread(self.file, self.size, self.offset + i * self.size)
 
 
 class Mapped(Packed):
-    """The same, a batch at once by NumPy, of a file that is mapped."""
+    """The same, a whole batch at a time by NumPy, from a mapped file."""
 
     def __getitems__(self, numbers: list[int]) -> Any:
         import numpy as np
@@ -95,7 +95,7 @@ class Mapped(Packed):
 
 
 def joined(rows: list[bytes]) -> Any:
-    """Put rows of bytes together as one tensor."""
+    """Join rows of bytes into one tensor."""
     import torch
 
     return torch.frombuffer(bytearray(b"".join(rows)), dtype=torch.uint8).view(len(rows), -1)
@@ -241,4 +241,4 @@ LOADERS: dict[str, tuple[str, Callable[..., Reader], int]] = {
     "Mosaic Streaming, no workers": ("mds", mosaic, 0),
     "Mosaic Streaming, 2 workers": ("mds", mosaic, 2),
 }
-"""By name: the form of the data, what makes the reader, and its workers."""
+"""By name: the data format, the function that creates the reader, and its number of workers."""

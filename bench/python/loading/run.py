@@ -1,9 +1,9 @@
-"""Measures loaders beside each other and writes their section of docs/benchmarks.md.
+"""Compare loaders and write their section of docs/benchmarks.md.
 
     python3 bench/python/loading/run.py [--runs N] [--only TEXT] [--render]
 
-Needs Go and pip, and nothing else: what it measures is installed into
-bench/.work/loading, once. Results are bench/loading.json.
+Needs only Go and pip: the loaders are installed into bench/.work/loading, once. Results are
+bench/loading.json.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ WORK = CLONE / "bench" / ".work" / "loading"
 RESULTS = CLONE / "bench" / "loading.json"
 
 PATIENCE = 300
-"""Seconds after which a contestant is given up."""
+"""The maximum time of a contestant, in seconds."""
 CLIENTS = 8
 
 
 class Bench:
-    """What one call measures."""
+    """The state of one call."""
 
     def __init__(self, python: str, seconds: float) -> None:
         self.python, self.seconds = python, seconds
         self.folder = WORK / "data"
-        self.place = tempfile.mkdtemp(prefix="lb-")  # paths of sockets are short
+        self.place = tempfile.mkdtemp(prefix="lb-")  # socket paths must be short
         self.environment = os.environ | {
             "XDG_RUNTIME_DIR": self.place,
             "LARDER_CACHE": f"{self.place}/cache",
@@ -56,7 +56,7 @@ class Bench:
         }
 
     def close(self) -> None:
-        """Remove what was written but data."""
+        """Remove all files written, except data."""
         self.serve("--stop")
         shutil.rmtree(self.place, ignore_errors=True)
 
@@ -77,13 +77,13 @@ class Bench:
             time.sleep(0.05)
 
     def end_server(self) -> None:
-        """Have the server end, so that the next one starts with nothing."""
+        """End the server, so that the next one starts empty."""
         self.serve("--stop")
         while self.serves():
             time.sleep(0.05)
 
     def start(self, work: str, loader: str) -> Child:
-        """Start a contestant, with what it says in files."""
+        """Start a contestant, with its output in files."""
         command = [self.python, str(HERE / "contest.py"), work, loader, str(self.folder), str(self.seconds)]
         said, errors = (tempfile.TemporaryFile("w+", dir=self.place) for _ in range(2))
         process = subprocess.Popen(
@@ -104,7 +104,7 @@ class Bench:
         return figures
 
     def together(self, loader: str) -> dict[str, Any]:
-        """Run several that hold the same, and say how much all hold when each is done."""
+        """Run several processes with the same samples, and return their total memory when each is done."""
         data.make(self.python, "few photos", "jpeg", self.folder)
         children = [self.start("few photos", loader) for _ in range(CLIENTS)]
         watch = Watch(children)
@@ -128,18 +128,18 @@ class Child:
     errors: IO[str]
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return what it has said by now."""
+        """Return its output so far."""
         self.said.seek(0)
         return [json.loads(line) for line in self.said if line.startswith("{") and line.endswith("\n")]
 
     def error(self) -> str:
-        """Return what it ended with."""
+        """Return its error."""
         self.errors.seek(0)
         lines = [line.strip() for line in self.errors if line.strip()]
         return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "it ended")
 
     def end(self) -> None:
-        """End it and what it left behind; a server has a session of its own."""
+        """End it and its remaining processes; a server has its own session."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -148,7 +148,7 @@ class Child:
 
 
 class Watch:
-    """Looks at how much memory processes have, four times in a second."""
+    """Measures the memory of processes, four times per second."""
 
     def __init__(self, children: list[Child]) -> None:
         self.roots = {child.process.pid for child in children}
@@ -158,7 +158,7 @@ class Watch:
         return processes.memory(self.roots)
 
     def figures(self, child: Child, until: float) -> dict[str, Any]:
-        """Return what a contestant says at its end, or the error that it ended with."""
+        """Return the final output of a contestant, or its error."""
         while time.monotonic() < until:
             ended = child.process.poll() is not None
             for said in child.lines():
@@ -173,7 +173,7 @@ class Watch:
 
 
 def install() -> str:
-    """Install the contestants, each by itself, and the package of this clone; return the interpreter."""
+    """Install each contestant separately, and the package of this clone; return the interpreter."""
     python = WORK / "venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
@@ -195,7 +195,7 @@ def names(python: str) -> dict[str, list[str]]:
 
 
 def better(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return the better figure of two runs, each by itself."""
+    """Return the better of each figure of two runs."""
     if "error" in before or "error" in now:
         return before if "error" in now and "error" not in before else now
     kept = dict(before)
@@ -208,7 +208,7 @@ def better(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure(bench: Bench, runs: int, only: str, results: dict[str, Any]) -> None:
-    """Measure all, in turns, and note what comes out as soon as it does."""
+    """Measure everything in alternation, and write each result immediately."""
     known = names(bench.python)
     todo = [(work, loader) for work in data.KINDS for loader in known["rows"]] * runs
     todo += [("photos", loader) for loader in known["photos"]]

@@ -1,12 +1,12 @@
-"""Measures what it takes to have a function of Python map samples of 100 KB.
+"""Measure how long Python functions take to map samples of 100 KB.
 
     python3 bench/python/mapping/run.py [--samples N] [--runs N]
 
-With a Python that has NumPy, torch, the package larder (PYTHONPATH=python/src), and the
-program in LARDER_BIN. Samples are files .npy of 186 x 186 x 3 bytes. Each way is
-run alone, over all samples, twice in a process; of the second time, the fastest of the runs counts: wall time a sample, and
-the time of processors of all its processes. `overhead` is the time of processors less
-that of the function, and of reading the file as the same software does without a function.
+Needs a Python with NumPy, torch and the package larder (PYTHONPATH=python/src), and the program in
+LARDER_BIN. Samples are files .npy of 186 x 186 x 3 bytes. Each way runs alone, over all samples,
+twice in a process. The fastest second pass counts: wall time per sample, and processor time of
+all its processes. `overhead` is the processor time minus that of the function, and minus that of
+reading the file with the same software without a function.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def by_torch(folder: Path, function: str | None) -> Iterator[Any]:
 
 
 def by_larder(folder: Path, function: str | None) -> Iterator[Any]:
-    """Yield batches of Larder's loader, the function in two workers."""
+    """Yield batches of Larder's loader, with the function in two workers."""
     node = larder.underfolder(path=folder)
     if function:
         node = node.map(FUNCTIONS[function], items=["image"], into=["out"]).keep_keys(keys=["out"])
@@ -74,7 +74,7 @@ def by_larder(folder: Path, function: str | None) -> Iterator[Any]:
 
 
 def by_exec(folder: Path, function: str | None) -> Iterator[Any]:
-    """Yield batches of Larder's loader, the function in a command a sample."""
+    """Yield batches of Larder's loader, with the function in a command per sample."""
     node = larder.underfolder(path=folder)
     if function:
         os.environ["FUNCTION"] = function
@@ -91,7 +91,7 @@ WAYS = {"larder python": by_larder, "DataLoader, 2 workers": by_torch, "larder e
 
 
 def once(way: str, folder: Path, function: str | None) -> tuple[float, float]:
-    """Return wall time and time of processors of one pass in a process of its own, in seconds."""
+    """Return wall time and processor time of one pass in a separate process, in seconds."""
     place = tempfile.mkdtemp(prefix="lm-")
     env = {**os.environ, "XDG_RUNTIME_DIR": place, "LARDER_CACHE": f"{place}/cache", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
@@ -107,10 +107,10 @@ def once(way: str, folder: Path, function: str | None) -> tuple[float, float]:
 
 
 def one(way: str, folder: Path, function: str) -> None:
-    """Make one pass, and print what it took, the server's and the workers' part with it."""
+    """Run one pass, and print its time, including the server and the workers."""
     batches = WAYS[way](folder, function or None)
     for _ in batches:
-        pass  # what is started once is not counted
+        pass  # startup does not count
     batches = WAYS[way](folder, function or None)
     before, start = tree(), time.perf_counter()
     samples = sum(len(batch["out" if function else "image"] if isinstance(batch, dict) else batch) for batch in batches)
@@ -124,7 +124,7 @@ def one(way: str, folder: Path, function: str) -> None:
 
 
 def tree() -> float:
-    """Return the seconds of processors that all processes of this pass have taken."""
+    """Return the processor time in seconds of all processes of this pass."""
     tick, mine = os.sysconf("SC_CLK_TCK"), os.environ["XDG_RUNTIME_DIR"]
     total = 0.0
     for entry in Path("/proc").glob("[0-9]*"):
@@ -138,7 +138,7 @@ def tree() -> float:
 
 
 def main() -> None:
-    """Measure all ways, or make one pass."""
+    """Measure all ways, or run one pass."""
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
         return

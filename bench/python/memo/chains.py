@@ -1,4 +1,4 @@
-"""One peer: builds a chain of small lazy calls, and evaluates it."""
+"""Build a chain of small lazy calls with one peer, and evaluate it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main() -> None:
     print(json.dumps({"build": built - began, "evaluate": time.perf_counter() - built}))
 
 
-if PEER == "evalcache":  # which needs several calls of Python for each node of a chain
+if PEER == "evalcache":  # it needs several Python calls for each node of a chain
     sys.setrecursionlimit(1 << 30)
     threading.stack_size(1 << 30)
     thread = threading.Thread(target=main)

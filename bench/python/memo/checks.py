@@ -1,4 +1,4 @@
-"""Prints what it takes to check identities and to make keys, medians in microseconds.
+"""Print the time to check identities and to compute keys, as medians in microseconds.
 
 PYTHONPATH=python/src python3 bench/python/memo/checks.py
 """
@@ -19,7 +19,7 @@ TEXT = "import math\n" + "".join(f"K{i} = {i + 1000}\ndef h{i}(x): return x + K{
 
 @dataclass
 class Settings:
-    """An argument as functions have it."""
+    """A typical argument of functions."""
 
     size: int = 1
     name: str = "a"
@@ -34,7 +34,7 @@ def function(text: str) -> Callable[..., Any]:
 
 
 def took(call: Callable[[], object], number: int = 2000, items: int = 1) -> str:
-    """Return the median time of a call, for each item."""
+    """Return the median time of a call, per item."""
     runs = timeit.repeat(call, number=number, repeat=9)
     return f"{statistics.median(runs) / number / items * 1e6:8.2f} µs"
 

@@ -1,11 +1,11 @@
-"""Counts items of 50 000 that are near-equal, or drawn at random, and have the key of another one.
+"""Count key collisions among 50 000 random or nearly equal items.
 
     python3 bench/python/memo/collisions.py [--items N] [--torchcache]
 
-With a Python that has torch and the package larder (PYTHONPATH=python/src), and torchcache
-where it is asked for. An item is an image of 3 x 224 x 224 floats. Drawn ones are of the
-normal distribution; near-equal ones are one image with one element at another place of
-it changed by the least that there is.
+Needs a Python with torch and the package larder (PYTHONPATH=python/src), and torchcache if
+requested. An item is an image of 3 x 224 x 224 floats. Random ones are drawn from the normal
+distribution. Nearly equal ones are one image with one element, at another position in each,
+changed by the smallest possible amount.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def drawn(items: int) -> Iterator[torch.Tensor]:
 
 
 def near(items: int) -> Iterator[torch.Tensor]:
-    """Yield batches of one image of which one element differs, each time another one."""
+    """Yield batches of one image in which one element differs, at another position each time."""
     torch.manual_seed(0)
     base = torch.randn(SHAPE)
     for first in range(0, items, BATCH):
@@ -42,14 +42,14 @@ def near(items: int) -> Iterator[torch.Tensor]:
 
 
 def by_larder() -> Callable[[torch.Tensor], list[Any]]:
-    """Return how Larder knows the rows of a batch."""
+    """Return Larder's key function for the rows of a batch."""
     from larder._keys import digest
 
     return lambda batch: [digest(row) for row in batch]
 
 
 def by_torchcache() -> Callable[[torch.Tensor], list[Any]]:
-    """Return how torchcache knows the rows of a batch: what it looks up for them."""
+    """Return torchcache's key function for the rows of a batch."""
     import torchcache
 
     class Model(torch.nn.Module):
@@ -68,7 +68,7 @@ def by_torchcache() -> Callable[[torch.Tensor], list[Any]]:
 
 
 def collisions(keys: Callable[[torch.Tensor], list[Any]], batches: Iterator[torch.Tensor]) -> tuple[int, float]:
-    """Return how many items have the key of an earlier one, and the microseconds that a key takes."""
+    """Return the number of items with the key of an earlier one, and the microseconds per key."""
     seen: set[Any] = set()
     items, spent = 0, 0.0
     for batch in batches:

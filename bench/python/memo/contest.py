@@ -1,4 +1,4 @@
-"""Runs all edits with one memoizer, and prints a line of JSON for each."""
+"""Run all edits with one memoizer, and print a line of JSON for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ warnings.simplefilter("ignore")
 
 
 def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by the identity of the function and the key of the arguments, if nothing else was read or drawn."""
+    """Cache results by function identity and argument key, unless anything else is read or drawn."""
     from larder._code import identify
     from larder._keys import digest
     from larder._memo import paths_in
@@ -47,21 +47,21 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def use_joblib(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by joblib."""
+    """Cache results with joblib."""
     import joblib
 
     return joblib.Memory(folder, verbose=0).cache(f)
 
 
 def use_diskcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by diskcache."""
+    """Cache results with diskcache."""
     import diskcache
 
     return diskcache.Cache(folder).memoize()(f)
 
 
 def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by evalcache."""
+    """Cache results with evalcache."""
     import evalcache
 
     lazy = evalcache.Lazy(cache=folder)(f)
@@ -69,7 +69,7 @@ def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Said:
-    """What a function returned, by its text."""
+    """A return value, represented by its text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -79,9 +79,9 @@ class _Said:
 
 
 def use_torchcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by torchcache, as tensors of the bytes of their texts: it keeps nothing else.
+    """Cache results with torchcache, as tensors of the bytes of their texts, as it caches only tensors.
 
-    It is given the source of the function itself, by which it knows functions.
+    It receives the source of the function itself, by which it identifies functions.
     """
     import torch
     import torchcache
@@ -97,7 +97,7 @@ def use_torchcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         held.append(args)
-        row = kept(torch.ones(1, 8))[0]  # in the type of what it was given
+        row = kept(torch.ones(1, 8))[0]  # in the type of its argument
         return _Said(bytes(map(int, row.tolist())).decode().rstrip(" "))
 
     return call
@@ -115,7 +115,7 @@ TOOLS = {
 
 
 def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cache: str) -> dict[str, Any]:
-    """Write a program, call its function, and tell what it returned and whether it ran."""
+    """Write a program, call its function, and return its result and whether it was executed."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.chdir(folder)
@@ -150,7 +150,7 @@ def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cac
 
 
 def apart(*task: Any) -> dict[str, Any]:
-    """Attempt in a process of its own."""
+    """Run `attempt` in a separate process."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -172,7 +172,7 @@ def apart(*task: Any) -> dict[str, Any]:
 
 
 def verdict(case: Case, tool: str, place: str) -> str:
-    """Return what a tool makes of an edit."""
+    """Return the outcome of an edit with a tool."""
     folder, cache = f"{place}/program", f"{place}/cache"
     shutil.rmtree(cache, ignore_errors=True)
     before = apart(case.before, case.call, folder, tool, cache)
@@ -189,7 +189,7 @@ def verdict(case: Case, tool: str, place: str) -> str:
 
 
 def main() -> None:
-    """Try all edits with the tool that is named."""
+    """Run all edits with the named tool."""
     tool = sys.argv[1]
     with contextlib.suppress(ImportError):
         import numpy  # noqa: F401  # once, and not in each child
@@ -198,7 +198,7 @@ def main() -> None:
     place = tempfile.mkdtemp()
     for case in CASES:
         if case.needs == "torch" or (case.needs and importlib.util.find_spec(case.needs) is None):
-            continue  # torch is there for torchcache alone
+            continue  # torch is installed for torchcache only
         print(json.dumps({"name": case.name, "want": case.want, "verdict": verdict(case, tool, place)}), flush=True)
     shutil.rmtree(place, ignore_errors=True)
 

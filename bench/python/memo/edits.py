@@ -1,15 +1,15 @@
-"""Runs edits of programs over memoizers and counts wrong and needless results.
+"""Run edits of programs with memoizers and count stale and needless results.
 
     python3 bench/python/memo/edits.py
 
-Needs pip, and nothing else: what it compares is installed into bench/.work/memo,
-once (with torchcache comes torch, of some GB). Results are bench/edits.json. The edits are those of python/tests/code_edits.py, where
-each is said to change what a function returns or not.
+Needs only pip: the memoizers are installed into bench/.work/memo, once (torchcache brings torch,
+of some GB). Results are bench/edits.json. The edits are those of python/tests/code_edits.py, with
+the expected effect of each on the function's result.
 
-Each edit is two runs of one program in one folder with one cache, before and after it,
-each in a process of its own. A result is stale if the second run computes nothing and
-returns another value than the program without a cache; an edit that changes nothing is
-needless if the second run computes again.
+Each edit is two runs of one program in one directory with one cache, before and after it, in
+separate processes. A result is stale if the second run computes nothing and returns another value
+than the program without a cache. An edit that changes nothing is needless if the second run
+computes again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOOLS = ["larder", "joblib", "diskcache", "evalcache", "torchcache"]
 
 
 def installed(name: str = "requirements") -> Path:
-    """Return the interpreter that has what a list names."""
+    """Return the interpreter with the packages of a requirements file."""
     wanted = (HERE / f"{name}.txt").read_text()
     done, python = WORK / f"{name}.installed", WORK / name / "bin" / "python"
     if not done.exists() or done.read_text() != wanted:
@@ -40,7 +40,7 @@ def installed(name: str = "requirements") -> Path:
 
 
 def run(python: Path, tool: str) -> list[dict[str, Any]]:
-    """Return what became of each edit with a tool."""
+    """Return the outcome of each edit with a tool."""
     path = f"{CLONE / 'python' / 'src'}:{CLONE / 'python' / 'tests'}"
     done = subprocess.run(
         [python, HERE / "contest.py", tool],
@@ -53,7 +53,7 @@ def run(python: Path, tool: str) -> list[dict[str, Any]]:
 
 
 def counted(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how many edits were how, and which ones were stale or needless."""
+    """Return the number of edits by outcome, and the names of the stale and needless ones."""
     named = {kind: [r["name"] for r in rows if r["verdict"] == kind] for kind in ("stale", "needless", "failed")}
     verdicts = [r["verdict"] for r in rows]
     return {
@@ -71,7 +71,7 @@ def listed(python: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Run all tools, print the counts and write them down."""
+    """Run all tools, print the counts and write them to the results."""
     pythons = dict.fromkeys(TOOLS, installed()) | {"torchcache": installed("requirements-torchcache")}
     found = {tool: counted(run(python, tool)) for tool, python in pythons.items()}
     tools = {name: version for python in set(pythons.values()) for name, version in listed(python).items()}

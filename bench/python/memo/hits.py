@@ -1,4 +1,4 @@
-"""One memoizer: fills its cache, measures its hits, or asks for what others ask for."""
+"""Run one memoizer: fill its cache, measure its hits, or request cached results of other processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = Path(sys.argv[3])
 
 
 def note(n: int) -> int:
-    """Note an execution, and take a while."""
+    """Log an execution, and take a while."""
     file = os.open(FOLDER / "executions", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, b"%d\n" % n)
     os.close(file)
@@ -41,7 +41,7 @@ def double(x: np.ndarray) -> np.ndarray:
 
 
 def memoizer(peer: str) -> Callable[[Any], Any]:
-    """Return the decorator of a peer; what evalcache returns is asked for at once."""
+    """Return the decorator of a peer; results of evalcache are evaluated immediately."""
     if peer == "Larder":
         import larder
 
@@ -66,7 +66,7 @@ def memoizer(peer: str) -> Callable[[Any], Any]:
 
 
 def least(f: Callable[[], Any], seconds: float = 0.3) -> float:
-    """Return how long a call takes: the median of rounds of it."""
+    """Return the time of a call: the median of rounds."""
     began, n = time.perf_counter(), 0
     while time.perf_counter() - began < seconds / 3:
         f()
@@ -114,7 +114,7 @@ def main() -> None:
     figures["another process"] = (time.perf_counter() - began) / 1999
     figures["first"] = first
     figures["tiny"] = least(lambda: kept_add(5, 1))
-    if peer == "evalcache":  # hashes each number by itself
+    if peer == "evalcache":  # hashes each number separately
         figures["argument"] = least(lambda: kept_total(x), 0.001)
     else:
         figures["argument"] = least(lambda: kept_total(x))

@@ -1,11 +1,11 @@
-"""Measures lazy trees beside those of evalcache.
+"""Compare lazy trees with those of evalcache.
 
     python3 bench/python/memo/lazy.py [--runs N] [--nodes N]
 
-Needs Go and pip, and nothing else: what it measures is installed into bench/.work/memo,
-and caches lie in folders that are removed again. Prints medians of the runs, in which
-the peers take turns: of a chain of calls of a function that adds one, built and
-evaluated by a process that finds nothing, and by another one that finds all.
+Needs only Go and pip: the libraries are installed into bench/.work/memo, and caches lie in
+temporary directories. The work is a chain of calls of a function that adds one. One process builds
+and evaluates it with an empty cache, and another one with all results cached. Prints medians of the
+runs, in which the peers alternate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHAINS = Path(__file__).resolve().parent / "chains.py"
 
 
 def measure(python: Path, peer: str, nodes: int) -> dict[str, float]:
-    """Return how long a cold process takes, and then a warm one, in seconds."""
+    """Return the time of a cold process, and then of a warm one, in seconds."""
     place = times.Place()
     try:
         found = {}

@@ -1,9 +1,9 @@
-"""Measures hits of memoizers beside each other.
+"""Compare hits of memoizers.
 
     python3 bench/python/memo/times.py [--runs N]
 
-Needs Go and pip, and nothing else: what it measures is installed into bench/.work/memo,
-once. Prints a table; each figure is the median of runs, which take turns.
+Needs only Go and pip: the memoizers are installed into bench/.work/memo, once. Prints a table;
+each figure is the median of runs, which alternate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNITS = {
 
 
 def install() -> Path:
-    """Install what is measured, and the package of this clone; return the interpreter."""
+    """Install the memoizers and the package of this clone; return the interpreter."""
     python = edits.installed()
     subprocess.run([python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", CLONE / "python"], check=True)
     subprocess.run(["go", "build", "-o", WORK / "larder", "./cmd/larder"], cwd=CLONE, check=True)
@@ -42,7 +42,7 @@ def install() -> Path:
 
 
 class Place:
-    """A folder and a server of their own."""
+    """A separate directory and server."""
 
     def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="lm-")
@@ -66,7 +66,7 @@ class Place:
 
 
 def measure(python: Path, peer: str) -> dict[str, float]:
-    """Measure one memoizer: by a process that finds what another one has kept."""
+    """Measure one memoizer, in a process that finds the cached results of another one."""
     place = Place()
     try:
         place.run(python, peer, "fill")

@@ -1,16 +1,15 @@
-"""Runs edits of programs with compiled functions, and counts stale ones and needless compilations.
+"""Run edits of programs with compiled functions, and count stale results and needless compilations.
 
     python3 bench/python/numba/edits.py
 
-Needs numba, and a `larder` on the PATH or in LARDER_BIN. Results are
-bench/numba-edits.json. The edits are those of python/tests/numba_edits.py; each is two
-runs of one program, before and after it, in processes of their own. An edit is stale if
-the second run returns another value than the program without any cache, or if what was
-compiled with other settings is used; one that changes nothing that is compiled is
-needless if the second run compiles again. Where PyTensor is installed, edits of its Ops
-are run over its own cache and Larder's (python/tests/numba_pytensor_edits.py). Failed is
-what runs without a cache and not with one, as numba's own takes no functions that have
-no file.
+Needs numba, and a `larder` on the PATH or in LARDER_BIN. Results are bench/numba-edits.json. The
+edits are those of python/tests/numba_edits.py. Each is two runs of one program, before and after
+it, in separate processes. An edit is stale if the second run returns another value than the
+program without any cache, or uses code compiled with other settings. An edit that changes nothing
+that is compiled is needless if the second run compiles again. An edit fails if the program runs
+only without a cache: numba's own cache does not accept functions without a file. If PyTensor is
+installed, edits of its Ops run with its own cache and with Larder's
+(python/tests/numba_pytensor_edits.py).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ RESULTS = CLONE / "bench" / "numba-edits.json"
 
 
 def counted(found: list[Verdict]) -> dict[str, object]:
-    """Return how many edits were how, and which."""
+    """Return the number of edits by outcome, and their names."""
     names = {
         what: [v.name.removeprefix("edit_") for v in found if v.what == what]
         for what in ("stale", "needless", "failed")
@@ -44,7 +43,7 @@ def counted(found: list[Verdict]) -> dict[str, object]:
 
 
 def compared(edits: list[Edit], cache: str) -> dict[str, object]:
-    """Run edits over a cache that is there and over Larder's, and return what became of them."""
+    """Run edits with an existing cache and with Larder's, and return their outcomes."""
     nothing = sum(edit.nothing for edit in edits)
     made: dict[str, object] = {"edits": len(edits), "change_nothing": nothing}
     print(f"{len(edits)} edits, of which {nothing} change nothing")
@@ -59,7 +58,7 @@ def compared(edits: list[Edit], cache: str) -> dict[str, object]:
 
 
 def main() -> None:
-    """Run all edits, those of PyTensor's Ops if it is installed."""
+    """Run all edits, and those of PyTensor's Ops if it is installed."""
     made: dict[str, object] = {"numba": version("numba"), "python": platform.python_version()}
     made["functions"] = compared(EDITS, "numba")
     if importlib.util.find_spec("pytensor") is not None:

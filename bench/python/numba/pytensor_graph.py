@@ -1,15 +1,15 @@
-"""Compiles a graph of PyTensor with no cache, with PyTensor's own, and with Larder's.
+"""Compile a graph of PyTensor with no cache, with PyTensor's own, and with Larder's.
 
     python3 bench/python/numba/pytensor_graph.py [NODES] [PROCESSES] [WARM]
 
-Needs pytensor and a `larder` on the PATH or in LARDER_BIN. Each way is run in
-processes of its own with folders of its own: cold; warm, some times in turns with the
-other ways, of which the medians count; and warm with a graph that has one node more; then
-several processes are started together on empty folders. The wall time is that of building
-and first calling the function, without imports; `process` is that of the whole process,
-from its start to its end, and `all_processor` its processor time. Compilations are counted
-as numba tells of them (its event `numba:compile`): those of functions that are to be kept;
-what two processes compile counts twice. Results are bench/numba-pytensor.json.
+Needs pytensor and a `larder` on the PATH or in LARDER_BIN. Each way runs in separate processes
+with separate directories: cold; warm, several times in alternation with the other ways, with the
+median counted; and warm with a graph that has one more node. Then several processes start
+together on empty directories. The wall time is that of building and first calling the function,
+without imports. `process` is that of the whole process from its start to its end, and
+`all_processor` its processor time. Compilations of cached functions are counted by numba's event
+`numba:compile`; two processes that compile the same function count twice. Results are
+bench/numba-pytensor.json.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOOLS = ("none", "pytensor", "larder")
 
 
 def graph(nodes: int, more: bool) -> tuple[Any, Any]:
-    """Return the input and the result of a graph of about so many nodes that no rewrite makes one of."""
+    """Return the input and the result of a graph of about `nodes` nodes that no rewrite fuses."""
     import pytensor.tensor as pt
 
     x = y = pt.vector("x")
@@ -59,7 +59,7 @@ def graph(nodes: int, more: bool) -> tuple[Any, Any]:
 
 
 def one(tool: str, nodes: int, more: bool) -> None:
-    """Compile and call the graph in this process, and print how it went."""
+    """Compile and call the graph in this process, and print the figures."""
     if tool == "larder":
         import larder.numba
 
@@ -112,7 +112,7 @@ def started(tool: str, nodes: int, more: bool, folder: Path) -> subprocess.Popen
 
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """Return what a process said."""
+    """Return the output of a process."""
     out, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"{process.args} failed")
@@ -121,7 +121,7 @@ def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def timed(tool: str, nodes: int, more: bool, folder: Path) -> dict[str, Any]:
-    """Run a process that compiles the graph, and return what it said, and how long it was there."""
+    """Run a process that compiles the graph, and return its output and its duration."""
     begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     said = ended(started(tool, nodes, more, folder))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -131,14 +131,14 @@ def timed(tool: str, nodes: int, more: bool, folder: Path) -> dict[str, Any]:
 
 
 def median(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the medians of what processes said, and of what they took between the lowest and the highest."""
+    """Return the medians of the output of processes, and their minimum and maximum times."""
     made: dict[str, Any] = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
     between = sorted(row["seconds"] for row in rows)
     return made | {"runs": len(rows), "lowest": between[0], "highest": between[-1]}
 
 
 def main() -> None:
-    """Run all ways, and print and write what they took."""
+    """Run all ways, and print and write their figures."""
     nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     many = int(sys.argv[2]) if len(sys.argv) > 2 else 8
     warm = int(sys.argv[3]) if len(sys.argv) > 3 else 9
@@ -151,7 +151,7 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as name:
         folders = {tool: Path(name) / tool for tool in TOOLS}
-        timed("larder", 5, False, Path(name) / "first")  # modules are compiled to bytecode, as where they are installed
+        timed("larder", 5, False, Path(name) / "first")  # compiles modules to bytecode, as in an installation
         runs = made["runs"] = {tool: {"cold": timed(tool, nodes, False, folders[tool])} for tool in TOOLS}
         rows: dict[str, list[dict[str, Any]]] = {tool: [] for tool in TOOLS}
         for turn in range(warm):

@@ -1,9 +1,9 @@
-"""One contestant, in a process of its own; prints what each epoch took as lines of JSON.
+"""Run one contestant in a separate process; print the figures of each epoch as lines of JSON.
 
     python contest.py SIDE SHARDS FOLDER ROOM EPOCHS STEP
 
-FOLDER is for its local cache, ROOM how many bytes that may take, STEP how many seconds a step of
-the training takes, which waits as one does for a GPU.
+FOLDER is for its local cache, and ROOM the maximum size of that in bytes. STEP is the duration of
+a training step in seconds, which waits like one on a GPU.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ import processes  # noqa: E402
 
 IMPORTS = ["numpy", "torch.utils.data", "boto3"]
 OF_SIDE = {"Larder": "larder", "webdataset": "webdataset", "Mosaic Streaming": "streaming", "litdata": "litdata"}
-"""What a program that trains has imported; no figure counts it."""
+"""Imports of a typical training program, which no figure counts."""
 
 now = time.perf_counter
 
 
 def epoch(side: Any, number: int, n: int, step: float, began: float) -> dict[str, Any]:
-    """Go through an epoch, and return what was seen of it. `began` is when its beginning was asked for."""
+    """Iterate over an epoch, and return its figures. `began` is when the epoch was requested."""
     cpu = processes.seconds([os.getpid()])
     seen: list[int] = []
     stall, first = 0.0, None
@@ -78,7 +78,7 @@ def main() -> None:
     finally:
         side.close()
     print(json.dumps({"done": True}), flush=True)
-    os._exit(0)  # workers that do not end by themselves are ended by who watches
+    os._exit(0)  # the watching process ends workers that do not end
 
 
 if __name__ == "__main__":

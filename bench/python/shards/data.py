@@ -1,9 +1,9 @@
-"""The samples, in the form of each contestant, in a bucket.
+"""Write the samples into a bucket, in the format of each contestant.
 
     python data.py FORM FOLDER SHARDS
 
-A sample is its number in eight bytes and noise, 8 to 16 KiB in all; a shard has 1000.
-What is there already stays. FOLDER is for what is on its way to the bucket.
+A sample is its number in eight bytes and noise, 8 to 16 KiB in all; a shard has 1000. Existing
+data stays. FOLDER is for files before their upload.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def samples(shards: int) -> Iterator[bytes]:
 
 
 def tar(to: Path, shards: int) -> None:
-    """Write archives, of one member to a sample."""
+    """Write archives with one member per sample."""
     for shard in range(shards):
         with tarfile.open(to / f"{shard:03d}.tar", "w", format=tarfile.USTAR_FORMAT) as archive:
             for i in range(shard * OF_SHARD, (shard + 1) * OF_SHARD):
@@ -47,7 +47,7 @@ def tar(to: Path, shards: int) -> None:
 
 
 def mds(to: Path, shards: int) -> None:
-    """Write shards by Mosaic Streaming: their size is one of bytes, so about 1000 are in each."""
+    """Write shards with Mosaic Streaming: their size is in bytes, so about 1000 samples are in each."""
     from streaming import MDSWriter
 
     limit = (LEAST + MOST) // 2 * OF_SHARD
@@ -57,7 +57,7 @@ def mds(to: Path, shards: int) -> None:
 
 
 def lit(to: Path, shards: int) -> None:
-    """Write chunks by litdata."""
+    """Write chunks with litdata."""
     import litdata
 
     litdata.optimize(sample, list(range(shards * OF_SHARD)), str(to), chunk_size=OF_SHARD, num_workers=1, reorder_files=False, verbose=False)
@@ -67,7 +67,7 @@ FORMS: dict[str, Callable[[Path, int], None]] = {"tar": tar, "mds": mds, "lit": 
 
 
 def there(s3: Any, form: str, shards: int) -> bool:
-    """Report whether a form is in the bucket as it is to be."""
+    """Report whether a format is complete in the bucket."""
     try:
         return json.loads(s3.get_object(Bucket=BUCKET, Key=f"{form}.json")["Body"].read())["shards"] == shards
     except s3.exceptions.NoSuchKey:
@@ -75,7 +75,7 @@ def there(s3: Any, form: str, shards: int) -> bool:
 
 
 def put(form: str, folder: Path, shards: int) -> None:
-    """Write a form and bring it into the bucket; the note that says so comes last."""
+    """Write a format and upload it to the bucket, with a marker at the end."""
     s3 = boto3.client("s3")
     if there(s3, form, shards):
         return

@@ -1,4 +1,4 @@
-"""How far an order is from one of all samples at random."""
+"""Measure how far an order is from a random order of all samples."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ OF_SHARD = 1000
 
 
 def figures(seen: list[int], n: int, batch: int) -> dict[str, Any]:
-    """Return what is to be said of the numbers of samples in the order in which they came.
+    """Return figures about the order in which samples were read.
 
-    `moved` is how far a sample is from its place in the bucket, as a part of all samples: a third where
-    all are shuffled. It says nothing of what is near to what, since shards may come in any order. So
-    `mixed` is how many shards the samples of a batch are of, of as many as there were if all were
-    shuffled.
+    `moved` is the mean distance of a sample from its place in the bucket, as a part of all samples: a
+    third if all are shuffled. It does not tell which samples are close together, since shards may come
+    in any order. So `mixed` is the number of shards in a batch, relative to that of a full shuffle.
     """
     distance = sum(abs(at - number) for at, number in enumerate(seen))
     shards = max(n // OF_SHARD, 1)

@@ -1,4 +1,4 @@
-"""The bucket: a server that speaks as S3 does, and a proxy before it that takes its time."""
+"""Serve the bucket: an S3-compatible server, and a proxy in front of it that adds latency."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CREDENTIALS = {
 
 
 def free_address() -> str:
-    """Return an address of this machine at which nobody listens."""
+    """Return an unused address of this machine."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{s.getsockname()[1]}"
 
 
 def wait_for(address: str) -> None:
-    """Wait until somebody listens at an address."""
+    """Wait until a process listens at an address."""
     host, _, port = address.partition(":")
     for _ in range(600):
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
@@ -40,7 +40,7 @@ def wait_for(address: str) -> None:
 
 @contextlib.contextmanager
 def served(work: Path, gateway: str, proxy: str) -> Iterator[tuple[str, str]]:
-    """Serve the bucket in a folder; the URLs of the server itself and of the proxy are what it gives."""
+    """Serve the bucket in a directory; yield the URLs of the server itself and of the proxy."""
     (work / "objects" / "bench").mkdir(parents=True, exist_ok=True)
     direct, slow = free_address(), free_address()
     root = {"ROOT_ACCESS_KEY": CREDENTIALS["AWS_ACCESS_KEY_ID"], "ROOT_SECRET_KEY": CREDENTIALS["AWS_SECRET_ACCESS_KEY"]}
@@ -55,14 +55,14 @@ def served(work: Path, gateway: str, proxy: str) -> Iterator[tuple[str, str]]:
 
 
 def counts(endpoint: str) -> dict[str, int]:
-    """Return what was asked of the proxy since this was called last."""
+    """Return the requests to the proxy since the last call."""
     with urllib.request.urlopen(f"{endpoint}/-/counts") as reply:
         said: dict[str, int] = json.load(reply)
     return said
 
 
 def size(folder: Path) -> int:
-    """Return how many bytes the files in a folder take, as they come and go."""
+    """Return the size of the files in a directory in bytes, while files come and go."""
     total = 0
     for at, _, names in os.walk(folder):
         for name in names:

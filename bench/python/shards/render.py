@@ -1,4 +1,4 @@
-"""The section of docs/benchmarks.md that is written from bench/shards.json."""
+"""Write the section of docs/benchmarks.md from bench/shards.json."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def section(results: dict[str, Any]) -> str:
 
 
 def figures(sides: dict[str, Any], total: int, columns: Columns) -> str:
-    """Return the table of medians, those that failed, and those that left out samples or repeated some."""
+    """Return the table of medians, those that failed, and those that omitted or repeated samples."""
     lines, notes = [], []
     for name, runs in sides.items():
         ended = [run | {"sent": run["bytes"] / total} for run in runs if "error" not in run]
@@ -87,7 +87,7 @@ def figures(sides: dict[str, Any], total: int, columns: Columns) -> str:
 
 
 def hits(sides: dict[str, Any]) -> list[str]:
-    """Say how often caches in memory hit, and the prediction of it."""
+    """Return the hit rates of caches in memory, and their predictions."""
     lines = []
     for name, runs in sides.items():
         for hit in runs[-1].get("hits", []):

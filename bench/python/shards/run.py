@@ -1,9 +1,9 @@
-"""Measures loaders of shards that lie in a bucket, beside each other, and writes their section of docs/benchmarks.md.
+"""Compare loaders of shards in a bucket, and write their section of docs/benchmarks.md.
 
     python3 bench/python/shards/run.py [--runs N] [--only TEXT] [--shards N] [--gateway PATH] [--render]
 
-Needs Go, pip, curl and versitygw (https://github.com/versity/versitygw), a server that speaks as S3 does.
-What it measures is installed into bench/.work/shards, or --work, once. Results are bench/shards.json.
+Needs Go, pip, curl and versitygw (https://github.com/versity/versitygw), an S3-compatible server.
+The loaders are installed into bench/.work/shards, or --work, once. Results are bench/shards.json.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ CLONE = HERE.parents[2]
 RESULTS = CLONE / "bench" / "shards.json"
 
 PATIENCE = 300
-"""Seconds after which a contestant is given up."""
+"""The maximum time of a contestant, in seconds."""
 STEP = 0.01
-"""Seconds that a step of the training takes."""
+"""The duration of a training step in seconds."""
 SAMPLE = 12 << 10
-"""Bytes of a sample, in the mean."""
+"""The mean size of a sample in bytes."""
 SHARED = Path("/dev/shm")
-"""Memory that processes share, by name."""
+"""Shared memory by name."""
 
 
 class Bench:
-    """What one call measures."""
+    """The state of one call."""
 
     def __init__(self, python: str, work: Path, shards: int) -> None:
         self.python, self.work, self.shards = python, work, shards
@@ -56,12 +56,12 @@ class Bench:
         }
 
     def put(self, form: str, endpoint: str) -> None:
-        """See to a form of the data in the bucket."""
+        """Write a format of the data into the bucket, if it is missing."""
         command = [self.python, "-B", str(HERE / "data.py"), form, str(self.work / "stage"), str(self.shards)]
         subprocess.run(command, env=self.environment | {"AWS_ENDPOINT_URL": endpoint}, check=True, stdout=subprocess.DEVNULL)
 
     def contest(self, side: str, room: int, epochs: int, endpoint: str) -> list[dict[str, Any]]:
-        """Run a contestant with an empty cache of a size, and return what it says of each epoch."""
+        """Run a contestant with an empty cache of a size, and return its output for each epoch."""
         folder = self.place / "side"
         shutil.rmtree(folder, ignore_errors=True)
         cache = folder / "cache"
@@ -80,7 +80,7 @@ class Bench:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 shutil.rmtree(folder, ignore_errors=True)
-                for left in set(SHARED.iterdir()) - shared:  # which would hold up those that come after one that was ended
+                for left in set(SHARED.iterdir()) - shared:  # it would block later contestants after one that was ended
                     left.unlink(missing_ok=True)
             said.seek(0)
             lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("\n")]
@@ -95,7 +95,7 @@ class Bench:
 
 
 def watch(process: subprocess.Popen[bytes], cache: Path) -> tuple[int, int]:
-    """Wait for a contestant, and return how much memory and disk it took at most, by a look twice a second."""
+    """Wait for a contestant, and return its peak memory and disk, sampled twice per second."""
     memory = disk = 0
     until = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < until:
@@ -122,7 +122,7 @@ def build(work: Path) -> None:
 
 
 def sides(python: str) -> dict[str, tuple[str, list[str]]]:
-    """Return the contestants: the form of data of each, and what is measured."""
+    """Return the contestants: the data format of each, and the measured cases."""
     code = "import json, sides; print(json.dumps({name: one[:2] for name, one in sides.SIDES.items()}))"
     said = subprocess.run([python, "-B", "-c", code], cwd=HERE, capture_output=True, text=True, check=True)
     known: dict[str, tuple[str, list[str]]] = json.loads(said.stdout)
@@ -130,11 +130,11 @@ def sides(python: str) -> dict[str, tuple[str, list[str]]]:
 
 
 CASES = {"a tenth": (0.1, 1), "a tenth, twice": (0.1, 2), "all": (2.0, 2)}
-"""How much of the data the cache holds, and how many epochs there are, of which the last is measured."""
+"""The part of the data that the cache holds, and the number of epochs, of which the last is measured."""
 
 
 def measure(bench: Bench, gateway: str, runs: int, only: str, results: dict[str, Any]) -> None:
-    """Measure all, in turns, and note what comes out as soon as it does."""
+    """Measure everything in alternation, and write each result immediately."""
     with place.served(bench.work, gateway, str(bench.work / "proxy")) as (direct, slow):
         known = sides(bench.python)
         for side, (form, _) in known.items():

@@ -1,4 +1,4 @@
-"""The contestants: each reads batches of 64 samples of the bucket, by way of a local folder.
+"""The contestants: each reads batches of 64 samples of the bucket, through a local directory.
 
 A contestant is a function from a `Job` to an `Epochs`.
 """
@@ -19,24 +19,24 @@ from data import BUCKET
 
 BATCH = 64
 WORKERS = 2
-"""Workers of a DataLoader, as many as there are processors."""
+"""Workers of a DataLoader, one per processor."""
 BUFFER = 1000
-"""Samples among which webdataset shuffles, in each worker."""
+"""The size of webdataset's shuffle buffer in samples, in each worker."""
 WINDOW = 5
-"""Shards that Larder shuffles among themselves where not all are shuffled."""
+"""The number of shards in one of Larder's shuffle windows, if not all are shuffled."""
 
 
 @dataclass
 class Job:
-    """What is to be read."""
+    """What to read."""
 
     shards: int
     folder: Path  # of the local cache, empty
-    room: int  # bytes that it may take
+    room: int  # its maximum size in bytes
 
 
 class Epochs:
-    """A loader in use: going through what `make` makes is an epoch. `get` makes samples of a batch."""
+    """A loader in use: an iteration over the result of `make` is an epoch. `get` returns samples of a batch."""
 
     def __init__(self, loader: Any, get: Callable[[Any], list[Any]] = list) -> None:
         self.loader, self.get = loader, get
@@ -45,11 +45,11 @@ class Epochs:
         yield from map(self.get, self.loader)
 
     def hits(self) -> list[dict[str, Any]]:
-        """Return how often the cache in memory hit, and how often that was foreseen."""
+        """Return the hit rate of the cache in memory, and its prediction."""
         return []
 
     def close(self) -> None:
-        """End what is not ended by itself."""
+        """End everything that does not end on its own."""
 
 
 def archives(shards: int) -> str:
@@ -57,7 +57,7 @@ def archives(shards: int) -> str:
 
 
 class Larder(Epochs):
-    """A server of its own, and a loader."""
+    """A separate server, and a loader."""
 
     def __init__(self, job: Job, flow: str, *, shuffle: bool = True) -> None:
         import larder
@@ -106,17 +106,17 @@ def larder_flow(shards: int, cache: str = "") -> str:
 
 
 def larder_all(job: Job) -> Epochs:
-    """All samples are shuffled, and blocks of the archives are kept on disk."""
+    """Shuffle all samples, and cache blocks of the archives on disk."""
     return Larder(job, larder_flow(job.shards))
 
 
 def larder_memory(job: Job) -> Epochs:
-    """The same, and as many bytes of samples are held in memory: those that are read again soonest."""
+    """Do the same, and cache as many bytes of samples in memory: those that are read again soonest."""
     return Larder(job, larder_flow(job.shards, f", cache: {{policy: opt, bytes: {job.room}}}"))
 
 
 def larder_windows(job: Job) -> Epochs:
-    """Samples are shuffled among those of a few shards, which come one window after another."""
+    """Shuffle samples within windows of a few shards, one window after another."""
     nodes, names = [], []
     for first in range(0, job.shards, WINDOW):
         last = min(first + WINDOW, job.shards) - 1
@@ -146,7 +146,7 @@ def copied(samples: list[Any]) -> list[bytes]:
 
 
 def signed(shards: int) -> list[str]:
-    """Return commands that fetch archives, by URLs that are signed."""
+    """Return commands that fetch archives, by signed URLs."""
     import boto3
     from botocore.config import Config
 
@@ -157,12 +157,12 @@ def signed(shards: int) -> list[str]:
 
 
 def name(url: str) -> str:
-    """Return what webdataset calls a kept archive."""
+    """Return webdataset's name of a cached archive."""
     return url.partition("/tar/")[2].partition("?")[0]
 
 
 def webdataset(job: Job, kept: bool = False) -> Epochs:
-    """Archives one after another, without a cache, or with one that holds all."""
+    """Read archives one after another, without a cache, or with one that holds all."""
     import webdataset as wds
 
     cache: dict[str, Any] = {"cache_dir": str(job.folder), "url_to_name": name} if kept else {}
@@ -183,7 +183,7 @@ def mosaic(job: Job, **options: Any) -> Epochs:
     from streaming import StreamingDataset
     from streaming.base.util import clean_stale_shared_memory
 
-    clean_stale_shared_memory()  # of a run that was given up
+    clean_stale_shared_memory()  # of an aborted run
     os.environ["S3_ENDPOINT_URL"] = os.environ["AWS_ENDPOINT_URL"]
     limits: dict[str, Any] = {"cache_limit": job.room, **options}
     dataset = StreamingDataset(
@@ -193,7 +193,7 @@ def mosaic(job: Job, **options: Any) -> Epochs:
 
 
 def mosaic_blocks(job: Job) -> Epochs:
-    """Shuffled among the samples of fewer shards, for a cache as small as this."""
+    """Shuffle among the samples of fewer shards, for a cache as small as this."""
     return mosaic(job, shuffle_block_size=4000, num_canonical_nodes=1)
 
 
@@ -214,7 +214,7 @@ def litdata(job: Job) -> Epochs:
 
 
 TENTH, TWICE, ALL = "a tenth", "a tenth, twice", "all"
-"""How much of the data the cache holds: a tenth for one epoch or two, or all for two. The last epoch is told."""
+"""The part of the data that the cache holds, for one epoch or two. The last epoch is reported."""
 
 SIDES: dict[str, tuple[str, list[str], Callable[[Job], Epochs]]] = {
     "Larder": ("tar", [TENTH, ALL], larder_all),
@@ -226,4 +226,4 @@ SIDES: dict[str, tuple[str, list[str], Callable[[Job], Epochs]]] = {
     "Mosaic Streaming, py1e, blocks of 4000": ("mds", [TENTH], mosaic_blocks),
     "litdata": ("lit", [TENTH, ALL], litdata),
 }
-"""By name: the form of the data, what is measured, and who reads."""
+"""By name: the data format, the measured cases, and the reader."""

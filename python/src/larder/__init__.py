@@ -1,8 +1,8 @@
-"""Flows of datasets, batches of them for training, and functions whose results are kept.
+"""Flows of datasets, batches of their samples for training, and cached functions.
 
-`Loader` hands out batches, epoch after epoch; `Dataset` samples by number. Flows are made
-by sources such as `underfolder` and the methods of `Node`, and run by `run`. `memo` keeps
-the results of a function. All of that is done by Larder in a process of its own.
+`Loader` returns batches, epoch after epoch. `Dataset` returns samples by index. Sources such as
+`underfolder` and the methods of `Node` build flows, and `run` runs them. `memo` caches the
+results of a function. Larder does the work in a separate process.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -137,10 +137,10 @@ __all__ = [
     "var",
     "webdataset",
     "why",
-]  # and zip, which a star would put in the place of the builtin one
+]  # and zip, which a star import would put in place of the builtin
 
-# What makes and runs flows is imported when it is asked for, as batches do without it
-# and each process that trains imports this.
+# The modules that build and run flows are imported on first use: batches do not need them,
+# and each training process imports this module.
 _FLOW = (
     "Flow Node Options Order Step Var arrow csv generate hf images jsonl mds numpy parquet python source step "
     "sweep text tfrecord underfolder var webdataset"
@@ -170,11 +170,11 @@ def _installed_version() -> str:
 
     try:
         return version("larder")
-    except PackageNotFoundError:  # used from its folder
+    except PackageNotFoundError:  # used from its directory, not installed
         return "0.0.0.dev0"
 
 
-if not TYPE_CHECKING:  # or any name would do
+if not TYPE_CHECKING:  # type checkers would accept any name otherwise
 
     def __getattr__(name: str) -> Any:
         value = globals()[name] = _later(name)

@@ -1,4 +1,4 @@
-"""What public functions are given, refused by its name where it is of another kind."""
+"""Check the arguments of public functions, and refuse each by name if it has another type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SOURCE = "a source such as larder.images(PATH)"
 
 
 def kind(value: object) -> str:
-    """Return what a value is called in a message."""
+    """Return a short description of a value for messages."""
     if value is None:
         return "None"
     return f"class {value.__name__}" if isinstance(value, type) else type(value).__name__
@@ -26,14 +26,14 @@ def text(name: str, value: Any) -> str:
 
 
 def several(name: str, value: Any, of: str) -> list[Any]:
-    """Return a list. What has only `__getitem__` may never end, and is none."""
+    """Return a list, refusing a value that has only `__getitem__`, as it may never end."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise TypeError(f"{name}: {kind(value)} is not a list; give a list of {of}")
     return list(value)
 
 
 def mapping(name: str, value: Any, of: str) -> Mapping[str, Any]:
-    """Return a mapping of which the keys are strings; of None an empty one."""
+    """Return a mapping with string keys; an empty one for None."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -57,7 +57,7 @@ def path(name: str, value: Any) -> str:
 
 
 def flow_path(value: Any) -> str:
-    """Return the path of a flow file. All else that is no flow is refused with what to do about it."""
+    """Return the path of a flow file, and refuse anything else that is not a flow with a fix."""
     if not isinstance(value, (str, os.PathLike)):
         readable = hasattr(value, "__getitem__") or hasattr(value, "__iter__")
         fix = f"read its files by {_SOURCE}" if readable else f"give a flow file's path or {_SOURCE}"

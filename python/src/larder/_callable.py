@@ -1,4 +1,4 @@
-"""Functions of the program as functions of flows: what a worker imports them by."""
+"""Describe functions of the program as flow parameters by which a worker imports them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import _worker
 
 
 def parameters(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the mapper python for a function, and for its setup if one is given.
+    """Return the parameters of the mapper python for a function, and for its setup if given.
 
-    Raises TypeError for what no other process can import.
+    Raises TypeError for a function that another process cannot import.
     """
     folders: list[str] = []
     named = {"function": _named(function, folders), **given}
@@ -25,7 +25,7 @@ def parameters(function: Callable[..., Any], given: dict[str, Any]) -> dict[str,
 
 
 def _named(function: Callable[..., Any], folders: list[str]) -> str:
-    """Return what a function is found by, and add the folder that its module is in."""
+    """Return the name by which a function is imported, and add the directory of its module."""
     name = getattr(function, "__qualname__", None)
     module = getattr(function, "__module__", None)
     if isinstance(function, types.MethodType) and not isinstance(function.__self__, type):
@@ -52,7 +52,7 @@ def _named(function: Callable[..., Any], folders: list[str]) -> str:
 
 
 def _folder(module: str) -> str | None:
-    """Return where a module is looked for, unless that is where distributions are installed."""
+    """Return the directory in which a module is found, unless distributions are installed there."""
     first = sys.modules.get(module.partition(".")[0])
     file = getattr(first, "__file__", None)
     if not isinstance(file, str) or _worker.installed(file):

@@ -1,4 +1,4 @@
-"""Results of functions at the server: what is kept is asked for, what is not is computed here."""
+"""Request results of functions from the server, and compute missing ones in this process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .errors import Error, ProtocolError, ServerError, error_of
 T = TypeVar("T")
 
 FIND, AGAIN, INLINE = 1, 2, 4
-"""Flags of calls: nothing is computed; what is kept is forgotten first; nothing comes as a file."""
+"""Flags of calls: compute nothing; delete the cached result first; return no files."""
 
 BYTES, FILE, KEPT, UNKEPT, FAILED, ERROR, NONE = range(7)
 
@@ -36,40 +36,40 @@ _CALL = struct.Struct("<IHHIIQ")
 _MADE = struct.Struct("<IHHQII")
 _ENTRY = struct.Struct("<IBBHQI")
 _ONE = struct.Struct("<IHHIIBBHQI")
-"""The head of a frame of results with one entry, as far as its body."""
+"""The head of a frame of results with one entry, up to its body."""
 
 _within: contextvars.ContextVar[int] = contextvars.ContextVar("larder_within", default=0)
-"""What is computed here, for what is asked for meanwhile."""
+"""The computation in progress here, on whose behalf further results are requested."""
 
 
 @dataclass(slots=True)
 class Function:
-    """A function as the server knows it."""
+    """A function as the server identifies it."""
 
     name: str
     known_by: bytes
-    """Tells it apart from others in this process."""
+    """Distinguishes it from other functions in this process."""
     code: Callable[[], dict[str, Any]]
-    """Returns what its code is known by, in the terms of the protocol."""
+    """Returns the identity of its code in the terms of the protocol."""
     near: dict[bytes, Any] = field(default_factory=dict)
-    """What this process has seen: small results, and where large ones lie. Other code has others."""
+    """Results that this process has seen: small ones, and locations of large ones. Other code has another dict."""
     digest: str = ""
-    """The digest in `code`, if it is had before the parts: then `claim` makes these only if something is computed."""
+    """The digest in `code`, if known before the parts. `claim` then computes the parts only for a computation."""
 
 
 @dataclass(slots=True)
 class Made:
-    """What was computed: the encoding, or why there is none."""
+    """A computed result: the encoding, or the reason why there is none."""
 
     encoded: bytes | bytearray | None
     error: str = ""
     about: Callable[[], list[dict[str, str]]] | None = None
-    """Returns what is to be said of the arguments."""
+    """Returns a description of the arguments."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one item: its kind, and the encoding if it was not computed here."""
+    """The outcome for one item: its kind, and the encoding if it was not computed here."""
 
     kind: int
     encoded: Any = None
@@ -79,7 +79,7 @@ class Outcome:
 
 @dataclass(slots=True, frozen=True)
 class Claim:
-    """What this process is to compute, while others wait for it."""
+    """A result that this process must compute, while others wait for it."""
 
     function: Function
     digest: bytes
@@ -87,7 +87,7 @@ class Claim:
 
 
 class _Link:
-    """A connection. One call at a time uses it."""
+    """A connection, used by one call at a time."""
 
     __slots__ = ("buffer", "digests", "functions", "socket", "used", "view")
 
@@ -98,7 +98,7 @@ class _Link:
         self.used = 0
         self.functions: dict[tuple[str, bytes], int] = {}
         self.digests: dict[tuple[str, str], int] = {}
-        """Functions of which the server was not told what their code consists of."""
+        """Functions whose parts the server has not received."""
         client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
         self.ask(_stream.HELLO, {"protocol": [1], "client": client}, _stream.WELCOME)
 
@@ -106,14 +106,14 @@ class _Link:
         self.socket.close()
 
     def number(self, function: Function) -> int:
-        """Return the number of a function, which the server is told of once."""
+        """Return the number of a function, which is sent to the server once."""
         found = self.functions.get((function.name, function.known_by))
         if found is None:
             found = self.functions[function.name, function.known_by] = self._tell(function, function.code())
         return found
 
     def number_without_parts(self, function: Function) -> int:
-        """Return a number of a function of which the server need not know what its code consists of."""
+        """Return a number of a function whose parts the server need not receive."""
         if not function.digest or (function.name, function.known_by) in self.functions:
             return self.number(function)
         found = self.digests.get((function.name, function.digest))
@@ -139,7 +139,7 @@ class _Link:
             raise Lost(str(error)) from error
 
     def soon(self) -> int:
-        """Receive what comes first: without sleeping, if it comes within some 20 us, as to be woken takes longer."""
+        """Receive the first bytes, polling for about 20 us first, as waking from sleep takes longer."""
         receive, view = self.socket.recv_into, self.view
         for _ in range(_EAGER):
             try:
@@ -149,7 +149,7 @@ class _Link:
         return receive(view)
 
     def fill(self, wanted: int) -> None:
-        """Receive until so many bytes are there."""
+        """Receive until a number of bytes is available."""
         if wanted > len(self.buffer):
             if wanted > _stream.MOST_REPLY + 8:
                 raise ProtocolError("the server sent what is no frame; are the two of one version?")
@@ -166,7 +166,7 @@ class _Link:
             self.used += n
 
     def frame(self, wanted: int = 0) -> bytes:
-        """Return the body of the next frame: of that kind, or of results or what is to be computed."""
+        """Return the body of the next frame: of the wanted kind, or of results or items to compute."""
         while True:
             self.fill(8)
             size, kind, _ = _HEAD.unpack_from(self.buffer)
@@ -187,7 +187,7 @@ class _Link:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """Return the JSON object that a frame holds."""
+    """Return the JSON object in a frame."""
     try:
         said = json.loads(body)
     except ValueError:
@@ -205,7 +205,7 @@ def _error(body: bytes) -> Exception:
 
 
 class Client:
-    """The server of a cache folder, over connections of which each call takes one.
+    """A client of the server of a cache directory; each call uses one of its connections.
 
     May be used by many threads, and after a fork.
     """
@@ -235,10 +235,10 @@ class Client:
             raise
 
     def one(self, function: Function, digest: bytes, flags: int = 0) -> Any:
-        """Return the encoding of what is kept under one set of arguments, or None.
+        """Return the encoding of the cached result for one set of arguments, or None.
 
-        This is the shortest way, for what is kept and small; whatever else comes, get
-        asks for again.
+        This is the fastest path, for small cached results. For any other outcome `get` must ask
+        again.
         """
         try:
             link = self._free.pop()
@@ -285,7 +285,7 @@ class Client:
         compute: Callable[[list[int]], list[Made]],
         flags: int = 0,
     ) -> list[Outcome]:
-        """Return what became of each item. What nobody has is computed by compute, by its position."""
+        """Return the outcome of each item; `compute` computes missing ones, given their positions."""
         made: dict[int, Made] = {}
         for attempt in range(_TRIES + 1):
             try:
@@ -298,9 +298,9 @@ class Client:
         raise AssertionError
 
     def claim(self, function: Function, digest: bytes, within: int = 0, flags: int = 0) -> Outcome | Claim:
-        """Return what became of one item, or that it is to be computed here: then it is to be delivered.
+        """Return the outcome of one item, or a claim that this process must compute and deliver.
 
-        `within` is the token of the computation that needs it, if one does.
+        `within` is the token of the computation that needs the result, if there is one.
         """
         outcomes: list[Outcome | None] = [None]
 
@@ -318,7 +318,7 @@ class Client:
         return outcomes[0] or Outcome(UNKEPT, text="the server gave it up")
 
     def deliver(self, claim: Claim, made: Made) -> Outcome:
-        """Hand in what was claimed, or why there is none. If the server was lost, it is handed to the next one."""
+        """Deliver a claimed result, or the reason why there is none, to the next server if this one was lost."""
         outcomes: list[Outcome | None] = [None]
         link: _Link | None = None
         try:
@@ -340,10 +340,10 @@ class Client:
         return outcomes[0] or Outcome(UNKEPT, text="the server gave it up")
 
     def _drop(self) -> None:
-        """Close connections that nobody uses: they are to the server that was lost."""
+        """Close unused connections, which belong to the lost server."""
         while self._free:
             self._free.pop().close()
-        self._address = None  # the program may be another one by now
+        self._address = None  # the program may be another one now
 
     def _attempt(
         self,
@@ -383,14 +383,14 @@ class Client:
                 before = _within.set(asked[0])
                 try:
                     made |= zip(missing, compute(missing), strict=True)
-                except BaseException as error:  # as an interrupt is
+                except BaseException as error:  # also an interrupt
                     self._abandon(asked[0], asked[1], error)
                     raise
                 finally:
                     _within.reset(before)
 
     def _abandon(self, token: int, items: list[int], error: BaseException) -> None:
-        """Say that nothing comes of a computation, so that nobody waits for it."""
+        """Report that a computation gives no result, so that no process waits for it."""
         failed = [(i, Made(None, type(error).__name__)) for i in items]
         try:
             link = self._take()
@@ -399,10 +399,10 @@ class Client:
             finally:
                 link.close()
         except (Lost, Error):
-            pass  # who knew of it has gone
+            pass  # the server that knew of it has gone
 
     def _exchange(self, link: _Link, outcomes: list[Outcome | None]) -> tuple[int, list[int]] | None:
-        """Read a reply: fill outcomes in, or return what is to be computed, with its token."""
+        """Read a reply: fill in outcomes, or return the token and the items to compute."""
         try:
             return self._reply(link, outcomes)
         except (struct.error, IndexError) as error:
@@ -439,7 +439,7 @@ class Client:
         return Outcome(how, text=body.decode("utf-8", "replace"), cycle=how == ERROR and origin == 1)
 
     def forget(self, function: Function, digests: Sequence[bytes]) -> None:
-        """Forget results."""
+        """Delete cached results."""
 
         def ask(link: _Link) -> None:
             body = struct.pack("<IIQ", link.number(function), 0, 0) + b"".join(digests)
@@ -449,7 +449,7 @@ class Client:
         self._with_link(ask)
 
     def why(self, function: Function, digest: bytes, arguments: list[dict[str, str]]) -> dict[str, Any]:
-        """Return whether a result is kept, and how it differs from the one most like it."""
+        """Return whether a result is cached, and how it differs from the most similar one."""
         said: dict[str, Any] = {}
 
         def ask(link: _Link) -> None:
@@ -487,7 +487,7 @@ def _nothing() -> None:
 
 
 def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
-    """Send what was computed, in pieces."""
+    """Send computed results, in pieces."""
     about = [{"index": i, "arguments": made.about()} for i, made in items if made.about is not None]
     for at in range(0, len(about), 1000):
         body = json.dumps({"token": token, "items": about[at : at + 1000]}, separators=(",", ":")).encode()
@@ -512,17 +512,17 @@ def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
 
 
 class Mapped(mmap.mmap):
-    """A file of the store: memory that may be written to, and of which no write is seen by others."""
+    """A mapped file of the store, which is writable memory whose changes stay private."""
 
     __slots__ = ("place",)
     place: Place
-    """Where it is found again."""
+    """The location under which it is found again."""
 
 
 class Place:
-    """A file of the store as it was when the server named it, found again without the server for a second.
+    """A file of the store as the server named it, which for a second is found again without the server.
 
-    For no longer, so that the server hears which results are in use.
+    The time is bounded so that the server learns which results are in use.
     """
 
     __slots__ = ("path", "stamp", "until")
@@ -533,7 +533,7 @@ class Place:
         self.until = time.monotonic() + _SECOND
 
     def mapped(self) -> Mapped | None:
-        """Return the file, unless it is another one by now, or the server is to be asked."""
+        """Return the mapped file, unless it was replaced or the server must be asked."""
         return _mapped(self.path, self.stamp[1], self) if time.monotonic() < self.until else None
 
 
@@ -546,11 +546,11 @@ def _stamp(status: os.stat_result) -> tuple[int, int, int]:
 
 
 def _mapped(path: bytes, size: int, place: Place | None = None) -> Mapped | None:
-    """Return a file of so many bytes, which is that of a place if one is given, or None."""
+    """Return a mapped file of a given size, also the same file as `place` if given, or None."""
     try:
         file = os.open(path, _READ)
     except OSError:
-        return None  # it was removed meanwhile
+        return None  # it was removed in the meantime
     try:
         status = os.fstat(file)
         if status.st_size != size or (place is not None and _stamp(status) != place.stamp):
@@ -563,17 +563,17 @@ def _mapped(path: bytes, size: int, place: Place | None = None) -> Mapped | None
 
 
 def shown(digest: bytes) -> str:
-    """Return a digest as the protocol has it."""
+    """Return a digest as the protocol writes it."""
     return "d1-" + digest.hex()
 
 
 _clients: dict[tuple[str | None, ...], Client] = {}
 _PLACES = ("LARDER_CACHE", "LARDER_BIN", "XDG_RUNTIME_DIR", "TMPDIR", "XDG_CACHE_HOME", "HOME")
-"""What says where the server of the usual cache folder is."""
+"""The variables that determine the server of the default cache directory."""
 
 
 def client_of(cache: str | os.PathLike[str] | None) -> Client:
-    """Return the client of a cache folder."""
+    """Return the client of a cache directory."""
     folder = None if cache is None else os.path.abspath(os.fspath(cache))
     place = (folder, *map(os.environ.get, _PLACES))
     found = _clients.get(place)

@@ -1,9 +1,9 @@
-"""Whether a function draws random numbers that nobody decided, while it runs.
+"""Detect unseeded random number generation during a call.
 
-Libraries draw from generators that the whole process has, unless they are given another
-one or a seed. Whoever drew from one left it in another state; and what seeds itself asks
-the system for it. A function that did neither has a result that does not depend on chance;
-nor has one whose code cannot draw, where another thread did.
+Libraries draw from generators of the process, unless the caller passes a generator or a
+seed. A draw changes the state of a generator, and a generator that seeds itself asks the
+system. A function that does neither does not depend on randomness. Neither does one whose
+code cannot draw, if another thread drew during the call.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import Any
 _lock = threading.Lock()
 _watched: set[str] = set()
 _asked: dict[int, int] = {}
-"""How often the system was asked for a seed in each thread."""
+"""How often each thread asked the system for a seed."""
 _made: dict[int, tuple[Any, Any]] = {}
-"""The last generator of each thread that may still get another seed, with its state."""
+"""The last generator of each thread that may still receive another seed, with its state."""
 
 
 class Chance:
-    """The generators as they were when it was made.
+    """The states of the generators when it was created.
 
-    Their states do not tell which thread or coroutine drew. Where there is another one, `may_draw` says
-    whether the code that is watched could have.
+    States do not tell which thread or coroutine drew. If others run, `may_draw` says whether the
+    watched code could have drawn.
     """
 
     def __init__(self, may_draw: Callable[[], bool]) -> None:
@@ -42,7 +42,7 @@ class Chance:
         self._accompanied = threading.active_count() > 1 or _get_running_loop() is not None
 
     def drawn(self) -> str:
-        """Return what was drawn from since, if anything was."""
+        """Return the generator that was drawn from since, or the empty string."""
         found = self._changed()
         if found and self.accompanied() and _seeds()[0] == self._asked and not self._may_draw():
             return ""
@@ -54,7 +54,7 @@ class Chance:
 
     def _changed(self) -> str:
         for name, state in _states():
-            if name in self._before and not _is_same(self._before[name], state):  # else it came with a library
+            if name in self._before and not _is_same(self._before[name], state):  # otherwise a library brought it
                 return name
         return "a generator without a seed" if _seeds()[1] != self._of_all else ""
 
@@ -67,7 +67,7 @@ class Chance:
 
 @contextmanager
 def pardoned(chances: Iterable[Chance | None]) -> Iterator[None]:
-    """Have what is drawn meanwhile count for none of these, as somebody answers for it."""
+    """Exclude draws within the block from all of these, as other code accounts for them."""
     alone = [one for one in chances if one is not None and not one.accompanied()]
     before, asked = (dict(_states()), _seeds()[0]) if alone else ({}, 0)
     try:
@@ -80,7 +80,7 @@ def pardoned(chances: Iterable[Chance | None]) -> Iterator[None]:
 
 
 def _seeds() -> tuple[int, int]:
-    """Return how often the system was asked for a seed that stayed: in this thread, and in all."""
+    """Return how often the system was asked for a seed that was used: in this thread, and in all."""
     for thread, (generator, _) in list(_made.items()):
         if _made.pop(thread, None) and getattr(generator, "_seed_seq", generator) is not None:
             _count(thread)
@@ -93,7 +93,7 @@ def _count(thread: int) -> None:
 
 
 def _states() -> Iterator[tuple[str, Any]]:
-    """Yield the states of the generators of the process, of libraries that are there."""
+    """Yield the states of the generators of the process and of imported libraries."""
     yield "the generator of random", random.getstate()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -140,7 +140,7 @@ def _watch_random() -> None:
 
 
 def _decided(generator: random.Random) -> None:
-    """Forget that a generator was made without a seed, if it drew nothing before it gets one."""
+    """Forget that a generator was created without a seed, if it drew nothing before it received one."""
     thread = threading.get_ident()
     made, state = _made.get(thread, (None, None))
     if made is generator and random.Random.getstate(generator) == state:
@@ -163,7 +163,7 @@ def _watch_numpy() -> None:
         return int(ask(k))
 
     class Making(type):
-        """Makes the generator of a RandomState: that asks for a seed, and then takes the one it is given."""
+        """Creates the generator of a RandomState, which asks for a seed and then uses the given one."""
 
         def __call__(cls) -> Any:
             making.on = True
@@ -179,13 +179,13 @@ def _watch_numpy() -> None:
             return isinstance(value, make)
 
     class Made(metaclass=Making):
-        """Stands for the class that makes it."""
+        """Replaces the class that creates it."""
 
     module.randbits, states._MT19937 = randbits, Made
 
 
 def _is_of_others(frame: FrameType | None) -> bool:
-    """Report whether what asks for a seed is a module that is imported, a copy, or a name of a temporary file."""
+    """Report whether the request for a seed comes from an import, a copy, or the name of a temporary file."""
     while frame is not None:
         if frame.f_globals.get("__name__") in _OTHERS:
             return True

@@ -1,4 +1,4 @@
-"""Connections to servers: requests, replies, and the batches of one reader."""
+"""Implement connections to servers: requests, replies, and the batches of one reader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = {value: name.lower() for name, value in vars(_stream).items() if name.i
 _log = logging.getLogger("larder")
 
 STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error)
-"""What comes up where a frame is not what it should be."""
+"""The exceptions that a malformed frame raises."""
 
 
 def _not_understood(kind: int, error: Exception) -> ProtocolError:
@@ -37,47 +37,47 @@ DEFAULT_RING = 256 << 20
 
 
 class Source(Protocol):
-    """Where frames come from."""
+    """A source of frames."""
 
     buffer: bytearray
     whole: bool
-    """Whether nothing was taken that is not handled: True while waiting for a frame."""
+    """Whether everything received was handled: True while waiting for a frame."""
     closed: bool
 
     def receive(self) -> tuple[int, int, int]:
-        """Return the next frame: its kind, where in `buffer` its body begins, and its size."""
+        """Return the next frame: its kind, the position of its body in `buffer`, and its size."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """Close the source."""
         ...
 
 
 class Connection:
-    """One connection. One thread at a time uses it; what it handed out may go anywhere."""
+    """One connection, used by one thread at a time. Any thread may use what it returned."""
 
     def __init__(self, stream: Source, tensors: Tensors, copy_bytes: bool) -> None:
         self.stream = stream
         self.prefix = ""
         self.batches = 0
-        """How many batches the reader will have of the epoch at which it began."""
+        """The number of batches that the reader has in the epoch at which it began."""
         self.ended = (0, 0, 0)
-        """Of the last epoch that ended: its number, and the state after it."""
+        """For the last epoch that ended: its number, and the state after it."""
         self._tensors = tensors
         self._copy_bytes = copy_bytes
         self._layouts: dict[int, Layout] = {}
 
     @property
     def usable(self) -> bool:
-        """Whether it is open, and nothing was taken from it and not handed out."""
+        """Whether it is open, and everything received was returned."""
         return not self.stream.closed and self.stream.whole
 
     def close(self) -> None:
-        """End it. What was handed out stays."""
+        """Close the connection. What it returned stays valid."""
         self.stream.close()
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Open what is to be read."""
+        """Open the data to read."""
         raise NotImplementedError
 
     def start(self, request: dict[str, Any]) -> None:
@@ -85,11 +85,11 @@ class Connection:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """End the reader, whether it has ended by itself or not."""
+        """End the reader, whether or not it has already ended."""
         raise NotImplementedError
 
     def get(self, samples: list[int]) -> Iterator[Batch]:
-        """Yield each of these samples as a batch of its own."""
+        """Yield each of these samples as a separate batch."""
         self._ask_for(samples)
         for _ in samples:
             batch = self.take()
@@ -102,7 +102,7 @@ class Connection:
         raise NotImplementedError
 
     def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
-        """Return the memory of the batch that came last."""
+        """Return the memory of the last batch received."""
         raise NotImplementedError
 
     def _started(self, said: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ class Connection:
     def take(self) -> Batch | None:
         """Return the next batch, or None at the end of an epoch.
 
-        An error of the server is raised; the reader has ended then.
+        An error of the server is raised, and ends the reader.
         """
         while True:
             kind, at, size = self.stream.receive()
@@ -170,14 +170,14 @@ class Connection:
             self._other(kind, at, size)
 
     def _other(self, kind: int, at: int, size: int) -> None:
-        """Handle what may come at any time; all else is an error."""
+        """Handle a frame that may come at any time; any other is an error."""
         if kind == _stream.ERROR:
             raise self._error(self._object(at, size))
         if kind != _stream.NOTE:
             raise ProtocolError(f"the server sent {_NAMES.get(kind, kind)!s} where it may not")
         note = self._object(at, size)
         text = str(note.get("text", ""))
-        self.stream.whole = True  # where a warning is an error, nothing is lost
+        self.stream.whole = True  # if a warning raises an error, nothing is lost
         match note.get("level"):
             case "warning":
                 warn(text, LarderWarning)
@@ -227,12 +227,12 @@ class LocalConnection(Connection):
         return said
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Open what is to be read."""
+        """Open the data to read."""
         self.hello()
         return self._ask(_stream.OPEN, request, _stream.OPENED)
 
     def start(self, request: dict[str, Any]) -> None:
-        """Start a reader, with the ring of the one before if there was one."""
+        """Start a reader, with the ring of the previous one if there was one."""
         again = self.ring is not None
         if again:
             request = request | {"again": True}
@@ -250,10 +250,10 @@ class LocalConnection(Connection):
             most = request.get("ring") or DEFAULT_RING
             fd = self.stream.take_descriptor()
             self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
-        self._tensors.load()  # while the first batch is made
+        self._tensors.load()  # while the first batch is computed
 
     def stop(self) -> None:
-        """End the reader, whether it has ended by itself or not. What was on its way is given back.
+        """End the reader, whether or not it has already ended, and give back batches in flight.
 
         Each reader ends with one frame, `stopped` or an error.
         """
@@ -269,7 +269,7 @@ class LocalConnection(Connection):
         self.stream.whole = True
 
     def take(self) -> Batch | None:
-        """Return the next batch, or None at the end of an epoch; give back what nobody looks at."""
+        """Return the next batch, or None at the end of an epoch; give back slots that are not in use."""
         if self.ring is not None:
             self.stream.whole = False
             self.ring.collect()

@@ -1,4 +1,4 @@
-"""Edits of flows: another flow is made of one, which stays as it is."""
+"""Edit flows: an editor builds another flow from one, which stays unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _P = ParamSpec("_P")
 
 @dataclass(slots=True, eq=False)
 class EditNode:
-    """A node while a flow is edited: its parameters and options may be set, by their names in flow files."""
+    """A node in an edited flow, whose parameters and options may be set by their names in flow files."""
 
     name: str
     kind: str
@@ -32,7 +32,7 @@ class EditNode:
 
 
 def _whole(edit: Callable[Concatenate[Editor, _P], None]) -> Callable[Concatenate[Editor, _P], None]:
-    """Have an edit be done as a whole or not at all: what is wrong with it is a ValueError."""
+    """Apply an edit completely or not at all; a problem with it is a ValueError."""
 
     @functools.wraps(edit)
     def done(e: Editor, /, *args: _P.args, **given: _P.kwargs) -> None:
@@ -50,21 +50,21 @@ def _whole(edit: Callable[Concatenate[Editor, _P], None]) -> Callable[Concatenat
 
 
 class Editor:
-    """Makes another flow of one, which stays as it is. Made by `Flow.edit`.
+    """Builds another flow from one, which stays unchanged. Created by `Flow.edit`.
 
         e = flow.edit()
         e.after("letters", "few", lambda node: node.slice(stop=10))
         e.remove("stats")
         edited = e.flow()
 
-    Nodes are named as the flow names them. What a node is to be is told by a function that
-    is given what it reads and returns one node of that, or by a source. What is wrong with an
-    edit is a `ValueError`, and the flow is left as it was before it.
+    Nodes have their names in the flow. A new node is given by a source, or by a function that
+    receives the nodes that it reads and returns one node of them. An invalid edit is a
+    `ValueError`, and leaves the flow as it was before the edit.
     """
 
     def __init__(self, flow: Flow) -> None:
         self.name = flow.name
-        """What the other flow is called."""
+        """The name of the other flow."""
         self._of = flow
         self._nodes: list[EditNode] = []
         known: dict[bytes, EditNode] = {}
@@ -77,7 +77,7 @@ class Editor:
 
     @property
     def nodes(self) -> list[EditNode]:
-        """All nodes: their parameters and options may be set."""
+        """All nodes; their parameters and options may be set."""
         return list(self._nodes)
 
     def find(self, holds: Callable[[EditNode], object]) -> list[EditNode]:
@@ -85,7 +85,7 @@ class Editor:
         return [node for node in self._nodes if holds(node)]
 
     def called(self, name: str) -> EditNode:
-        """Return the node of a name."""
+        """Return the node with a name."""
         for node in self._nodes:
             if node.name == name:
                 return node
@@ -94,9 +94,9 @@ class Editor:
 
     @_whole
     def set(self, node: str, /, *, with_: Mapping[str, object] | None = None, **given: Any) -> None:
-        """Set parameters and options of a node, named as in a call that makes it.
+        """Set parameters and options of a node, named as in a call that creates it.
 
-        An option that is None goes, and so does a parameter that is what it is by itself.
+        An option that is None is removed, and so is a parameter with its default value.
         """
         n, call = self.called(node), f"set({node!r})"
         params, own = split(given, n.kind, n.component)
@@ -109,13 +109,13 @@ class Editor:
 
     @_whole
     def replace(self, node: str, what: Node | Build) -> None:
-        """Have a node be something else, with the same inputs, options and readers."""
+        """Replace a node by another with the same inputs, options and readers."""
         n = self.called(node)
         self._be(n, what)
 
     @_whole
     def wrap(self, node: str, what: Callable[[Node, Step], Node]) -> None:
-        """Have a mapper be a part of something else, such as a map-if or a compose.
+        """Wrap a mapper in another component, such as a map-if or a compose.
 
         e.wrap("flip", lambda node, step: node.map_if(step=step, probability=0.5))
         """
@@ -127,7 +127,7 @@ class Editor:
 
     @_whole
     def remove(self, node: str) -> None:
-        """Remove a node: who read it reads what it read."""
+        """Remove a node: its readers read its input instead."""
         n = self.called(node)
         readers = self._readers(n)
         if readers and not n.inputs:
@@ -144,7 +144,7 @@ class Editor:
 
     @_whole
     def after(self, node: str, name: str, what: Build) -> None:
-        """Insert a node that reads a node, and that is read by all who read that, each output by its name."""
+        """Insert a node between a node and all its readers, which keep the names of outputs."""
         n = self.called(node)
         if n.kind == "sink":
             raise ValueError(f"node {n.name}: it is a sink, of which nothing can be read")
@@ -156,7 +156,7 @@ class Editor:
 
     @_whole
     def before(self, node: str, name: str, what: Build) -> None:
-        """Insert a node that reads what a node reads, and that is read by that node alone."""
+        """Insert a node between a node and its inputs; only that node reads it."""
         n = self.called(node)
         n.inputs = [(self._add(n, name, what, n.inputs), None)]
 
@@ -167,7 +167,7 @@ class Editor:
         except (TypeError, KeyError) as error:
             raise ValueError(error.args[0] if error.args else str(error)) from error
 
-    # How it is done
+    # Implementation
 
     def _flow(self) -> Flow:
         made = self._made()
@@ -175,7 +175,7 @@ class Editor:
         return _named_in(self._of, self.name, ends)
 
     def _state(self) -> tuple[Any, ...]:
-        """Return all that an edit may change."""
+        """Return everything that an edit may change."""
         own = [(n, (n.kind, n.component, list(n.inputs), dict(n.params), dict(n.options))) for n in self._nodes]
         return self.name, own, list(self._ends)
 
@@ -186,7 +186,7 @@ class Editor:
             n.kind, n.component, n.inputs, n.params, n.options = was
 
     def _made(self) -> dict[int, Node]:
-        """Return what the nodes are now."""
+        """Return the current nodes."""
         made: dict[int, Node] = {}
         for n in _ordered(self._nodes):
             try:
@@ -200,7 +200,7 @@ class Editor:
         return self.find(lambda reader: any(at is n for at, _ in reader.inputs))
 
     def _be(self, n: EditNode, what: Node | Build) -> None:
-        """Have a node be what a function makes of what it reads."""
+        """Replace a node by what a function returns for the nodes that it reads."""
         nodes = self._made()
         reads = [_output(nodes[id(at)], output) for at, output in n.inputs]
         made = what if isinstance(what, Node) else what(*reads)

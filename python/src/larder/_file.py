@@ -1,4 +1,4 @@
-"""Files as arguments: known by what is in them."""
+"""File arguments, identified by their content."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from . import _arguments, _watch
 from ._keys._encoder import Encoder, writes
 
-# Times of files are in steps, of up to two seconds, so one that was written a moment
-# ago may be written again without a trace.
+# File times have steps of up to two seconds, so a file that was written just now may be
+# written again without another time.
 _SETTLED = 2_000_000_000
 
 _MOST = 65536
@@ -23,28 +23,29 @@ _remembered: dict[str, tuple[tuple[int, ...], bytes]] = {}
 if TYPE_CHECKING:
     _Path = pathlib.Path
 else:
-    _Path = type(pathlib.Path())  # which can be a base in Python 3.11, too
+    _Path = type(pathlib.Path())  # a type that can be a base class in Python 3.11 too
 
 
 class File(_Path):
-    """A path that is known by the content of its file and the ending of its name, wherever it is.
+    """A path that is identified by the content and the extension of its file, wherever it is.
 
-    It is a `pathlib.Path`, so whatever takes one of these takes it. A function that gets one may
-    read it, as its content is in the key; where it can see the name as well, that is in the key, too.
-    Paths that are made of it (`file.parent`) are no files. Two files are equal if their paths are.
+    It is a `pathlib.Path`, so any function that accepts a path accepts it. A function that
+    receives one may read the file, as its content is in the key. If the function can also see
+    the name, the name is in the key. Paths derived from it (`file.parent`) are not files. Two
+    files are equal if their paths are equal.
     """
 
     __slots__ = ()
 
     def __new__(cls, path: str | os.PathLike[str], *more: str) -> File:
-        """Make one; Python itself makes copies of its segments."""
+        """Create a file; Python itself passes segments when it copies one."""
         if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
             raise TypeError(f"File(): {_arguments.kind(path)} is not a path; give a string or a pathlib.Path")
         return super().__new__(cls, path, *more)
 
     @property
     def path(self) -> str:
-        """Where the file is."""
+        """The path of the file."""
         return str(self)
 
     def digest(self) -> bytes:
@@ -69,7 +70,7 @@ class File(_Path):
         return self.digest()
 
     def with_segments(self, *segments: str | os.PathLike[str]) -> pathlib.Path:
-        """Return a path that is made of this one: what lies there is nobody's."""
+        """Return a plain path derived from this one, as no key covers the file there."""
         return pathlib.Path(*segments)
 
     @classmethod
@@ -91,7 +92,7 @@ def _file(e: Encoder, value: File) -> None:
 
 
 def ending(path: str) -> str:
-    """Return the ending of a file's name, by which libraries decide how it is read."""
+    """Return the extension of a file name, by which libraries choose how to read the file."""
     name, last = os.path.splitext(path)
     return (os.path.splitext(name)[1] if last in _PACKED else "") + last
 

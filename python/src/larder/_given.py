@@ -1,4 +1,4 @@
-"""What a call gives a node: parameters and options, held to what the component has."""
+"""Split the arguments of a call into parameters and options of a node, and check them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ._values import Value, Var, plain
 
 
 class Options(TypedDict, total=False):
-    """What any node can be given besides its parameters, as nodes of flow files have it."""
+    """Options of any node besides its parameters, as in flow files."""
 
     name: str | None
-    """What the node is called; otherwise it is called after its component."""
+    """The name of the node; by default that of its component."""
     keep: bool | None
-    """Keep each computed sample across runs, as samples are asked for."""
+    """Cache each computed sample across runs when it is requested."""
     checkpoint: bool | Literal["auto"] | None
-    """Compute all samples, keep and pin them before anything reads the node."""
+    """Compute, cache and pin all samples before anything reads the node."""
     cache: str | Mapping[str, Any] | Literal[False] | None
-    """Keep samples decoded in memory: a policy, or {"policy": ..., "size": ..., "bytes": ...}."""
+    """Cache decoded samples in memory: a policy, or {"policy": ..., "size": ..., "bytes": ...}."""
     workers: int | Var | None
-    """How many samples are computed at once at this node."""
+    """The number of samples that the node computes concurrently."""
     on_error: Literal["fail", "skip"] | Mapping[str, Any] | None
-    """What becomes of samples that cannot be made: "skip", or {"skip": N or "P%"} at most."""
+    """What to do with samples that cannot be computed: "skip", or at most {"skip": N or "P%"}."""
 
 
 OPTIONS = tuple(Options.__annotations__)
@@ -35,13 +35,13 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def python_name(name: str) -> str:
-    """Return what a parameter is called in Python."""
+    """Return the Python name of a parameter."""
     name = name.replace("-", "_")
     return name + "_" if name in OPTIONS or keyword.iskeyword(name) else name
 
 
 def split(given: Mapping[str, object], kind: str, component: str) -> tuple[dict[str, object], Options]:
-    """Part what is given by keyword into parameters, by their names in flows, and options."""
+    """Split keyword arguments into parameters, by their names in flows, and options."""
     known = {python_name(p): p for p in PARAMETERS.get(kind, {}).get(component, {})}
     params: dict[str, object] = {}
     options: dict[str, object] = {}
@@ -54,9 +54,9 @@ def split(given: Mapping[str, object], kind: str, component: str) -> tuple[dict[
 
 
 def parameters(kind: str, component: str, given: Mapping[str, object], call: str) -> dict[str, Value]:
-    """Return the parameters of a node, those that have their default left out.
+    """Return the parameters of a node, without those that have their default.
 
-    Of a component that does not come with Larder nothing is known, and nothing refused.
+    Parameters of a component that is not part of Larder are not checked.
     """
     known = PARAMETERS.get(kind, {}).get(component)
     if known is None:
@@ -82,7 +82,7 @@ def _unexpected(call: str, name: str, valid: Collection[str]) -> TypeError:
 
 
 def options(given: Mapping[str, object], component: tuple[str, str], call: str) -> tuple[str | None, dict[str, Value]]:
-    """Return the name that a node is given, and its options by their names in flows."""
+    """Return the name given to a node, and its options by their names in flows."""
     known = PARAMETERS.get(component[0], {}).get(component[1], {})
     for option in given:
         if option not in OPTIONS:

@@ -1,4 +1,4 @@
-"""How the fields of a batch lie in its memory, and what they become in Python."""
+"""Describe how the fields of a batch lie in memory, and convert them to Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from .errors import ProtocolError, RequestError
 
-Block = tuple[str, tuple[int, ...], int, int]  # type of elements, shape, where it begins, bytes
+Block = tuple[str, tuple[int, ...], int, int]  # type of elements, shape, start, bytes
 
 _SIZES = dict.fromkeys(["bool", "uint8", "int8"], 1)
 _SIZES |= dict.fromkeys(["uint16", "int16", "float16", "bfloat16"], 2)
@@ -21,11 +21,11 @@ _FORMATS = {"bool": "?", "uint8": "B", "int8": "b", "uint16": "H", "int16": "h",
 _FORMATS |= {"uint64": "Q", "int64": "q", "float32": "f", "float64": "d"}
 
 Make = Callable[[Any, str, tuple[int, ...], int], Any]
-"""Makes an array: of the memory, a type, a shape, and where it begins."""
+"""Creates an array from memory, a type, a shape, and a start position."""
 
 
 class Tensors:
-    """Arrays of one kind over memory of a batch: NumPy's, torch's, or memoryviews."""
+    """Creates arrays of one kind over the memory of a batch: of NumPy, of torch, or memoryviews."""
 
     dtype: Callable[[str], Any]
     array: Make
@@ -35,7 +35,7 @@ class Tensors:
         self._loaded = False
 
     def load(self) -> None:
-        """Import what makes them: called where the server has something to do meanwhile."""
+        """Import the library, which is called while the server works."""
         if not self._loaded:
             self.dtype, self.array = _MAKERS[self.kind]()
             self._loaded = True
@@ -69,7 +69,7 @@ def _torch() -> tuple[Callable[[str], Any], Make]:
         if count == 0:
             return torch.empty(shape, dtype=dtype)
         owner = getattr(memory, "tensor", None)
-        if owner is not None:  # of which torch then knows who copies
+        if owner is not None:  # so that torch knows the owner of copies in flight
             return owner[offset : offset + count * dtype.itemsize].view(dtype).view(shape)
         return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
 
@@ -83,7 +83,7 @@ def _plain() -> tuple[Callable[[str], Any], Make]:
     def array(memory: Any, dtype: Any, shape: tuple[int, ...], offset: int) -> Any:
         letter, step, size = dtype
         if step != size:
-            shape = (*shape, size)  # elements that Python has no numbers for stay bytes
+            shape = (*shape, size)  # elements without a Python type stay bytes
         count = math.prod(shape) * step
         flat = memoryview(memory).cast("B")[offset : offset + count]
         if count == 0 or not shape:
@@ -101,10 +101,10 @@ _MAKERS: dict[str | None, Callable[[], tuple[Callable[[str], Any], Make]]] = {
 
 
 class Layout:
-    """How batches of one layout are read.
+    """Reads batches of one layout.
 
-    `arrays` are the fields that are one array each: name, type, shape, where. `others`
-    make what is left, each from the memory of the batch.
+    `arrays` are the fields with one array each: name, type, shape, position. `others` create
+    each other field from the memory of the batch.
     """
 
     def __init__(self, described: Any, tensors: Tensors, copy_bytes: bool) -> None:

@@ -1,4 +1,4 @@
-"""Classes of the program in results: what they were as a result was found, and whether they still are that."""
+"""Record the program's classes in results, and check whether they are unchanged."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .errors import CodeError
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A class by its name, and by its code."""
+    """A class, by its name and the digest of its code."""
 
     module: str
     name: str
     digest: bytes
     doubted: bool
-    """Whether a method of it may do what no key can tell, so that it matters which ones are called."""
+    """Whether a method may do what no key covers, so that it matters which methods are called."""
 
     @property
     def record(self) -> tuple[str, str, bytes]:
-        """What is kept of it."""
+        """The part that is stored."""
         return self.module, self.name, self.digest
 
 
@@ -34,10 +34,10 @@ NONE: Classes = frozenset()
 
 
 def classes_of(value: Any) -> Classes | None:
-    """Return the classes of the program in a value, or None if it is not plain data.
+    """Return the program's classes in a value, or None if it is not plain data.
 
-    What is plain is the same wherever it is: numbers, texts, arrays, tables, lists of
-    them, dataclasses. A file, whose content is elsewhere, is not.
+    Plain data does not depend on anything else: numbers, strings, arrays, tables, lists of
+    them, dataclasses. A file is not plain, as its content is elsewhere.
     """
     if type(value) in FIXED:
         return NONE
@@ -45,7 +45,7 @@ def classes_of(value: Any) -> Classes | None:
     try:
         writer.write(value)
         return frozenset(map(_class, writer.found))
-    except Exception:  # it cannot be kept, or a class in it cannot be known
+    except Exception:  # it cannot be cached, or a class in it cannot be identified
         return None
 
 
@@ -57,7 +57,7 @@ def _class(cls: type) -> Class:
 
 
 def unchanged(records: Iterable[tuple[str, str, bytes]]) -> bool:
-    """Report whether classes are what they were. Nothing is imported to find them."""
+    """Report whether classes are unchanged, without importing anything."""
     for module, name, digest in records:
         found: Any = sys.modules.get(module)
         for part in name.split("."):

@@ -1,4 +1,4 @@
-"""Lazy functions that write a file: what is kept is the content, and whoever wants the file gets a copy."""
+"""Implement lazy functions that write a file: the content is cached, and each call writes a copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class FileKept(Kept):
-    """A function that writes a file: it is given a path of its own, and what it has written there is the result."""
+    """A function that writes a file to a path of its own, and whose result is the content of that file."""
 
     def __init__(
         self, function: Callable[..., Any], field: str, *, cache: str | os.PathLike[str] | None, version: str | None
@@ -32,7 +32,7 @@ class FileKept(Kept):
         self._arguments.files -= {field}
 
     def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Return the path of the file, and the arguments with only the ending of it in its place."""
+        """Return the path of the file, and the arguments with only its extension in its place."""
         bound = self._arguments.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         path = bound.arguments[self._field]
@@ -58,7 +58,7 @@ class FileKept(Kept):
 
 
 def write(content: bytes, path: str) -> str:
-    """Have a file with a content, in one step: who reads it sees the one from before, or this one."""
+    """Write content to a path atomically: a reader sees the old file or the new one."""
     if _has(path, content):
         return path
     beside = os.path.join(os.path.dirname(path), f".larder-{secrets.token_hex(8)}")
@@ -87,7 +87,7 @@ _WRITE = Operation("file", write)
 
 
 class LazyFile(Wrapper):
-    """A function that writes a file, of which each content is made once. Made by `Lazy.file_creator`."""
+    """A function that writes a file and computes each content once, created by `Lazy.file_creator`."""
 
     def __init__(self, lazy: Lazy, kept: FileKept) -> None:
         functools.update_wrapper(self, kept._function)
@@ -100,7 +100,7 @@ class LazyFile(Wrapper):
         return ("file", self._kept._field, *self._kept._options())
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[str]:
-        """Write the file, and return its path as a lazy object: asked for its value, it writes the file again."""
+        """Write the file, and return its path as a lazy object whose evaluation writes the file again."""
         from .lazy import handle_of, unlazy
 
         path, given = self._kept.split(args, kwargs)

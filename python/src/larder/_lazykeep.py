@@ -1,4 +1,4 @@
-"""What keeps the results of nodes: functions of the program, methods, and files that functions write."""
+"""Cache the results of nodes: functions, methods, and files that functions write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .errors import ResultError
 
 @dataclass(slots=True)
 class Obtained:
-    """A result, and how it was come by."""
+    """A result, and how it was obtained."""
 
     value: Any
     key: bytes
@@ -34,10 +34,10 @@ class Obtained:
 
 
 class Kept(Memo[..., Any]):
-    """A function whose results are kept, as `memo` keeps them; a node in a result is evaluated."""
+    """A function whose results are cached as by `memo`; nodes in a result are evaluated."""
 
     named = True
-    """Whether its parameters are what the program calls them."""
+    """Whether its parameters have the names that the program uses."""
 
     def __init__(
         self,
@@ -58,23 +58,23 @@ class Kept(Memo[..., Any]):
         return f"<lazy {getattr(self._function, '__qualname__', self._function)}>"
 
     def reached(self) -> dict[int, int]:
-        """Return the functions and classes that the function knows itself, by their addresses."""
+        """Return the functions and classes that the function's identity covers, by their addresses."""
         return self._function_now().identity.known
 
     def names_files(self) -> int:
-        """Return how much of the names of files is part of what the function is given."""
+        """Return how much of the names of its files the function can see."""
         return self._function_now().identity.names_files
 
     def deep(self) -> bytes:
-        """Return what the function is known by, now."""
+        """Return the current identity of the function."""
         known, settings = self._function_now(), surroundings()
         kind = self._arguments.kind
         return known.name.encode() + b"\0" + known.known_by + (digest(settings) if settings else b"") + kind
 
     def obtain(self, args: tuple[Any, ...], kwargs: dict[str, Any], likely: bool) -> Obtained:
-        """Return the result for values: what is kept, or else what the function makes of them.
+        """Return the result for values, cached or computed.
 
-        Where it is likely to be kept, it is first asked for by the way that is shorter if it is.
+        If it is likely to be cached, it is first requested by the path that is faster for hits.
         """
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
@@ -92,7 +92,7 @@ class Kept(Memo[..., Any]):
         return Obtained(value, run.key, run.value is not MISSING, not run.unkept)
 
     def read(self, key: bytes) -> Any:
-        """Return what is kept under a key, or MISSING. Whoever is given it may change it."""
+        """Return the cached result of a key, or MISSING. The caller may change it."""
         known = self._function_now()
         found = known.near.get(key)
         if type(found) is Place:
@@ -106,11 +106,11 @@ class Kept(Memo[..., Any]):
         return value
 
     def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-        """Return what a result is kept under."""
+        """Return the key of a result."""
         return self._key(self._function_now(), *self._arguments.filed(args, kwargs))
 
     def reread(self, key: bytes) -> Any:
-        """Return what is kept under a key, or MISSING, also where nothing was asked of the server yet."""
+        """Return the cached result of a key, or MISSING, even if the server was not asked before."""
         try:
             found = self.read(key)
             if found is MISSING:
@@ -121,7 +121,7 @@ class Kept(Memo[..., Any]):
         return found
 
     def applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
-        """Call the function, without looking for what is kept; return whether the result could be kept, too."""
+        """Call the function without a lookup; also return whether the result could be cached."""
         given, named = self._arguments.filed(args, kwargs)
         watch = self._watch(self._function_now(), given, named)
         with watch or answered():
@@ -140,7 +140,7 @@ class Kept(Memo[..., Any]):
 
 
 class Method(Kept):
-    """A method of whatever object, or an operator that is kept: known by its name, and by the object's class."""
+    """A method of any object, or a cached operator, identified by its name and the object's class."""
 
     named = False
 
@@ -165,12 +165,12 @@ class Method(Kept):
         return current
 
     def _unkept(self, text: str) -> None:
-        """Say nothing: who calls a method of a value did not ask for its result to be kept."""
+        """Print no warning: the caller of a method did not request that its result be cached."""
 
 
 @functools.cache
 def libraries() -> str:
-    """Return the versions of what operators and methods of plain values are of."""
+    """Return the versions of the libraries whose operators and methods plain values have."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = [str(PYTHON)]

@@ -1,4 +1,4 @@
-"""Nodes of lazy trees: what is applied to what."""
+"""Define the nodes of lazy trees: operations and their arguments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NOBODY: frozenset[str] = frozenset()
 
 
 class Handle:
-    """What programs have of a node. It cannot be changed."""
+    """Represents a node in programs. It is immutable."""
 
     __slots__ = ("__weakref__", "_larder")
     _larder: Node
 
 
 class Operation:
-    """What a node applies to values: a function of the program, an operator, a method."""
+    """The operation of a node: a function of the program, an operator, a method."""
 
     __slots__ = ("attribute", "function", "keep", "kept", "label")
 
@@ -40,18 +40,18 @@ class Operation:
         attribute: str = "",
     ) -> None:
         self.label = label
-        """What people read."""
+        """The name in messages."""
         self.function = function
         self.kept = kept
-        """What keeps the results; None of what is computed again from its operands."""
+        """Caches the results; None for an operation that is computed again from its operands."""
         self.keep = keep
-        """Whether results are kept where there is what keeps them."""
+        """Whether results are cached, if there is a cache for them."""
         self.attribute = attribute
-        """Of an attribute: its name, so that a call of it is a call of a method."""
+        """For an attribute: its name, so that a call of it is a call of a method."""
 
 
 class Node:
-    """An operation and what it is applied to: values, other nodes, and lists, tuples and dicts of them."""
+    """An operation and its arguments: values, other nodes, and lists, tuples and dicts of them."""
 
     __slots__ = ("args", "changing", "counted", "encoded", "kwargs", "lazy", "operation", "refs", "whole")
 
@@ -70,11 +70,11 @@ class Node:
         self.refs = settled.nodes.keys()
         """The nodes among the arguments, each once."""
         self.changing = settled.changing
-        """Whether somebody could change an argument."""
+        """Whether an argument could be changed."""
         self.whole = True
-        """Whether the key of the node follows from those of others: not where values decide what counts."""
+        """Whether the key of the node follows from the keys of others, and not from their values."""
         self.counted: tuple[Node, ...] = ()
-        """Those of them that the result depends on, in the order of their places in encoded."""
+        """The nodes that the result depends on, in the order of their places in `encoded`."""
         self.encoded: bytes | None = None
         kept = operation.kept
         if kept is not None:
@@ -83,7 +83,7 @@ class Node:
             self.key()
 
     def _file_arguments(self, kept: Kept) -> None:
-        """Make files of paths where parameters say so; of nodes that is done once their values are there."""
+        """Replace paths by files where parameters are files; for nodes this is done when their values exist."""
         arguments = kept._arguments
         if arguments.keyed is not None and self.refs:
             self.whole = False
@@ -97,7 +97,7 @@ class Node:
         self.changing = True
 
     def key(self) -> bytes:
-        """Return what the arguments are known by, with holes where nodes are."""
+        """Return the digest of the arguments, with holes for nodes."""
         if self.encoded is None:
             template = self._template()
             if not self.refs >= template.nodes.keys():
@@ -107,7 +107,7 @@ class Node:
         return self.encoded
 
     def verify(self) -> None:
-        """Refuse arguments that are not what they were when they were given."""
+        """Refuse arguments that changed since they were passed."""
         if self.changing and sha256(VALUES + b"".join(self._template().out)).digest() != self.encoded:
             raise ArgumentError(
                 f"what {self.operation.label} was given has changed since: pass a copy, or make the call again"
@@ -118,7 +118,7 @@ class Node:
         if kept is None:
             values: tuple[Any, ...] = (self.args, self.kwargs)
         elif kept._arguments.keyed is not None and self.refs:
-            values = (self.args, self.kwargs)  # the function that makes the key needs values
+            values = (self.args, self.kwargs)  # the function that computes the key needs values
         else:
             values = kept._arguments.of(self.args, self.kwargs)
         name = f"{self.operation.label}: arguments" if kept is not None else self.operation.label
@@ -126,7 +126,7 @@ class Node:
         return Template.of(values, name, known, BY_CONTENT if kept is None else kept.names_files())
 
     def handles(self) -> Iterator[tuple[str, Node]]:
-        """Yield the ways to the nodes among the arguments."""
+        """Yield the paths to the nodes among the arguments."""
         kept = self.operation.kept
         if kept is None or not kept.named:
             yield from ways_in((*self.args, *self.kwargs.values()), "")
@@ -135,12 +135,12 @@ class Node:
             yield from ways_in(value, name)
 
     def way_to(self, child: Node) -> str:
-        """Return where among the arguments a node is, for people."""
+        """Return the path to a node among the arguments, for messages."""
         return next((way for way, node in self.handles() if node is child), "")
 
 
 class Settled:
-    """Arguments as they are when they are given: containers copied, the nodes in them found."""
+    """Copies the containers of arguments when they are passed, and finds the nodes in them."""
 
     __slots__ = ("changing", "copies", "kept", "nodes")
 
@@ -172,15 +172,15 @@ _SETS = frozenset([set, frozenset])
 
 
 def is_named(kind: type) -> bool:
-    """Report whether a type is one of named tuples."""
+    """Report whether a type is a named tuple."""
     return issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
 
 
 def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], kept: list[Any]) -> Any:
-    """Return a container with its items replaced; one that is there twice is one again."""
+    """Return a container with its items replaced; an object that occurs twice stays one object."""
     if id(value) in copies:
         return copies[id(value)]
-    kept.append(value)  # or another one could get its place in memory
+    kept.append(value)  # otherwise another object could reuse its address
     kind = type(value)
     if kind is list:
         copies[id(value)] = made = []
@@ -198,7 +198,7 @@ def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], kept:
 
 
 def _items(value: Any) -> Any:
-    """Return what lies in a container, other than a dict, in its order."""
+    """Return the items of a container other than a dict, in order."""
     return (value.start, value.stop, value.step) if type(value) is slice else value
 
 
@@ -217,7 +217,7 @@ def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], kept: 
 
 
 def ways_in(value: Any, way: str) -> Iterator[tuple[str, Node]]:
-    """Yield the nodes in a value, and the ways to them."""
+    """Yield the nodes in a value with their paths."""
     if isinstance(value, Handle):
         yield way, value._larder
     elif type(value) is dict:
@@ -230,7 +230,7 @@ def ways_in(value: Any, way: str) -> Iterator[tuple[str, Node]]:
 
 
 def nodes_in(value: Any) -> Iterator[Node]:
-    """Yield the nodes in a value, however deep in lists, tuples, dicts and sets."""
+    """Yield the nodes in a value, at any depth of lists, tuples, dicts and sets."""
     seen: set[int] = set()
     stack = [value]
     while stack:
@@ -271,7 +271,7 @@ class Template(Encoder):
 
 
 def encode_handle(e: Encoder, value: Handle) -> None:
-    """Append a node: a hole in the arguments of another one, and refused elsewhere."""
+    """Append a hole for a node in the arguments of another; refuse a node elsewhere."""
     if not isinstance(e, Template):
         raise Unkeyed(
             "a lazy object",
@@ -283,5 +283,5 @@ def encode_handle(e: Encoder, value: Handle) -> None:
 
 
 def register(kind: type[Handle]) -> None:
-    """Have handles of a type encoded as nodes."""
+    """Make the encoder encode handles of a type as nodes."""
     writes(kind)(encode_handle)

@@ -1,7 +1,7 @@
-"""What is kept of trees: under which key the result of a node is, by all that the tree below it is made of.
+"""Store the keys of results by the keys of whole trees.
 
-So of a tree that was evaluated before the result of its root is found at once, and
-nothing below it is looked at.
+So the result at the root of a tree that was evaluated before is found immediately, and
+nothing below the root is read.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .errors import ResultError, ServerError
 _MARK = sha256(b"larder lazy record 1\n").digest()
 _RECORDS = Function("larder.lazy", _MARK, lambda: {"version": "1", "digest": _calls.shown(_MARK), "parts": []})
 _MOST = 1000
-"""How many records are asked for, or are told of, at once."""
+"""The maximum number of records in one request."""
 
 
 @dataclass(slots=True, frozen=True)
 class Record:
-    """Under which key a result is kept, and the classes that what is below it had in it."""
+    """The key of a result, and the program's classes in the values below it."""
 
     key: bytes
     classes: tuple[tuple[str, str, bytes], ...]
 
 
 def find(client: Client, keys: Sequence[bytes]) -> dict[bytes, Record]:
-    """Return the records of trees that are known and still hold."""
+    """Return the stored records of trees that are still valid."""
     found: dict[bytes, Record] = {}
     if len(keys) == 1:
         _read(found, keys[0], client.one(_RECORDS, keys[0]))
@@ -41,7 +41,7 @@ def find(client: Client, keys: Sequence[bytes]) -> dict[bytes, Record]:
         some = keys[at : at + _MOST]
         try:
             outcomes = client.get(_RECORDS, some, _never, _calls.FIND)
-        except ServerError:  # which is said where a result is asked for
+        except ServerError:  # reported when a result is requested
             return found
         for key, outcome in zip(some, outcomes, strict=True):
             _read(found, key, outcome.encoded)
@@ -60,7 +60,7 @@ def _read(found: dict[bytes, Record], key: bytes, encoded: bytes | None) -> None
 
 
 def keep(client: Client, records: dict[bytes, Record]) -> None:
-    """Keep records in place of what there was under their keys."""
+    """Store records, replacing those under their keys."""
     keys = list(records)
     for at in range(0, len(keys), _MOST):
         some = keys[at : at + _MOST]

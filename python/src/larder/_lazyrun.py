@@ -1,4 +1,4 @@
-"""Evaluation of lazy trees: what is kept is found from the root on, what is missing is computed once."""
+"""Evaluate lazy trees: cached results are found from the root down, missing ones are computed once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .lazy import Lazy
 
 FORMAT = b"larder lazy 1\n"
-"""In front of the keys of trees; another number is another rule."""
+"""The prefix of the keys of trees; a change of the rules needs another number."""
 
 _OFTEN = 1000
-"""Records of trees that are kept at once, while others are computed."""
+"""The number of records of trees that are stored together while others are computed."""
 
 
 class State:
-    """What is known of a node in one evaluation. Nodes of one key share it."""
+    """The state of a node in one evaluation, shared by nodes with the same key."""
 
     __slots__ = (
         *("below", "children", "computed", "consumers", "deep", "done", "fresh", "key", "node"),
@@ -42,29 +42,29 @@ class State:
     def __init__(self, node: Node, deep: bytes | None, children: list[State]) -> None:
         self.node = node
         self.deep = deep
-        """The key of the whole tree, or None if only values tell what it is."""
+        """The key of the whole tree, or None if it depends on values."""
         self.children = children
         self.consumers = 0
-        """How many are still to be given the value."""
+        """The number of consumers that still need the value."""
         self.record: Record | None = None
         self.opened = False
         self.done = False
         self.value: Any = None
         self.key: bytes | None = None
-        """What the value is kept under, if it is."""
+        """The key of the cached value, if it is cached."""
         self.fresh = False
         """Whether nothing else refers to the value."""
         self.computed = False
         self.trusted = True
-        """Whether the value is what the code and the values below say, as nothing changed meanwhile."""
+        """Whether the value is that of the code and of the values below, as nothing changed during the evaluation."""
         self._classes: Classes | None = None
         self._looked = False
         self.below: Classes | None = NONE
-        """The same of all values that the key of the tree stands for."""
+        """The classes of all values that the key of the tree covers."""
 
     @property
     def classes(self) -> Classes | None:
-        """The classes of the program in the value, or None if it is not plain data."""
+        """The program's classes in the value, or None if it is not plain data."""
         if not self._looked:
             self._looked = True
             self._classes = classes_of(self.value) if self.trusted else None
@@ -77,21 +77,21 @@ class State:
 
 
 class Evaluation:
-    """One look at a tree."""
+    """One evaluation of trees."""
 
     def __init__(self) -> None:
         self.states: dict[Node, State] = {}
         self.shared: dict[bytes, State] = {}
         self.functions: dict[Kept, tuple[Function, bytes]] = {}
-        """What functions are known by as the evaluation begins."""
+        """The identities of functions when the evaluation begins."""
         self.records: dict[Client, dict[bytes, Record]] = {}
-        """What is to be kept of trees."""
+        """The records of trees to store."""
         self.clients: dict[Lazy, Client] = {}
         self.looked = False
-        """Whether what is kept of all trees was looked for."""
+        """Whether the records of all trees were looked up."""
 
     def value(self, root: Node) -> Any:
-        """Return the value of a tree, which is the caller's own."""
+        """Return the value of a tree, which belongs to the caller."""
         return self.values([root])[0]
 
     def values(self, roots: list[Node]) -> list[Any]:
@@ -114,7 +114,7 @@ class Evaluation:
     # Keys
 
     def prepare(self, root: Node) -> State:
-        """Return the state of a tree: with its key, and those of all that is below it."""
+        """Return the state of a tree, with its key and those of everything below."""
         stack = [root]
         while stack:
             node = stack[-1]
@@ -169,13 +169,13 @@ class Evaluation:
 
     @cached_property
     def _operators(self) -> bytes:
-        """What all operators are known by."""
+        """The identity of all operators."""
         return digest((libraries(), surroundings()))
 
     # Values
 
     def find(self, states: Iterable[State]) -> None:
-        """Look for what is kept of trees."""
+        """Look up the records of trees."""
         wanted: dict[Client, dict[bytes, State]] = {}
         for state in states:
             if state.kept is not None and state.deep is not None and state.children and state.record is None:
@@ -185,7 +185,7 @@ class Evaluation:
                 by_key[key].record = record
 
     def compute(self, root: State) -> None:
-        """Have the value of a tree: what is kept is read, and what is missing computed, from below."""
+        """Compute the value of a tree from below, reading cached results."""
         stack = [root]
         try:
             while stack:
@@ -207,7 +207,7 @@ class Evaluation:
             raise
 
     def load(self, state: State) -> bool:
-        """Read a result that is kept for the whole tree; report whether there was one."""
+        """Read a result that is cached for the whole tree; report whether there was one."""
         kept, record = state.kept, state.record
         if record is None or kept is None:
             return False
@@ -221,7 +221,7 @@ class Evaluation:
         return True
 
     def apply(self, state: State) -> None:
-        """Compute a node whose arguments are there."""
+        """Compute a node whose arguments are available."""
         node, kept = state.node, state.kept
         node.verify()
         state.below = _together(some for child in state.children for some in (child.below, child.classes))
@@ -263,7 +263,7 @@ class Evaluation:
         return self.clients[lazy]
 
     def keep_records(self) -> None:
-        """Keep what was found out of trees, unless code changed since their keys were made."""
+        """Store the records found for trees, unless code changed since their keys were computed."""
         records, self.records = self.records, {}
         if not records:
             return
@@ -293,12 +293,12 @@ class Evaluation:
         return args, kwargs
 
     def look(self, state: State) -> Any:
-        """Return a value to who does not change it, but may return a part of it."""
+        """Return a value to a caller that does not change it, but may return a part of it."""
         state.fresh = False
         return state.value
 
     def give(self, state: State) -> Any:
-        """Return a value to who may change it: to each one its own."""
+        """Return a value to a caller that may change it: a separate object for each caller."""
         value = state.value
         if type(value) in FIXED:
             return value
@@ -338,7 +338,7 @@ def _together(some: Iterable[Classes | None]) -> Classes | None:
 
 
 def _doubtless(node: Node, below: Classes | None) -> Classes | None:
-    """Return the same classes, or None if an operator may reach what no key can tell."""
+    """Return the same classes, or None if an operator may reach what no key covers."""
     if below is None or any(one.doubted for one in below):
         return None
     if node.changing:
@@ -349,7 +349,7 @@ def _doubtless(node: Node, below: Classes | None) -> Classes | None:
 
 
 def _nothing(node: Node) -> None:
-    """Stand for a node."""
+    """Replace a node by None."""
 
 
 def _recorded(record: Record) -> Iterable[Class]:
@@ -357,7 +357,7 @@ def _recorded(record: Record) -> Iterable[Class]:
 
 
 def _ancestors(stack: list[Node]) -> list[Node]:
-    """Return the nodes of a stack that wait for the one above: not those that wait for their turn."""
+    """Return the nodes of a stack that wait for the one above, without those that are only queued."""
     found: list[Node] = []
     for node in reversed(stack):
         if not found or found[-1] in node.refs:
@@ -369,7 +369,7 @@ _MOST = 4
 
 
 def _placed(error: Exception, nodes: list[Node]) -> None:
-    """Say with an error where in the tree it came up."""
+    """Add to an error a note of where in the tree it was raised."""
     steps = [nodes[0].operation.label]
     for node, child in pairwise(nodes):
         steps.append(f"{node.way_to(child)}: {child.operation.label}".lstrip(": "))

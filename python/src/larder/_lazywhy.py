@@ -1,4 +1,4 @@
-"""Why the results of a tree are kept or not."""
+"""Explain why the results of a tree are cached or not."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ._why import Why
 
 @dataclass(frozen=True)
 class NodeWhy:
-    """What is known of one node."""
+    """What is known about one node."""
 
     label: str
-    """What it is: a function, an operator, a method."""
+    """What the node is: a function, an operator, a method."""
     status: str
-    """ "kept", "not kept", "value", "computed again" of an operator, or "waits" for arguments that are not kept."""
+    """"kept", "not kept", "value", "computed again" for an operator, or "waits" for uncached arguments."""
     depth: int
     why: Why | None
-    """What its key is made of, and what differs: where its arguments are known, and it is looked at by itself."""
+    """The parts of its key and what differs, if its arguments are known and it is checked separately."""
 
 
 @dataclass(frozen=True)
 class WhyTree:
-    """What is known of a tree, from the root on; printed, it is for people. What is below a kept result is left out."""
+    """What is known about a tree, from the root down; printing it is human-readable. It stops at cached results."""
 
     nodes: list[NodeWhy]
 
     @property
     def kept(self) -> bool:
-        """Whether the result of the root is kept, so that nothing has to be computed."""
+        """Whether the result of the root is cached, so that nothing has to be computed."""
         return self.nodes[0].status == "kept"
 
     @classmethod
@@ -70,21 +70,21 @@ def _lines(node: NodeWhy) -> list[str]:
 
 
 class Look(Evaluation):
-    """An evaluation that computes nothing but operators."""
+    """An evaluation that computes only operators."""
 
     def __init__(self) -> None:
         super().__init__()
         self.said: dict[State, tuple[str, Why | None]] = {}
 
     def load(self, state: State) -> bool:
-        """Read a result that is kept for the whole tree; report whether there was one."""
+        """Read a result that is cached for the whole tree; report whether there was one."""
         found = super().load(state)
         if found:
             self.said[state] = "kept", None
         return found
 
     def apply(self, state: State) -> None:
-        """Look whether a result is kept where its arguments are known."""
+        """Check whether a result is cached, if its arguments are known."""
         state.done = True
         if any(self.said[child][0] in ("not kept", "waits") for child in state.children):
             self.said[state] = "waits", None
@@ -107,7 +107,7 @@ class Look(Evaluation):
             state.value, state.fresh = kept.reread(state.key), True
 
     def _let_go(self, state: State) -> None:
-        """Let go of nothing, as it is only looked at."""
+        """Release nothing, as values are only read."""
 
     def _told(self, state: State, word: str) -> None:
-        """Say nothing."""
+        """Print nothing."""

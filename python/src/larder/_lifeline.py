@@ -1,4 +1,4 @@
-"""A pipe by which a program that this process started sees that this process has ended, in whatever way."""
+"""Provide a pipe by which a started program detects any end of this process."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_held: set[int] = set()  # ends that only this process may have
+_held: set[int] = set()  # descriptors that only this process may hold
 
 
 @contextmanager
 def lifeline() -> Iterator[int]:
-    """Yield the end of a pipe for a program to inherit. It is at its end once this process, or the block, has ended."""
+    """Yield the end of a pipe for a program to inherit, which closes when this process or the block ends."""
     theirs, mine = os.pipe()
     _held.add(mine)
     try:
@@ -23,7 +23,7 @@ def lifeline() -> Iterator[int]:
 
 
 def _let_go() -> None:
-    """Close what a forked process must not hold: it may live longer."""
+    """Close the descriptors that a forked process must not hold, as it may live longer."""
     while _held:
         os.close(_held.pop())
 

@@ -1,4 +1,4 @@
-"""Functions whose results are kept: over restarts, for all processes, never stale."""
+"""Cache the results of functions, shared by all processes, across restarts."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ MISSING = object()
 _COPY = "change a copy (copy.deepcopy) in the function, or give it"
 
 _SMALL, _NEAR = 1024, 4096
-"""Bytes of a small result, and how many of them each function has near."""
+"""The maximum size of a small result in bytes, and how many results each function holds in this process."""
 
 
 class Arguments:
-    """What a function is called with: each of its parameters by its value, however it was given."""
+    """The arguments of a call: each parameter with its value, however it was passed."""
 
     def __init__(self, function: Callable[..., Any], ignore: frozenset[str], keyed: Callable[..., Any] | None) -> None:
         self.signature = _signature(function)
@@ -64,10 +64,10 @@ class Arguments:
         self.files = frozenset() if keyed else self.named_files
         self.hints = file_hints(function) if self.named_files else {}
         self.kind = digest(("ignore", *sorted(ignore), "key" if keyed else "")) if ignore or keyed else b""
-        """Tells values that are not all arguments from arguments that look like them."""
+        """Distinguishes a subset or a key of the arguments from arguments that look like it."""
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the values that the key is made of."""
+        """Return the values from which the key is computed."""
         if self.plain and not kwargs and len(args) == self.count:
             return args
         if self.keyed is not None:
@@ -77,7 +77,7 @@ class Arguments:
         return tuple(value for name, value in bound.arguments.items() if name not in self.ignore)
 
     def filed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with files where parameters say so: a path there is the file, by its content."""
+        """Return the arguments with paths replaced by files where parameters are annotated as files."""
         if not self.files:
             return args, kwargs
         bound = self.signature.bind(*args, **kwargs)
@@ -86,7 +86,7 @@ class Arguments:
         return bound.args, bound.kwargs
 
     def paths(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-        """Return the files that the key has in it: where the caller says what that is, those that it stands for."""
+        """Return the paths of the files whose content the key has, or with `key` those that the caller answers for."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         if self.keyed is None:
@@ -96,7 +96,7 @@ class Arguments:
         )
 
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the same by their names, for people."""
+        """Return the same values by name, for messages."""
         if self.keyed is not None:
             return {"key": self.keyed(*args, **kwargs)}
         bound = self.signature.bind(*args, **kwargs)
@@ -105,7 +105,7 @@ class Arguments:
 
 
 def allowed(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of what no result depends on."""
+    """Return the names of things that no result depends on."""
     found = _arguments.several("allow", names, 'names, such as ["time.perf_counter"]')
     return frozenset(_arguments.text("allow", name) for name in found)
 
@@ -121,16 +121,16 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         raise TypeError(f"function: {type(function).__name__} cannot be called; decorate a function")
     try:
         return inspect.signature(function)
-    except ValueError:  # some types that are built in say nothing
+    except ValueError:  # some built-in types have no signature
         return inspect.signature(lambda *args, **kwargs: None)
     except TypeError as error:
         raise TypeError(f"function: parameters of {describe(function)} cannot be read; decorate a function") from error
 
 
 def as_files(value: Any, name: str, hint: Any = None) -> Any:
-    """Return a value with files where its annotation has them: a path there is the file.
+    """Return a value with its paths replaced by files where its annotation has files.
 
-    `hint` is the annotation, or None where nobody knows what it means: then all paths are files.
+    `hint` is the annotation, or None if its meaning is not known: then all paths are files.
     """
     if value is None or isinstance(value, File):
         return value
@@ -170,12 +170,12 @@ def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
 
 
 def is_record(cls: type) -> bool:
-    """Report whether a class is a dataclass: a metaclass may answer to any name."""
+    """Report whether a class is a dataclass, without asking a metaclass that may answer to any name."""
     return any("__dataclass_fields__" in vars(base) for base in cls.__mro__)
 
 
 def path_given(value: Any, files: list[str]) -> str | None:
-    """Return what is wrong with a result that has the path of a file in it, of which the key has only the content."""
+    """Return the problem of a result with the path of a file in it, of which the key has only the content."""
     if files and any(file in path for path in paths_in(value, pathlib.PurePath) for file in files):
         return "it has the path of a file that is known by its content; return str(path)"
     return None
@@ -183,17 +183,17 @@ def path_given(value: Any, files: list[str]) -> str | None:
 
 @dataclass(slots=True, kw_only=True)
 class Current(Function):
-    """A function as it is now, with its identity.
+    """The current state of a function, with its identity.
 
-    A memo publishes both by one assignment, and a call goes on with those that it began with: threads
-    that share a memo never see one without the other. Only `near` changes.
+    A memo publishes both by one assignment, and a call continues with those that it began with. So
+    threads that share a memo never see one without the other. Only `near` changes.
     """
 
     identity: Identity
 
 
 class Memo(Wrapper, Generic[P, R]):
-    """A function whose results are kept. It is called as the function is; made by `memo`."""
+    """A function whose results are cached, created by `memo` and called like the function."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class Memo(Wrapper, Generic[P, R]):
         self._function = function
         self._version = version
         self._promised = version
-        """The version, where it is its author's and stands for classes of arguments, too."""
+        """The version, if the caller gave one; it then also covers classes of arguments."""
         self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, ignored(ignore), key)
@@ -230,7 +230,7 @@ class Memo(Wrapper, Generic[P, R]):
         self._warned = False
         self._counting = threading.Lock()
         self.executions = 0
-        """How often the function was executed in this process."""
+        """The number of executions of the function in this process."""
         self._seal()
         if self._pickle:
             _warn(
@@ -240,7 +240,7 @@ class Memo(Wrapper, Generic[P, R]):
             )
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result: what is kept, or else what the function makes of the arguments."""
+        """Return the cached result, or else compute it."""
         if self._waits:
             return self._later(args, kwargs)  # type: ignore[return-value]
         known = self._function_now()
@@ -255,7 +255,7 @@ class Memo(Wrapper, Generic[P, R]):
             try:
                 result: R = self._decoded(found)
             except ResultError:
-                return self._made(known, key, given, named, _calls.AGAIN)  # it is of another form
+                return self._made(known, key, given, named, _calls.AGAIN)  # the cached result has another form
             self._hold(known, key, found)
             return result
         return self._made(known, key, given, named)
@@ -273,20 +273,20 @@ class Memo(Wrapper, Generic[P, R]):
         return f"<larder.memo of {getattr(self._function, '__qualname__', self._function)}>"
 
     def cached(self, /, *args: P.args, **kwargs: P.kwargs) -> bool:
-        """Report whether the result is kept. Nothing is computed."""
+        """Report whether the result is cached, without computing anything."""
         known = self._function_now()
         key = self._key(known, *self._arguments.filed(args, kwargs))
         outcome = self._client.get(known, [key], never, _calls.FIND)[0]
         return outcome.kind in (_calls.BYTES, _calls.FILE)
 
     def forget(self, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Forget the result, if it is kept."""
+        """Delete the cached result, if there is one."""
         known = self._function_now()
         known.near.clear()
         self._client.forget(known, [self._key(known, *self._arguments.filed(args, kwargs))])
 
     def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Compute the result, whether it is kept or not, and keep it."""
+        """Compute the result, whether it is cached or not, and cache it."""
         if self._waits:
             return self._later(args, kwargs, _calls.AGAIN)  # type: ignore[return-value]
         known = self._function_now()
@@ -294,7 +294,7 @@ class Memo(Wrapper, Generic[P, R]):
         return self._made(known, self._key(known, given, named), given, named, _calls.AGAIN)
 
     def why(self, /, *args: P.args, **kwargs: P.kwargs) -> Why:
-        """Say whether the result is kept, what its key is made of, and what differs if it is not."""
+        """Report whether the result is cached, the parts of its key, and what differs if it is not."""
         from ._why import Why
 
         known = self._function_now()
@@ -303,7 +303,7 @@ class Memo(Wrapper, Generic[P, R]):
         return Why.of(known.identity, self._arguments.named(args, kwargs), said)
 
     def _function_now(self) -> Current:
-        """Return the function as it is now, with all that it reaches."""
+        """Return the current state of the function, with everything that it reaches."""
         current = self._current
         if current is None or not current.identity.check():
             identity = identify(self._function, version=self._version, allow=self._allow)
@@ -315,7 +315,7 @@ class Memo(Wrapper, Generic[P, R]):
 
     @staticmethod
     def _hold(known: Function, key: bytes, encoded: Any) -> None:
-        """Have a small result near, or where a large one lies, for who asks for it again."""
+        """Hold a small result, or the location of a large one, in this process for the next call."""
         if type(encoded) is Mapped:
             encoded = encoded.place
         elif type(encoded) is not bytes or len(encoded) > _SMALL:
@@ -325,7 +325,7 @@ class Memo(Wrapper, Generic[P, R]):
         known.near[key] = encoded
 
     def _key(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool = False) -> bytes:
-        """Return the key of a call. The arguments have files where parameters say so (`Arguments.filed`)."""
+        """Return the key of a call whose arguments already have files in place of paths (`Arguments.filed`)."""
         values = self._arguments.of(args, kwargs)
         identity, settings = known.identity, surroundings()
         key = digest(
@@ -339,7 +339,7 @@ class Memo(Wrapper, Generic[P, R]):
             allow=self._allow,
             version=self._promised,
         )
-        if settings or self._arguments.kind:  # in front, where no argument is
+        if settings or self._arguments.kind:  # a prefix that no argument can have
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
 
@@ -357,7 +357,7 @@ class Memo(Wrapper, Generic[P, R]):
         ]
 
     def _made(self, known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
-        """Return the result by way of the server, which asks for it unless somebody else has it."""
+        """Return the result from the server, which requests its computation unless another process has it."""
         return self._finished(Run(self, known, key, args, kwargs), flags)
 
     def _finished(self, run: Run, flags: int) -> R:
@@ -368,14 +368,14 @@ class Memo(Wrapper, Generic[P, R]):
             outcome = Outcome(_calls.UNKEPT)
         try:
             return self._result(run, outcome)
-        except _Unreadable:  # it was kept in another form
+        except _Unreadable:  # it was cached in another form
             return self._result(run, self._asked(run, run.compute, _calls.AGAIN) or Outcome(_calls.UNKEPT))
 
     def _asked(self, run: Run, compute: Callable[[list[int]], list[Made]], flags: int) -> Outcome | None:
-        """Ask the server; return None if there is none."""
+        """Ask the server; return None if there is no server."""
         try:
             outcome = self._client.get(run.known, [run.key], compute, flags)[0]
-            if outcome.kind == _calls.FILE and outcome.encoded is None:  # it was removed meanwhile
+            if outcome.kind == _calls.FILE and outcome.encoded is None:  # it was removed in the meantime
                 outcome = self._client.get(run.known, [run.key], compute, flags | _calls.INLINE)[0]
             return outcome
         except ServerError as error:
@@ -400,19 +400,19 @@ class Memo(Wrapper, Generic[P, R]):
         return kept
 
     def _own(self, run: Run) -> R:
-        """Return what was computed here: as it comes back from the store, if it can."""
+        """Return the result computed here, decoded as from the store if possible."""
         value = run.value if run.encoded is None else self._decoded(run.encoded)
         own: R = iter(value) if self._generates and run.encoded is None else value
         return own
 
     def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function; of a generator, return the whole of what it yields."""
+        """Call the function; for a generator, return a list of all that it yields."""
         self._count()
         value = self._function(*args, **kwargs)
         return list(value) if self._generates else value
 
     def _watch(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
-        """Return what is to watch a call, unless a version stands for all that the function does."""
+        """Return the watch of a call, or None if a version covers everything that the function does."""
         if self._promised is not None:
             return None
         identity = known.identity
@@ -458,7 +458,7 @@ class Memo(Wrapper, Generic[P, R]):
             try:
                 return self._decoded(found)
             except ResultError:
-                flags = _calls.AGAIN  # it is of another form
+                flags = _calls.AGAIN  # the cached result has another form
         run = Run(self, known, key, args, kwargs)
         loop = asyncio.get_running_loop()
         begun: list[Future[list[Made]]] = []
@@ -467,7 +467,7 @@ class Memo(Wrapper, Generic[P, R]):
         def compute(which: list[int]) -> list[Made]:
             computation = asyncio.run_coroutine_threadsafe(run.later(), loop)
             begun.append(computation)
-            if cancelled:  # before it was there to be cancelled
+            if cancelled:  # cancelled before the computation existed
                 computation.cancel()
             return computation.result()
 
@@ -491,9 +491,9 @@ class Memo(Wrapper, Generic[P, R]):
 
 
 async def _in_a_thread(ask: Callable[[], Any]) -> Any:
-    """Return what a function returns that waits for coroutines, in a thread of its own.
+    """Return the result of a function that waits for coroutines, in a thread of its own.
 
-    Those of the event loop are few, and the coroutines may need them.
+    The event loop has few threads, and the coroutines may need them.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
@@ -520,7 +520,7 @@ class _Unreadable(ResultError):
 
 
 class Run:
-    """One computation, here, of a result that nobody has."""
+    """One computation, in this process, of a result that is not cached."""
 
     def __init__(
         self, memo: Memo[..., Any], known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -530,10 +530,10 @@ class Run:
         self.encoded: bytes | bytearray | None = None
         self.raised: BaseException | None = None
         self.unkept = False
-        """Whether what was computed here is not to be kept."""
+        """Whether the result computed here must not be cached."""
 
     def is_left(self, outcome: Outcome) -> bool:
-        """Report whether the server has given the result up without an error, and nothing was computed here."""
+        """Report whether the server gave the result up without an error, and nothing was computed here."""
         nothing = outcome.encoded is None and outcome.kind != _calls.ERROR
         return nothing and self.value is MISSING and self.raised is None
 
@@ -577,7 +577,7 @@ class Run:
         return [Made(self.encoded, about=lambda: self.memo._about(self.known, self.args, self.kwargs))]
 
     def _changed(self) -> str | None:
-        """Return what is not what it was when the computation began, if anything is."""
+        """Return what changed since the computation began, or None."""
         memo, before = self.memo, self.known
         try:
             now = memo._function_now()
@@ -588,7 +588,7 @@ class Run:
                     )
             elif memo._key(now, self.args, self.kwargs) == self.key:
                 return None
-            # Where objects were whole before, what they have filled in by themselves is no change.
+            # If objects were complete before, what they fill in themselves is not a change.
             if memo._key(now, self.args, self.kwargs, fresh=True) != self.key:
                 return f"its arguments changed while it was computed; {_COPY} a key="
         except Error as error:
@@ -606,7 +606,7 @@ def _differing(before: Identity, now: Identity) -> str:
 
 
 class Method(Bound):
-    """A function whose results are kept, bound to an object: that is its first argument."""
+    """A memo bound to an object, which is its first argument."""
 
     def __init__(self, memo: Memo[..., Any], instance: Any) -> None:
         self.__self__, self.__func__ = instance, memo
@@ -622,7 +622,7 @@ class Method(Bound):
 
 
 def _code(identity: Identity, pickled: bool) -> dict[str, Any]:
-    """Return what a function is known by, in the terms of the protocol."""
+    """Return the identity of a function in the terms of the protocol."""
     mark = "pickle " if pickled else ""
     return {
         "version": "",
@@ -634,7 +634,7 @@ def _code(identity: Identity, pickled: bool) -> dict[str, Any]:
 
 
 def never(which: list[int]) -> list[Made]:
-    """Compute nothing, as nothing is asked for but what is kept."""
+    """Compute nothing, because only cached results are requested."""
     raise AssertionError("nothing is to be computed")
 
 
@@ -669,25 +669,25 @@ def memo(
     allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Keep the results of a function, to be used as a decorator.
+    """Cache the results of a function; use this as a decorator.
 
-    A result is handed out only where the function would make the same: its key is made
-    of the code of the function with all that it reaches, and of the arguments by their
-    content. What has no key is refused: `CodeError` says what of the function, and
-    `ArgumentError` what of the arguments. An exception is raised and never kept.
+    A cached result is returned only if the function would compute the same. Its key covers the
+    code of the function with everything that it reaches, and the content of the arguments.
+    What has no key is refused: `CodeError` names the part of the function, and
+    `ArgumentError` the part of the arguments. Exceptions are raised and never cached.
 
-    - `version` stands for all code: a text to be changed by hand whenever results do.
+    - `version` replaces the key of the code: a string to change by hand whenever results do.
     - `ignore` names parameters that results do not depend on.
-    - `key` is a function that is called with the arguments and returns what they are
-      known by, in place of their content.
-    - `codec="pickle"` keeps what cannot be kept otherwise. Reading such a result runs
-      code of whoever wrote it.
-    - `allow` names what would be refused and no result depends on, such as "time.perf_counter"
-      for times that are logged. A name of a module stands for all in it.
-    - `cache` is the cache folder; None is the usual one.
+    - `key` is a function that is called with the arguments and returns what identifies them,
+      in place of their content.
+    - `codec="pickle"` caches results that cannot be cached otherwise. Reading such a result
+      runs code of the process that wrote it.
+    - `allow` names things that would be refused and that no result depends on, such as
+      "time.perf_counter" for times that are logged. The name of a module covers all in it.
+    - `cache` is the cache directory; None is the default.
 
-    What comes back is what was kept, the first time as well: arrays of NumPy cannot be
-    written to. A result of a generator is the whole of what it yields.
+    A call returns the cached result, also the first time: arrays of NumPy are read-only. The
+    result of a generator is everything that it yields.
     """
     options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "allow": allow}
     options["cache"] = cache

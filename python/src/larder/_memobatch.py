@@ -1,4 +1,4 @@
-"""Functions and models that work on batches, whose results are kept item by item."""
+"""Cache the results of functions and models on batches, item by item."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ._wrapper import Wrapper
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
-"""Items of one call to the server."""
+"""The maximum number of items of one call to the server."""
 _NEAR_CALLS, _NEAR_ITEMS = 64, 65536
 _KEPT = (_calls.BYTES, _calls.FILE, _calls.KEPT)
 _NOTHING = bytes(32)
-"""In place of the digest of a row, where there are none."""
+"""Replaces the digest of a row where there are no rows."""
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class _Current(Function):
-    """A function or model as it is now, published whole as that of `memo` is."""
+    """The current state of a function or model, published by one assignment as for `memo`."""
 
     identity: Identity | None = None
     """None for a model."""
@@ -46,7 +46,7 @@ class _Current(Function):
 
 
 class MemoBatch(Wrapper):
-    """A function of batches whose results are kept by item. It is called as the function is; made by `memo_batch`."""
+    """A function of batches whose results are cached by item, created by `memo_batch` and called like the function."""
 
     def __init__(
         self,
@@ -86,18 +86,18 @@ class MemoBatch(Wrapper):
         self._items = [_parameter(self._signature, one) for one in items]
         self._current: _Current | None = None
         self._module: Any = None
-        """The identity of a model, which keeps what it knows of tensors."""
+        """The identity of a model, which caches digests of tensors."""
         self._counting = threading.Lock()
         self.executions = 0
-        """How often the function was called in this process."""
+        """The number of calls of the function in this process."""
         self.computed_items = 0
-        """How many items it was called with."""
+        """The number of items that the function was called with."""
         self.loaded_items = 0
-        """How many items were found, kept or twice in a batch."""
+        """The number of items that were cached, or repeated in a batch."""
         self.checked = 0
-        """How many kept results were computed again, by `check`."""
+        """The number of cached results that `check` computed again."""
         self.largest = 0.0
-        """The largest difference that was found by `check`."""
+        """The largest difference that `check` found."""
         unknown = {*self._items, *self._ignore} - set(self._signature.parameters)
         if not self._items or unknown:
             raise TypeError(
@@ -116,7 +116,7 @@ class MemoBatch(Wrapper):
         return (tuple(self._items), tuple(sorted(self._ignore)), self._keyed or self._keys_given, self._train)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Return the result of a batch: rows that are kept, and others from one call of the function."""
+        """Return the result of a batch: cached rows, and the others from one call of the function."""
         keys = self._given_keys(kwargs)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -163,7 +163,7 @@ class MemoBatch(Wrapper):
         return current
 
     def _watch(self, known: _Current, bound: inspect.BoundArguments) -> Watch | None:
-        """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
+        """Return the watch of a call, or None if randomness is allowed or a version covers the function."""
         if self._version is not None or self._train:
             return None
         if known.identity is None:
@@ -177,7 +177,7 @@ class MemoBatch(Wrapper):
         return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw, identity.follows)
 
     def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
-        """Return the digest of what all items of a batch have in common."""
+        """Return the digest of everything that the items of a batch have in common."""
         left_out = {*self._items, *self._ignore, self._keys_given}
         shared = {name: value for name, value in values.items() if name not in left_out}
         keyed = bool(self._keys_given) or self._keyed is not None
@@ -193,7 +193,7 @@ class MemoBatch(Wrapper):
         )
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
-        """Take the keys of the items out of the arguments, if the caller is to give them."""
+        """Return the keys of the items from the arguments, if the caller passes them."""
         if self._keys_given is None:
             return None
         try:
@@ -210,7 +210,7 @@ class MemoBatch(Wrapper):
         return [k.tobytes() for k in keys] if _is_array(keys) and keys.ndim == 2 else list(keys)
 
     def _own(self, known: _Current, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
-        """Return what tells each item apart from others: digests of its rows, one after another."""
+        """Return what distinguishes each item: the digests of its rows, concatenated."""
         if self._keyed is not None:
             keys = list(self._keyed(*rows))
         if keys is not None:
@@ -225,7 +225,7 @@ class MemoBatch(Wrapper):
 
 
 def _code_of_model(digest: bytes, codes: list[Identity]) -> dict[str, Any]:
-    """Return what a model is known by, in the terms of the protocol."""
+    """Return the identity of a model in the terms of the protocol."""
     parts = [
         {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
         for identity in codes
@@ -235,7 +235,7 @@ def _code_of_model(digest: bytes, codes: list[Identity]) -> dict[str, Any]:
 
 
 def _near_of(known: Function, shared: bytes) -> dict[bytes, Any]:
-    """Return the small results that this process has seen, of items that have so much in common."""
+    """Return the small results that this process has seen for items with the same shared digest."""
     near: dict[bytes, Any] | None = known.near.get(shared)
     if near is None:
         if len(known.near) >= _NEAR_CALLS:
@@ -259,14 +259,14 @@ class _Batch:
         own: list[bytes],
     ) -> None:
         self.memo, self.known, self.bound, self.own = memo, known, bound, own
-        self.keys = keys  # that the caller gave
+        self.keys = keys  # passed by the caller
         self.shared, self.start = shared, sha256(shared)
         self.changed = ""
         self.near = _near_of(known, shared)
         self.encoded: list[Any] = [self.near.get(one) for one in own]
         self.raised: BaseException | None = None
         self.computed = 0
-        """How many items the function was called with for the batch."""
+        """The number of items of the batch that the function was called with."""
 
     def key(self, i: int) -> bytes:
         h = self.start.copy()
@@ -282,21 +282,21 @@ class _Batch:
             hits += self.fetch(todo[at : at + _MOST])
         try:
             made = self.joined()
-        except ResultError:  # kept in another form
+        except ResultError:  # cached in another form
             return self.call(list(range(len(self.own))))
         if self.memo._check and hits:
             self.compare(hits)
         return _placed(made, self.memo._function, [self.bound.arguments[name] for name in self.memo._items])
 
     def joined(self) -> Any:
-        """Return what the function would have made of the whole batch."""
+        """Return what the function would have returned for the whole batch."""
         first = decode(self.encoded[0])
         if _is_array(first) or _is_tensor(first):
             return decode_rows(self.encoded)
         return joined([decode(encoded) for encoded in self.encoded])
 
     def fetch(self, todo: list[int]) -> list[int]:
-        """Get items from the server, and return those that were kept."""
+        """Request items from the server, and return those that were cached."""
 
         def compute(which: list[int]) -> list[Made]:
             return self.compute([todo[i] for i in which])
@@ -331,7 +331,7 @@ class _Batch:
         return hits
 
     def compute(self, which: list[int]) -> list[Made]:
-        """Call the function with items that nobody has, at most so many at once."""
+        """Call the function with items that are not cached, in parts of limited size."""
         made: list[Made] = []
         most = self.memo._most or len(which)
         for at in range(0, len(which), most):
@@ -354,7 +354,7 @@ class _Batch:
         return made
 
     def change(self, part: list[int]) -> str:
-        """Return what is not what it was when the function was called, if anything is."""
+        """Return what changed since the function was called, or the empty string."""
         memo, values = self.memo, self.bound.arguments
         try:
             now = memo._function_now()
@@ -402,7 +402,7 @@ class _Batch:
         return said
 
     def compare(self, hits: list[int]) -> None:
-        """Compute some of the kept items again, and note how much they differ."""
+        """Compute a sample of the cached items again, and record how much they differ."""
         which = [i for i in hits if int.from_bytes(os.urandom(4), "little") % self.memo._check == 0]
         if not which:
             return
@@ -413,7 +413,7 @@ class _Batch:
 
 
 def _parameter(signature: inspect.Signature, which: str | int) -> str:
-    """Return the name of a parameter that is given by its name or its position."""
+    """Return the name of a parameter given by name or position."""
     if isinstance(which, str):
         return which
     names = [p.name for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -423,7 +423,7 @@ def _parameter(signature: inspect.Signature, which: str | int) -> str:
 
 
 def _is_compiled(function: Any) -> bool:
-    """Report whether torch has compiled or traced a model or a function, of which nothing tells the code."""
+    """Report whether torch compiled or traced a model or function, so that its code cannot be identified."""
     kinds = ("ScriptModule", "ScriptFunction", "OptimizedModule", "GraphModule")
     return any(cls.__name__ in kinds and cls.__module__.startswith("torch") for cls in type(function).__mro__)
 
@@ -473,16 +473,16 @@ def chosen(value: Any, which: Any) -> Any:
 
 
 def encoded_rows(value: Any, count: int) -> Sequence[Any]:
-    """Return the encoding of each row of what was made of a batch."""
+    """Return the encoding of each row of the result for a batch."""
     rows = split(value, count)
     return encode_rows(value) if _is_tensor(value) or _is_array(value) else [encode(row) for row in rows]
 
 
 def split(value: Any, count: int) -> list[Any]:
-    """Return the rows of what was made of a batch: of each array in it, whatever holds them.
+    """Return the rows of the result for a batch, split in each array or list in it.
 
-    Of an array they are its rows. Of all else they are pairs of what it is, and of that:
-    of a list the element; of others, rows of the same kind in place of what they hold.
+    A row of an array is plain. All others are pairs of a kind and a row: for a list the
+    element, for other containers the same container with the rows of its parts.
     """
     if _is_tensor(value) or _is_array(value):
         if value.ndim == 0 or len(value) != count:
@@ -517,17 +517,17 @@ def split(value: Any, count: int) -> list[Any]:
 
 
 def _modes(grad: bool) -> list[Any]:
-    """Return how torch computes with items, whether code names it or not."""
+    """Return the modes in which torch computes, whether code names them or not."""
     return modes_of_torch(grad) if "torch" in sys.modules else []
 
 
 def _kind_of(value: Any) -> str:
-    """Return what kind of batch items are in: a function can tell a list from an array."""
+    """Return the type of the container of items, as a function can tell a list from an array."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _fields(value: Any) -> list[str] | None:
-    """Return the names of the fields of a dataclass, or of a tuple with names."""
+    """Return the names of the fields of a dataclass or a named tuple."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [f.name for f in dataclasses.fields(value)]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -536,7 +536,7 @@ def _fields(value: Any) -> list[str] | None:
 
 
 def joined(rows: list[Any]) -> Any:
-    """Return what a batch would have made whose items made these rows."""
+    """Return the result for a batch from the rows of its items."""
     first = rows[0]
     if _is_tensor(first):
         import torch
@@ -560,7 +560,7 @@ def joined(rows: list[Any]) -> Any:
 
 
 def _object(kind: str, fields: dict[str, Any]) -> Any:
-    """Return an object of a class that what was kept names, without running code of it but a tuple's."""
+    """Return an object of a class that a cached result names, running no code of it except for dicts."""
     module, _, name = kind.partition(":")
     cls: Any = sys.modules.get(module)
     for part in name.split("."):
@@ -569,7 +569,7 @@ def _object(kind: str, fields: dict[str, Any]) -> Any:
         raise ResultError(f"there is no class {name} in the module {module}; import it first")
     if issubclass(cls, tuple):
         return tuple.__new__(cls, fields.values())
-    if issubclass(cls, dict):  # as outputs of models are, which have what is there in both forms
+    if issubclass(cls, dict):  # as outputs of models, which hold their content in both forms
         return cls(**{name: value for name, value in fields.items() if value is not None})
     made = object.__new__(cls)
     for field, value in fields.items():
@@ -583,7 +583,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _placed(value: Any, function: Any, inputs: list[Any]) -> Any:
-    """Return tensors on the device that the function would have made them on."""
+    """Return tensors on the device on which the function would have computed them."""
     device = _device(function, inputs)
     if device is None or device.type == "cpu":
         return value
@@ -612,7 +612,7 @@ def _mapped(value: Any, f: Callable[[Any], Any]) -> Any:
 
 
 def difference(a: Any, b: Any) -> float:
-    """Return the largest difference of two results; infinity if they are not alike."""
+    """Return the largest difference of two results; infinity if they differ in shape or type."""
     if _is_tensor(a) or _is_array(a):
         if tuple(a.shape) != tuple(b.shape) or a.dtype != b.dtype:
             return float("inf")
@@ -680,26 +680,26 @@ def memo_batch(
     allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Keep the results of a function of batches item by item, so that it is called with what is new alone.
+    """Cache the results of a function of batches item by item, and call it with new items only.
 
     The function is any callable, or a module of torch. `items` has the names or the positions
-    (from 0, without `self`) of the parameters whose rows (of an array or tensor), or elements
-    (of a list), are the items; all others count
-    for each of them. What it returns has a row for each item: an array, a tensor, a list,
-    or a tuple, dict, dataclass or output of a model of these.
+    (from 0, without `self`) of the parameters that hold the items: the rows of an array or
+    tensor, or the elements of a list. All other parameters apply to each item. The function
+    returns a row for each item: in an array, a tensor, a list, or a tuple, dict, dataclass or
+    output of a model of these.
 
-    The key of an item is made of the code, the other arguments and its own rows, not of
-    what else is in the batch. A module is known by the code of all classes in it, by its
-    parameters and buffers, and by the modes of torch. Its last bits may depend on how many
-    items it is called with at once; `check` says of every how many kept items one is
-    computed again, and `.largest` what difference that showed.
+    The key of an item covers the code, the other arguments and its own rows, but not the other
+    items of the batch. A module is identified by the code of all classes in it, by its
+    parameters and buffers, and by the modes of torch. The last bits of its results may depend
+    on the size of the batch. With `check=n` one of about n cached items is computed again;
+    `.largest` is the largest difference found.
 
     - `version`, `ignore`, `allow` and `cache` are those of `memo`.
-    - `key` is called with the named parameters and returns what each item is known by; or it
-      is a name, such as "keys", by which calls give that: a list, or an array with a row for
-      each item, as loaders have them in fields of the form key. The function gets it if it has
-      a parameter of that name.
-    - `most` is how many items the function is called with at once.
+    - `key` is called with the named parameters and returns what identifies each item. Or it is
+      a name, such as "keys", by which calls pass that: a list, or an array with a row for each
+      item, as loaders return for fields of the form key. The function receives it if it has a
+      parameter of that name.
+    - `most` is the maximum number of items of one call of the function.
     - `train` allows modules in training mode.
     """
     named = [items] if isinstance(items, (str, int)) else _arguments.several("items", items, "parameters")

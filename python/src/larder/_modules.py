@@ -1,4 +1,4 @@
-"""What a module of torch is known by: its code, its values, and the modes of torch."""
+"""Identify modules of torch by their code, their values, and the modes of torch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _HOOKS = [name for name in _OWN if "hook" in name and "state_dict" not in name] 
 
 
 class ModuleIdentity:
-    """What a module computes by, looked at again at each call.
+    """The identity of a module, checked at each call.
 
-    Code is that of the classes of all modules in it. Values are parameters and buffers by
-    their content, which is read again where a tensor is another one, lies elsewhere, has
-    been written to, or has another sum; and all other attributes.
+    It covers the code of the classes of all modules in it, the content of parameters and
+    buffers, and all other attributes. A tensor is read again if it was replaced, moved or
+    written to, or if its sum changed.
     """
 
     def __init__(self, module: torch.nn.Module, train: bool, version: str | None) -> None:
@@ -34,9 +34,9 @@ class ModuleIdentity:
         self._tensors: dict[int, tuple[weakref.ref[torch.Tensor], Any, bytes]] = {}
 
     def now(self) -> tuple[bytes, list[Identity]]:
-        """Return the digest of all of it, and the code in it. Raises CodeError for what cannot be told.
+        """Return the digest of everything and the identities of code; raise CodeError for what has no key.
 
-        Threads share only digests of tensors and identities of classes, of which each is published whole.
+        Threads share only digests of tensors and identities of classes, each published by one assignment.
         """
         codes: dict[type, Identity] = {}
         h = sha256(b"larder module 1\n")
@@ -84,7 +84,7 @@ class ModuleIdentity:
         return digest(held, name=where, used=None if code is None else code.names)
 
     def _tensor(self, tensor: torch.Tensor) -> bytes:
-        """Return the digest of a tensor, made again only if it may have changed."""
+        """Return the digest of a tensor, computed again only if it may have changed."""
         plain = tensor.detach()
         state = (
             tensor.data_ptr() if not tensor.is_meta else 0,
@@ -103,9 +103,9 @@ class ModuleIdentity:
 
 
 def _sum(tensor: torch.Tensor) -> Any:
-    """Return what nearly every change of a tensor changes: the sums of its rows and columns, as numbers.
+    """Return numbers that almost every change of a tensor changes: the sums of its rows and columns.
 
-    Writes through `.data` leave no trace in its version. A small tensor is read as a whole.
+    Writes through `.data` do not change its version. A small tensor is read completely.
     """
     if tensor.is_meta:
         return 0
@@ -129,12 +129,12 @@ def _order(device: torch.device) -> torch.Tensor:
 
 
 def _modes() -> tuple[Any, ...]:
-    """Return what modules compute by that is no part of them."""
+    """Return the modes that modules depend on and do not hold."""
     return (str(torch.__version__), modes_of_torch(False), bool(asked(torch, "are_deterministic_algorithms_enabled")))
 
 
 def needs_gradients(module: Any, values: list[Any]) -> bool:
-    """Report whether what a module makes would have gradients."""
+    """Report whether the result of a module would have gradients."""
     if not torch.is_grad_enabled():
         return False
     tensors = [*module.parameters()] if isinstance(module, torch.nn.Module) else []

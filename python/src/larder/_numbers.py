@@ -1,4 +1,4 @@
-"""Numbers that are given as options."""
+"""Check numbers given as options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def whole(name: str, value: None, least: int = 0, most: int = _MOST) -> None: ..
 @overload
 def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int: ...
 def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int | None:
-    """Return a whole number, of whatever type, as one of Python; None stays None."""
+    """Return an integer of any type as a Python int; None stays None."""
     if value is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The options of a loader, as the server is told."""
+"""Translate the options of a loader into a request to the server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def flow_request(
     profile: str | None,
     remote: Remote | None = None,
 ) -> dict[str, Any]:
-    """Return the members that say which flow it is, with absolute paths, or the path that a server knows it by."""
+    """Return the members that name the flow, with absolute paths, or its path on a remote server."""
     said: dict[str, Any]
     refuse_importing("a flow is read")
     if remote is not None:
@@ -55,8 +55,8 @@ def flow_request(
 
 
 def _variable(value: Any) -> str:
-    """Return the value of a variable as YAML: what is given as a text stays one."""
-    from . import _yaml  # which few need
+    """Return the value of a variable as YAML; a string stays a string."""
+    from . import _yaml  # rarely needed
 
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
@@ -64,7 +64,7 @@ def _variable(value: Any) -> str:
 
 
 def node_of(flow: FlowArgument, node: str | None, nodes: NodesArgument | None) -> NodesArgument:
-    """Return the nodes that are read; an object that is one node of a flow names itself."""
+    """Return the nodes to read; an object that is one node of a flow names itself."""
     if nodes is not None:
         if node is not None:
             raise TypeError("give node or nodes, not both")
@@ -82,7 +82,7 @@ def node_of(flow: FlowArgument, node: str | None, nodes: NodesArgument | None) -
 
 
 def _only_node(flow: FlowArgument) -> str:
-    """Return the node that a flow built in Python is of: its own, or its only end."""
+    """Return the node to read in a flow built in Python: its own, or its only end."""
     if not isinstance(flow, Flow) or isinstance(flow, type):
         flow = _arguments.flow_path(flow)
     ends = getattr(flow, "ends", None)
@@ -93,7 +93,7 @@ def _only_node(flow: FlowArgument) -> str:
 
 
 def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | None) -> list[dict[str, Any]]:
-    """Return the parts that samples are drawn of."""
+    """Return the parts that samples are drawn from."""
     parts: list[dict[str, Any]] = [{"node": name} for name in nodes]
     if isinstance(nodes, Mapping):
         for part in parts:
@@ -180,7 +180,7 @@ def _bounds(buckets: Iterable[int]) -> list[int]:
 
 
 def length_request(length: str | Mapping[str, str] | None) -> dict[str, str] | None:
-    """Return what the length of a sample is: an expression, or {"item": NAME}."""
+    """Return how the length of a sample is computed: an expression, or {"item": NAME}."""
     if length is None:
         return None
     if isinstance(length, str):
@@ -194,7 +194,7 @@ def fields_request(fields: field.FieldsArgument | None) -> list[dict[str, Any]] 
 
 
 def either(name: str, value: Any, other: str, same: Any) -> Any:
-    """Return what was given by one of two names, which must not be given both."""
+    """Return the value given under one of two names, and refuse both."""
     if value is not None and same is not None and value != same:
         raise TypeError(f"{name} and {other} are two names of one thing; give one of them")
     return same if value is None else value

@@ -1,4 +1,4 @@
-"""Memory that a GPU copies from by itself."""
+"""Manage page-locked memory, from which a GPU copies without the CPU."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def available() -> bool:
 
 
 def room(size: int) -> Any:
-    """Return memory of so many bytes that a GPU copies from by itself.
+    """Return page-locked memory of a given size.
 
-    It is torch's, which knows when copies from it have ended.
+    It belongs to torch, which knows when copies from it have ended.
     """
     import torch
 
@@ -33,12 +33,12 @@ def room(size: int) -> Any:
     tensor = torch.empty(size, dtype=torch.uint8, pin_memory=True)
     kind: Any = type("Room", (ctypes.Array,), {"_type_": ctypes.c_char, "_length_": size})
     made = kind.from_address(tensor.data_ptr())
-    made.tensor = tensor  # which lives as long as somebody looks at either
+    made.tensor = tensor  # which lives as long as either is in use
     return made
 
 
 class Mapping(mmap.mmap):
-    """A mapping that is unregistered, if it was registered, when nobody looks at it."""
+    """A mapping that is unregistered, if it was registered, when it is no longer in use."""
 
     _registered: tuple[Any, int] | None = None
 
@@ -49,11 +49,11 @@ class Mapping(mmap.mmap):
 
 
 class Pins:
-    """Registers mappings with CUDA, and knows when copies from slots have ended.
+    """Registers mappings with CUDA, and tracks when copies from slots have ended.
 
-    A copy from pinned memory with non_blocking=True goes on when the tensor that it
-    reads is gone already. So a slot is given back after an event that is recorded, on
-    the stream in use, when the next batch is asked for.
+    A copy from pinned memory with non_blocking=True may outlive the tensor that it reads. So an
+    event is recorded on the current stream when the next batch is requested, and a slot is
+    given back after that event.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Pins:
         self._waiting: deque[tuple[Any, list[int]]] = deque()
 
     def pin(self, mapping: Mapping) -> None:
-        """Register a mapping; where that fails, it stays usable and a warning says why."""
+        """Register a mapping; if that fails, it stays usable and a warning gives the reason."""
         start = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
         runtime = self._cuda.cudart()
         status = int(runtime.cudaHostRegister(start, len(mapping), 0))
@@ -73,7 +73,7 @@ class Pins:
         warn(f"the memory of batches could not be pinned (CUDA error {status}); it is used as it is", LarderWarning)
 
     def over(self, slots: list[int]) -> list[int]:
-        """Take slots that nobody looks at, but copies that were begun; return those of which all have ended."""
+        """Take slots that are in use only by copies in flight; return those whose copies have ended."""
         if slots:
             event = self._cuda.Event()
             event.record()
@@ -84,7 +84,7 @@ class Pins:
         return done
 
     def wait(self) -> list[int]:
-        """Wait for the copies that were begun first, if there are any, and return their slots."""
+        """Wait for the oldest copies, if there are any, and return their slots."""
         if not self._waiting:
             return []
         event, slots = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Where the program larder is."""
+"""Find the program larder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAME = "larder.exe" if sys.platform == "win32" else "larder"
 def find() -> str:
     """Return the path of the program.
 
-    It is what LARDER_BIN names, else what was installed with this package, wherever that
+    It is the value of LARDER_BIN, else the program installed with this package, wherever that
     is, else the first one on the PATH.
     """
     named = os.environ.get("LARDER_BIN")
@@ -31,7 +31,7 @@ def find() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of the program, of which workers are of this Python and find this package."""
+    """Return the environment of the program, in which workers run this Python and find this package."""
     mine = os.path.dirname(_PACKAGE)
     given = os.environ.get("PYTHONPATH", "")
     import site
@@ -49,7 +49,7 @@ def _executable(path: str, who: str) -> str:
 
 
 def _missing() -> str:
-    """Say that there is no program, or which one may not be run."""
+    """Return the message that there is no program, or that one may not be run."""
     if os.path.isfile(_near()):
         return f"program larder: {_near()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
     return (
@@ -63,12 +63,12 @@ def _is_program(path: str) -> bool:
 
 
 def _near() -> str:
-    """Return where the program is beside a package that was installed by --target, or is in an archive."""
+    """Return where the program is next to a package installed by --target, or in an archive."""
     return os.path.join(os.path.dirname(_archive() or _PACKAGE), "bin", _NAME)
 
 
 def _installed() -> str | None:
-    """Return the program that this package was installed with, or that is beside it or in its archive."""
+    """Return the program that this package was installed with, or the one next to it or in its archive."""
     if _is_program(_near()):
         return _near()
     archive = _archive()
@@ -78,8 +78,8 @@ def _installed() -> str | None:
 def _recorded() -> str | None:
     """Return the program among the files that this package was installed with.
 
-    The list of these is read here, as importlib.metadata takes longer to import than a
-    server to start.
+    Their list is read here, as importing importlib.metadata takes longer than starting a
+    server.
     """
     for folder in [os.path.dirname(_PACKAGE), *sys.path]:
         for record in _records(folder):
@@ -88,13 +88,13 @@ def _recorded() -> str | None:
             for name in names:
                 if f"/{name}".endswith(("/bin/" + _NAME, "/Scripts/" + _NAME)):
                     for base in (os.path.join(folder, "bin", _NAME), os.path.join(folder, name)):
-                        if _is_program(base):  # --target moves it into the first one, and leaves the list as it was
+                        if _is_program(base):  # --target moves it into the first one, and does not update the list
                             return os.path.normpath(base)
     return None
 
 
 def _of_scripts() -> str | None:
-    """Return the program among the scripts of this interpreter: this package may be a copy."""
+    """Return the program among the scripts of this interpreter, as this package may be a copy."""
     import sysconfig
 
     for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
@@ -105,7 +105,7 @@ def _of_scripts() -> str | None:
 
 
 def _archive() -> str | None:
-    """Return the archive (a zipapp, a wheel) that this package is imported from, if it is."""
+    """Return the archive (a zipapp, a wheel) that this package is imported from, if there is one."""
     at = os.path.dirname(_PACKAGE)
     while at != os.path.dirname(at) and not os.path.exists(at):
         at = os.path.dirname(at)
@@ -113,7 +113,7 @@ def _archive() -> str | None:
 
 
 def _extracted(archive: str) -> str | None:
-    """Return the program that an archive has, copied to where it can be run. One copy is kept for each archive."""
+    """Return the program in an archive, copied to where it can run. Each archive has one copy."""
     import hashlib
     import zipfile
 
@@ -139,7 +139,7 @@ def _extracted(archive: str) -> str | None:
 
 
 def _copy(content: IO[bytes], folder: str) -> None:
-    """Make a folder of a program, whole or not at all, in the place of those of earlier versions of its archive."""
+    """Create a directory with a program atomically, and remove those of earlier versions of its archive."""
     import tempfile
 
     copies = os.path.dirname(folder)
@@ -153,7 +153,7 @@ def _copy(content: IO[bytes], folder: str) -> None:
         try:
             os.rename(os.path.dirname(program), folder)
         except OSError:
-            if not os.path.isdir(folder):  # else another process was faster
+            if not os.path.isdir(folder):  # another process was faster
                 raise
     for name in os.listdir(copies):
         if not name.startswith(".") and name != os.path.basename(folder):
@@ -161,7 +161,7 @@ def _copy(content: IO[bytes], folder: str) -> None:
 
 
 def private(folder: str, fix: str) -> str:
-    """Return the absolute path of a folder that is this user's own, made if it is missing."""
+    """Return the absolute path of a directory of this user only, created if it is missing."""
     folder = os.path.abspath(folder)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -174,7 +174,7 @@ def private(folder: str, fix: str) -> str:
 
 
 def _records(folder: str) -> Iterator[str]:
-    """Yield the lists of files that were installed with this package into a folder."""
+    """Yield the lists of files that were installed with this package into a directory."""
     try:
         names = os.listdir(folder or ".")
     except OSError:
@@ -187,9 +187,9 @@ def _records(folder: str) -> Iterator[str]:
 
 
 def default_cache() -> str:
-    """Return the cache folder that is used where none is named, as the program does.
+    """Return the default cache directory, the same as the program's.
 
-    It is LARDER_CACHE, else "larder" in the user's cache folder.
+    It is LARDER_CACHE, else "larder" in the user's cache directory.
     """
     named = os.environ.get("LARDER_CACHE")
     if named:

@@ -1,4 +1,4 @@
-"""Which part of the batches this process has."""
+"""Determine the share of the batches of this process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .errors import RequestError
 
 
 def here(rank: int | None, ranks: int | None) -> tuple[int, int]:
-    """Return the rank, and how many there are.
+    """Return the rank, and the number of ranks.
 
-    They are what was given, else what torch.distributed says where it is initialised,
-    else RANK and WORLD_SIZE of the environment, else 0 of 1.
+    They are the given ones, else those of torch.distributed if it is initialised, else RANK
+    and WORLD_SIZE of the environment, else 0 of 1.
     """
     if (rank is None) != (ranks is None):
         raise TypeError("rank and ranks go together: give both or none")
@@ -52,7 +52,7 @@ def _of_torch() -> tuple[int, int] | None:
 
 
 def worker() -> tuple[int, int] | None:
-    """Return which worker of a DataLoader this process is, of how many; None if it is none."""
+    """Return the index of this DataLoader worker and the number of workers; None in other processes."""
     if "torch" not in sys.modules:
         return None
     import torch.utils.data

@@ -1,4 +1,4 @@
-"""Flow files as flows of Python, by the program."""
+"""Read flow files into flows of Python, with the program larder."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def read_flow(
     set: Mapping[str, bool | int | float | str | os.PathLike[str] | None] | None = None,
     profile: str | None = None,
 ) -> Flow:
-    """Read a flow file as a flow that can be looked at, edited and run.
+    """Read a flow file into a flow that can be inspected, edited and run.
 
-    Variables have their values, but `epoch` if `set` does not give it, nodes that it
-    includes are in it, and so are the variants of a sweep. Its relative paths start at
-    the file's folder, as before.
+    Variables have their values, except `epoch` if `set` does not give it. Included nodes are
+    part of the flow, and so are the variants of a sweep. Relative paths start at the
+    directory of the file.
 
     Args:
         file: the path of a flow file.
-        set: values of variables; what is given as a text stays one.
-        profile: the profile of the flow file whose values variables take.
+        set: values of variables; a string stays a string.
+        profile: the profile of the flow file that sets variables.
 
     Raises:
-        FlowError: there is no such flow; the text says what is wrong.
+        FlowError: the flow does not exist or is invalid; the message says why.
     """
     path = _arguments.flow_path(file)
     values = _arguments.mapping("set", set, "values by the names of variables")
@@ -52,7 +52,7 @@ def read_flow(
 
 
 def _put(said: Any, at: Sequence[str | int], value: Var) -> None:
-    """Put a value in the place of another one of a flow."""
+    """Replace a value in a flow by a variable."""
     for step in at[:-1]:
         said = said[step]
     said[at[-1]] = value
@@ -91,7 +91,7 @@ def _ordered(nodes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[
 
 
 def fingerprint(flow: Flow, only: Sequence[str]) -> str:
-    """Return the fingerprint of nodes of a flow, or of all that it is for."""
+    """Return the fingerprint of nodes of a flow, or of all its targets."""
     options = [f"--only={name}" for name in only]
     try:
         return ask(["-", f"--stdin-filename={flow.file}", "--fingerprint", *options], flow.to_yaml()).strip()
@@ -100,7 +100,7 @@ def fingerprint(flow: Flow, only: Sequence[str]) -> str:
 
 
 def wrong_in(flow: Flow) -> set[str]:
-    """Return the names of the nodes that the program finds something wrong with."""
+    """Return the names of the nodes in which the program finds a problem."""
     try:
         ask(["-", f"--stdin-filename={flow.file}", "--json"], flow.to_yaml())
     except FlowError as error:
@@ -109,7 +109,7 @@ def wrong_in(flow: Flow) -> set[str]:
 
 
 def explained(flow: Flow, said: str) -> str:
-    """Return what the program says of a flow that is in no file, each place with the node that it is of."""
+    """Return the program's messages on a flow that is not in a file, each position with its node."""
     lines = []
     for name, line in _named_lines(flow, said):
         lines.append(line if name is None or line.startswith(f"node {name}:") else f"node {name}: {line}")
@@ -117,10 +117,10 @@ def explained(flow: Flow, said: str) -> str:
 
 
 def _named_lines(flow: Flow, said: str) -> Iterator[tuple[str | None, str]]:
-    """Yield what is said of a flow, of which there are no lines to be looked at, and the node that it is said of."""
+    """Yield messages on a flow without its positions, each with its node."""
     of = [node for _, node in flow._lines()]
     place = re.compile(rf"{re.escape(flow.file)}:(\d+):\d+: ")
-    shown = False  # what follows is the line that is meant, with a mark under it
+    shown = False  # the next lines quote the source line, with a mark under it
     for line in said.splitlines():
         at = place.match(line.removeprefix("larder: "))
         if at is None:
@@ -133,7 +133,7 @@ def _named_lines(flow: Flow, said: str) -> Iterator[tuple[str | None, str]]:
 
 
 def ask(arguments: list[str], text: str = "") -> str:
-    """Return what the program says of a flow."""
+    """Return the output of the program for a flow."""
     done = subprocess.run(
         [find(), "flow", *arguments],
         input=text.encode(),
@@ -147,7 +147,7 @@ def ask(arguments: list[str], text: str = "") -> str:
 
 
 def variable(name: str, value: object) -> str:
-    """Return the value of a variable as the program takes it."""
+    """Return the value of a variable as the program accepts it."""
     known = plain(value, f"variable {name}")
     if isinstance(known, (tuple, dict, Var)):
         raise TypeError(f"variable {name} takes a text, a number or a truth value, not {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Servers on other machines: where they are, how they are asked, and by whom."""
+"""Connect to servers on other machines: addresses, requests, credentials."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ._url import CertificateArgument, TokenArgument
 from .errors import RequestError, ServerError
 
 CONNECTING = 20.0
-"""How many seconds it may take to reach a machine."""
+"""The maximum time to connect to a machine, in seconds."""
 SILENCE = 60.0
-"""How many seconds nothing may come of a server, which says every 15 that it lives."""
+"""The maximum time without data from a server, in seconds; it sends a sign of life every 15."""
 TRIES = 12
-"""How often in a row a connection to a server that was there may be lost: half a minute."""
+"""How many times in a row a connection to a known server may be lost: half a minute."""
 FIRST_TRIES = 3
-"""How often a server is tried that has never been there."""
+"""How many times a server that was never reached is tried."""
 
 _tokens: dict[str, str] = {}
-"""The tokens that this process was given: pickles have their numbers only."""
+"""The tokens passed to this process; pickles have only their numbers."""
 
 
 class Secret:
-    """A token that shows in no text, and stays in this process when it is pickled."""
+    """A token that no string representation shows, and that stays in this process when it is pickled."""
 
     __slots__ = ("_number",)
 
@@ -42,7 +42,7 @@ class Secret:
         _tokens[self._number] = value
 
     def value(self) -> str | None:
-        """Return the token; None in a process that has it not."""
+        """Return the token; None in another process."""
         return _tokens.get(self._number)
 
     def __repr__(self) -> str:
@@ -57,42 +57,42 @@ class Secret:
 
 @dataclass(frozen=True)
 class Remote:
-    """A server on another machine, and what a client shows it."""
+    """A server on another machine, and the client's credentials for it."""
 
     secure: bool
     host: str
     port: int
     flow: str
-    """The path of a flow in the server's folder of flows."""
+    """The path of a flow in the server's flow directory."""
     token: Secret | str | None = field(repr=False)
-    """What was given, or the path of a file; without one the environment has it."""
+    """The given token, or the path of a file; the environment has it otherwise."""
     ca: str | None
     certificate: tuple[str, str | None] | None
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """The name in messages."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.secure else 'http'}://{host}:{self.port}"
 
     def pause(self, losses: int) -> float:
-        """Return how long to wait after so many losses: many clients do not come back together."""
+        """Return how long to wait after a number of losses, with a random part so that clients spread out."""
         if losses <= 1:
             return 0.0
         return float(min(0.1 * 2 ** (losses - 2), 5.0) * (0.5 + random.random()))
 
     def tries(self, known: bool) -> int:
-        """Return how often in a row it may be lost, by whether it has been there before."""
+        """Return how many times in a row it may be lost, depending on whether it was reached before."""
         return TRIES if known else FIRST_TRIES
 
     def connection(self) -> http.client.HTTPConnection:
-        """Return a connection, which has yet to be made."""
+        """Return a connection that is not established yet."""
         if not self.secure:
             return http.client.HTTPConnection(self.host, self.port, timeout=CONNECTING)
         return http.client.HTTPSConnection(self.host, self.port, timeout=CONNECTING, context=self._context())
 
     def connect(self, connection: http.client.HTTPConnection) -> None:
-        """Make a connection. What can be tried again is `Lost`."""
+        """Establish a connection; raise `Lost` for what can be tried again."""
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
@@ -110,7 +110,7 @@ class Remote:
         connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def post(self, connection: http.client.HTTPConnection, path: str, body: bytes) -> http.client.HTTPResponse:
-        """Post a request over a connection that is made; return the reply, of which nothing was read."""
+        """Post a request over an established connection; return the reply before anything of it is read."""
         token = self._token()
         headers = {
             "Content-Type": "application/json",
@@ -183,7 +183,7 @@ class Remote:
 
 
 def _context(ca: str | None, certificate: tuple[str, str | None] | None) -> ssl.SSLContext:
-    """Return what is trusted: the authority, or those of the system, and who the client is."""
+    """Return the TLS context: the trusted authority, or those of the system, and the client certificate."""
     try:
         if ca is not None and os.path.isdir(ca):
             context = ssl.create_default_context(capath=ca)

@@ -1,4 +1,4 @@
-"""The protocol over HTTP, to a server of another machine."""
+"""Implement the protocol over HTTP, for a server on another machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .errors import ProtocolError
 
 
 class RemoteConnection(Connection):
-    """A connection to a server on another machine: a request for each reader.
+    """A connection to a server on another machine, with one request for each reader.
 
-    A thread reads the batches of a reader ahead, into memory of their own.
+    A thread prefetches the batches of a reader into separate memory.
     """
 
     stream: RemoteStream
@@ -27,7 +27,7 @@ class RemoteConnection(Connection):
         self._id = id  # of what was open before
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Open what is to be read."""
+        """Open the data to read."""
         self._open = request
         self._post("/v1/samples", {"samples": []})
         said = self._opened()

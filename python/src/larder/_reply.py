@@ -1,4 +1,4 @@
-"""Frames of replies of a server on another machine, read ahead by a thread."""
+"""Read frames of replies of a remote server, prefetched by a thread."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .errors import ProtocolError
 DATA = 20
 
 _MOST_BATCH = 1 << 30
-"""Bytes of a batch of another machine."""
+"""The maximum size in bytes of a batch of another machine."""
 _HEADER = struct.Struct("<IHH")
 _LAST = (_stream.STOPPED, _stream.GOT, _stream.ERROR)
 
 Rooms = Callable[[int], Any]
-"""Makes memory of so many bytes for a batch."""
+"""Allocates memory of a given size for a batch."""
 
 
 class Frame(NamedTuple):
-    """A frame, with the memory of the batch if it is one of a batch."""
+    """A frame, with the memory of the batch if it holds one."""
 
     kind: int
     body: bytearray
@@ -39,7 +39,7 @@ class Frame(NamedTuple):
 
 
 class Reply:
-    """Reads the frames of one reply. What is no reply, or breaks off, is `Lost`."""
+    """Reads the frames of one reply; raises `Lost` for a reply that is invalid or breaks off."""
 
     def __init__(self, response: http.client.HTTPResponse, rooms: Rooms) -> None:
         self._response = response
@@ -47,7 +47,7 @@ class Reply:
         self.ended = False
 
     def next(self, wait: Callable[[int], None] | None = None) -> Frame:
-        """Return the next frame. Before the bytes of a batch are read it waits for room for them."""
+        """Return the next frame, waiting for memory before the bytes of a batch are read."""
         kind, size = self._header()
         if size > _stream.MOST_REPLY or kind == DATA:
             raise ProtocolError("the server sent what is no frame; are the two of one version?")
@@ -56,7 +56,7 @@ class Reply:
         if kind in _LAST:
             self.ended = True
             with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
-                self._response.read(1)  # its end, so that the connection may be used again
+                self._response.read(1)  # its end, so that the connection can be reused
         if kind != _stream.BATCH:
             return Frame(kind, body)
         data, size = self._header()
@@ -90,7 +90,7 @@ class Reply:
             view = view[n:]
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the reply."""
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
             self._response.close()
 
@@ -102,11 +102,11 @@ def _what(error: Exception) -> str:
 
 
 class Ahead:
-    """Reads a reply ahead, in a thread of its own.
+    """Prefetches a reply, in a thread of its own.
 
-    At most `window` batches, or `most` bytes of them, wait to be taken; one that is
-    larger than that waits alone. The thread and who takes share no lock: that one may be
-    interrupted at any moment, and gone at any moment.
+    At most `window` batches, or `most` bytes of them, wait to be taken; a larger batch waits
+    alone. The thread and the consumer share no lock, as the consumer may be interrupted or end
+    at any moment.
     """
 
     def __init__(self, connection: http.client.HTTPConnection, reply: Reply, window: int, most: int) -> None:
@@ -116,8 +116,8 @@ class Ahead:
         self._most = most
         self._frames: deque[Frame | BaseException] = deque()
         self._came: SimpleQueue[None] = SimpleQueue()  # one for each of the frames
-        self._taken: SimpleQueue[int] = SimpleQueue()  # bytes of batches that were taken; below 0: be done
-        self._waiting: deque[int] = deque()  # of the thread: bytes of those that were not
+        self._taken: SimpleQueue[int] = SimpleQueue()  # bytes of batches that were taken; negative: stop
+        self._waiting: deque[int] = deque()  # used by the thread: bytes of batches not yet taken
         threading.Thread(target=self._read, name="larder reads ahead", daemon=True).start()
 
     def _read(self) -> None:
@@ -135,7 +135,7 @@ class Ahead:
         self._came.put(None)
 
     def _room(self, size: int) -> None:
-        """Wait until there is room for a batch."""
+        """Wait until there is space for a batch."""
         while self._waiting and (len(self._waiting) >= self._window or sum(self._waiting) + size > self._most):
             if self._taken.get() < 0:
                 raise Lost("it was closed")
@@ -147,14 +147,14 @@ class Ahead:
         self._waiting.append(size)
 
     def take(self) -> Frame | None:
-        """Return a frame that has come, or None. What went wrong is raised when all before it was taken."""
+        """Return a received frame, or None; raise an error after all frames before it were taken."""
         if not self._frames:
             return None
         frame = self._frames.popleft()
         with contextlib.suppress(Empty):
             self._came.get_nowait()
         if isinstance(frame, BaseException):
-            self._frames.append(frame)  # whoever asks again hears it again
+            self._frames.append(frame)  # the next call raises it again
             raise frame
         if frame.memory is not None:
             self._taken.put(memoryview(frame.memory).nbytes)
@@ -165,7 +165,7 @@ class Ahead:
         self._came.get()
 
     def close(self) -> None:
-        """Have the thread end, and its connection."""
+        """End the thread and its connection."""
         self._taken.put(-1)
         _shut(self._connection)
 
@@ -175,10 +175,10 @@ class Ahead:
 
 
 def _shut(connection: http.client.HTTPConnection) -> None:
-    """Have whoever reads from a connection, in another thread, come to its end."""
+    """Make a read from a connection in another thread end."""
     if connection.sock is not None:
         with contextlib.suppress(OSError):
-            socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # without the words of TLS
+            socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # without the messages of TLS
 
 
 def _detach(connection: http.client.HTTPConnection) -> None:
@@ -192,9 +192,9 @@ _streams: weakref.WeakSet[RemoteStream] = weakref.WeakSet()
 
 
 class RemoteStream:
-    """Frames that come of a server on another machine, in replies to requests.
+    """Frames from a server on another machine, in replies to requests.
 
-    One thread at a time uses it, as a `Stream`.
+    One thread at a time uses it, like a `Stream`.
     """
 
     def __init__(self, remote: Remote, rooms: Rooms) -> None:
@@ -215,7 +215,7 @@ class RemoteStream:
         self.close()
 
     def request(self, path: str, body: bytes) -> None:
-        """Post a request, whose reply is what is received from now on."""
+        """Post a request, whose reply is received from now on."""
         if len(body) > _stream.MOST_REQUEST:
             raise ProtocolError(f"a request of {len(body)} bytes; {_stream.MOST_REQUEST} are the most")
         self.whole = False
@@ -226,13 +226,13 @@ class RemoteStream:
         self._reply = Reply(self.remote.post(self._connection, path, body), self._rooms)
 
     def read_ahead(self, window: int, most: int) -> None:
-        """Have a thread read what is left of the reply."""
-        connection, self._connection = self._connection, None  # it is the thread's
+        """Make a thread read the rest of the reply."""
+        connection, self._connection = self._connection, None  # it belongs to the thread
         if connection is not None and self._reply is not None:
             self._ahead = Ahead(connection, self._reply, window, most)
 
     def receive(self) -> tuple[int, int, int]:
-        """Return the next frame: its kind, where in `buffer` its body begins, and its size."""
+        """Return the next frame: its kind, the position of its body in `buffer`, and its size."""
         self.whole = False
         frame = self._next()
         self.buffer, self.memory = frame.body, frame.memory
@@ -252,7 +252,7 @@ class RemoteStream:
             self.whole = False
 
     def hang_up(self) -> None:
-        """End the reply. The connection stays where it has come to its end."""
+        """End the reply, keeping the connection if it was read to the end."""
         reply, self._reply, ahead, self._ahead = self._reply, None, self._ahead, None
         if reply is None or (ahead is None and reply.ended):
             return
@@ -265,7 +265,7 @@ class RemoteStream:
             connection.close()
 
     def close(self) -> None:
-        """End the connection. What was handed out stays."""
+        """Close the connection. What it returned stays valid."""
         self.closed = True
         self.hang_up()
         connection, self._connection = self._connection, None
@@ -273,7 +273,7 @@ class RemoteStream:
             connection.close()
 
     def leave(self) -> None:
-        """In a child: leave the connection to the parent, and its thread, which is not here."""
+        """In a child: leave the connection to the parent, and its thread, which does not exist here."""
         self.closed = True
         connection, self._connection, ahead, self._ahead = self._connection, None, self._ahead, None
         self._reply = None

@@ -1,4 +1,4 @@
-"""The memory that the server writes batches into, and who looks at it."""
+"""Manage the shared memory that the server writes batches into, and track its use."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _rings: weakref.WeakSet[Ring] = weakref.WeakSet()
 
 
 class _Slot:
-    """Memory of one batch. Whatever looks at it holds the buffer that this exports, and so this."""
+    """The memory of one batch. Its views hold the buffer that it exports, and so the slot."""
 
 
 class _Look(weakref.ref[_Slot]):
-    """Notes, when a slot has gone, which it was.
+    """Records which slot was deleted.
 
-    What is called then is not of Python but of C: code of Python would run at any
-    moment, and swallow a Ctrl-C that comes while it does.
+    The callback is a C function. A Python function would run at any moment, and swallow a
+    Ctrl-C that arrives while it runs.
     """
 
     __slots__ = ("bytes", "kept", "slot")
@@ -38,13 +38,13 @@ class _Look(weakref.ref[_Slot]):
 
 @functools.lru_cache(maxsize=256)
 def _slot_type(length: int) -> Any:
-    """Return the type of slots of so many bytes."""
+    """Return the type of slots of a given size."""
     return type("Slot", (_Slot, ctypes.Array), {"_type_": ctypes.c_char, "_length_": length})
 
 
 @functools.lru_cache(maxsize=1024)
 def _rounded(size: int) -> int:
-    """Return a size that is larger by a quarter at most, of which there are few."""
+    """Round a size up by at most a quarter, so that there are few different sizes."""
     if size <= 64:
         return 64
     step = 1 << ((size - 1).bit_length() - 3)
@@ -52,11 +52,11 @@ def _rounded(size: int) -> int:
 
 
 class Ring:
-    """A file that grows, mapped; and which of its slots are looked at.
+    """A growing file that is mapped, with the slots of it that are in use.
 
-    It has `most` bytes where no batch is large. With `copy`, all batches are copied.
-    Whoever reads calls `collect`, now and then: it gives back what nobody looks at any
-    more. Arrays may go in any thread, at any time.
+    It has `most` bytes if no batch is large. With `copy`, all batches are copied. The reader
+    calls `collect` regularly, which gives back unused slots. Any thread may delete arrays at
+    any time.
     """
 
     def __init__(self, stream: Stream, fd: int, size: int, window: int, most: int, pin: bool, copy: bool) -> None:
@@ -67,7 +67,7 @@ class Ring:
         self._window = window
         self._copies = copy
         self._most = most
-        self._others = window // 4  # how many small batches are given back together
+        self._others = window // 4  # the number of small batches given back together
         self._small = most // 64
         self._forgotten = 0
         self._warned = False
@@ -82,7 +82,7 @@ class Ring:
             os.close(fd)
 
     def _map(self, size: int) -> None:
-        """Map the whole file. What was mapped before lives as long as somebody looks at it."""
+        """Map the whole file. Earlier mappings live as long as they are in use."""
         self.size = size
         if size == 0:
             return
@@ -94,7 +94,7 @@ class Ring:
             self._pins.pin(self._mapping)
 
     def look(self, slot: int, begin: int, size: int, total: int) -> Any:
-        """Return the memory of a batch: the slot, or a copy where too many are looked at."""
+        """Return the memory of a batch: the slot, or a copy if too many slots are in use."""
         if total > self.size:
             self._map(total)
         if size == 0:
@@ -117,7 +117,7 @@ class Ring:
         return held
 
     def _crowded(self, size: int) -> bool:
-        """Report whether more than half of the window, or of the bytes, is looked at."""
+        """Report whether more than half of the window, or of the bytes, is in use."""
         n = len(self._out)
         if n == 1 and size < self._small and self._window > 1:
             return False
@@ -140,7 +140,7 @@ class Ring:
         )
 
     def collect(self) -> None:
-        """Give back what nobody looks at any more, now or soon."""
+        """Give back slots that are no longer in use, now or soon."""
         size, slots = 0, []
         while self._gone:
             look = self._gone.popleft()
@@ -161,9 +161,9 @@ class Ring:
             self._keep()
 
     def _keep(self) -> None:
-        """Tell the server, which may wait for it, that what is looked at stays so for now.
+        """Tell the server, which may wait for them, that slots stay in use for now.
 
-        Its memory then comes to that of the ring, and the server goes on.
+        The server then adds their memory to the ring and continues.
         """
         looks = [look for look in self._out.values() if not look.kept]
         if looks and self._stream.keep([look.slot for look in looks]):
@@ -171,7 +171,7 @@ class Ring:
                 look.kept = True
 
     def forget(self) -> None:
-        """Never give back what is looked at now: a child looks at it, too."""
+        """Never give back the slots in use now, as a child uses them too."""
         for slot, look in list(self._out.items()):
             if look() is not None:
                 del self._out[slot]

@@ -1,4 +1,4 @@
-"""Runs of flows by the program larder."""
+"""Run flows with the program larder."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .report import Report, report_of
 
 
 class RunError(FlowError):
-    """A run failed, and what was computed by then is kept."""
+    """A run failed; what was computed before is cached."""
 
     report: Report | None = None
-    """How far it got; None if that is not known."""
+    """The report up to the failure; None if it is not known."""
 
 
 def run(
@@ -45,30 +45,30 @@ def run(
     progress: bool | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Run a flow, and return what was done.
+    """Run a flow, and return its report.
 
-    Ctrl-C, and the end of this process in whatever way, end the run in good order; what
-    was computed by then is kept.
+    Ctrl-C and any end of this process end the run cleanly; results computed before are
+    cached.
 
     Args:
-        flow: a flow, a node (of which all samples are made), or the path of a flow file.
-            Relative paths in what is no file start at the current folder.
-        set: values of variables; what is given as a text stays one.
-        profile: the profile of a flow file whose values variables take.
-        only: nodes to run, with what they need; otherwise the sinks and checkpoints.
-        workers: how many samples are computed at once, the number of processors by default.
-        on_error: what becomes of samples that cannot be made, where nodes do not say it:
-            "fail", "skip", or at most so many or a share, 10 or "5%".
-        cache: the folder of the cache, by default that of the command line.
+        flow: a flow, a node (all its samples are computed), or the path of a flow file.
+            Without a file, relative paths start at the current directory.
+        set: values of variables; a string stays a string.
+        profile: the profile of a flow file that sets variables.
+        only: nodes to run, with their dependencies; by default the sinks and checkpoints.
+        workers: how many samples are computed concurrently; by default the number of processors.
+        on_error: what to do with samples that cannot be computed, unless a node says it:
+            "fail", "skip", or a maximum number or share to skip, such as 10 or "5%".
+        cache: the cache directory, by default that of the command line.
         cache_dir: the same as cache.
-        discard_checkpoints: let go of checkpoints when the run has ended well.
-        progress: whether to show how it gets on, on stderr; by default, if that is a
-            terminal or a notebook.
+        discard_checkpoints: whether to release checkpoints after a successful run.
+        progress: whether to show progress on stderr; by default, if that is a terminal or a
+            notebook.
 
     Raises:
-        FlowError: the flow, or what is asked for, makes no sense; the text has lines that
-            name node and place.
-        RunError: the run failed. It is a FlowError, too.
+        FlowError: the flow or an option is invalid; the message has lines that name node and
+            place.
+        RunError: the run failed. It is also a FlowError.
     """
     cache = _options.either("cache", cache, "cache_dir", cache_dir)
     refuse_importing("a flow is run")
@@ -110,7 +110,7 @@ def _is_watched() -> bool:
 
 
 class _Progress:
-    """How far nodes are, on one line that is drawn again and again."""
+    """The progress of nodes, on one line that is redrawn."""
 
     def __init__(self, out: Any) -> None:
         self._out, self._drawn = out, 0
@@ -138,13 +138,13 @@ class _Progress:
 
 
 class _Run:
-    """One run of the program: its standard output has events, a file the report."""
+    """One run of the program, which writes events to standard output and a report to a file."""
 
     def __init__(self, flow: Flow | str | os.PathLike[str], options: list[str], shown: _Progress | None) -> None:
         self._flow, self._shown = flow, shown
         self._file = flow.file if isinstance(flow, Flow) else os.fspath(flow)
         self._options = options
-        self._said: list[str] = []  # on stderr
+        self._said: list[str] = []  # lines of stderr
         self._warnings: list[str] = []
         self._interrupted = False
 
@@ -172,7 +172,7 @@ class _Run:
         command = [find(), "run", *given, *self._options]
         command += ["--progress=none", "--events=/dev/stdout", f"--report={report}"]
         with lifeline() as pipe:
-            # In a group of its own it gets no Ctrl-C but ours, so it gets one.
+            # In its own process group it does not receive the terminal's Ctrl-C, only ours.
             process = subprocess.Popen(
                 [*command, f"--end-with={pipe}"],
                 stdin=subprocess.PIPE,
@@ -230,7 +230,7 @@ class _Run:
             self._said.append(line.decode(errors="replace"))
 
     def _explained(self) -> str:
-        """Return what was said on stderr, each place with the node that it is of."""
+        """Return the lines of stderr, each position with its node."""
         of = [node for _, node in self._flow._lines()] if isinstance(self._flow, Flow) else []
         place = re.compile(rf"{re.escape(self._file)}:(\d+):\d+: ")
 
@@ -250,7 +250,7 @@ def _write(stdin: IO[bytes], content: bytes) -> None:
         with stdin:
             stdin.write(content)
     except BrokenPipeError:
-        pass  # it ended before, and says why
+        pass  # it has ended, and its output says why
 
 
 def _read(file: str) -> Report | None:

@@ -1,4 +1,4 @@
-"""Where the server is, and how it is started."""
+"""Find the server, and start it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import _program
 from .errors import ServerError
 
 PATIENCE = 60.0
-"""How many seconds a server may take until it listens."""
+"""The maximum time until a server listens, in seconds."""
 
 KILLS = 3
 """How many servers in a row may be killed before they listen."""
@@ -24,7 +24,7 @@ _started: list[_Detached] = []
 
 
 class _Detached(subprocess.Popen[bytes]):
-    """A process that outlives who started it, which is no leak to be warned of."""
+    """A process that outlives its parent without a ResourceWarning."""
 
     def __del__(self) -> None:
         pass
@@ -32,7 +32,7 @@ class _Detached(subprocess.Popen[bytes]):
 
 @dataclass(frozen=True)
 class Address:
-    """The program, its cache folder, and the socket of the server that the two share."""
+    """The program, its cache directory, and the socket of the server for both."""
 
     program: str
     cache: str
@@ -40,7 +40,7 @@ class Address:
 
     @property
     def log(self) -> str:
-        """The file that the server writes its messages to."""
+        """The log file of the server."""
         return self.socket.removesuffix(".sock") + ".log"
 
     def last_words(self) -> str:
@@ -57,7 +57,7 @@ class Address:
 
 
 def address(cache: str | os.PathLike[str] | None) -> Address:
-    """Return where the server of a cache folder is; None is the usual folder."""
+    """Return the address of the server of a cache directory; None is the default directory."""
     program = os.path.realpath(_program.find())
     folder = os.path.realpath(os.fspath(cache) if cache is not None else _program.default_cache())
     return Address(program, folder, os.path.join(_runtime_folder(), _name(program, folder) + ".sock"))
@@ -71,7 +71,7 @@ def _name(program: str, cache: str) -> str:
 
 
 def _runtime_folder() -> str:
-    """Return the user's own folder for sockets, made if it is missing."""
+    """Return the user's own directory for sockets, created if it is missing."""
     base = os.environ.get("XDG_RUNTIME_DIR")
     folder = os.path.join(base, "larder") if base else ""
     if not folder:
@@ -80,9 +80,9 @@ def _runtime_folder() -> str:
 
 
 def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
-    """Return a connection to the server, which is started if nobody listens.
+    """Return a connection to the server, which is started if no process listens.
 
-    What takes a while, and is needed in any case, is done as it starts.
+    `meanwhile` is called while the server starts, for slow work that is needed anyway.
     """
     found = _try(at)
     if found is not None:
@@ -94,7 +94,7 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
         if found is not None:
             return found
         status = process.poll()
-        if status == 0 and time.monotonic() - started > 0.5:  # another was the server, and has ended
+        if status == 0 and time.monotonic() - started > 0.5:  # another process was the server, and has ended
             if (ended := ended + 1) > KILLS:
                 raise ServerError(f"{at.program} serve ends without having listened; {at.last_words()}")
             process, started = _start(at), time.monotonic()
@@ -106,7 +106,7 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
 
 
 def _pauses(seconds: float) -> Iterator[None]:
-    """Yield until time is over, after pauses that become longer."""
+    """Yield until the time is over, after pauses of increasing length."""
     deadline, pause = time.monotonic() + seconds, 0.002
     while time.monotonic() < deadline:
         time.sleep(pause)
@@ -115,7 +115,7 @@ def _pauses(seconds: float) -> Iterator[None]:
 
 
 def _try(at: Address) -> socket.socket | None:
-    """Connect, or return None where nobody listens."""
+    """Connect, or return None if no process listens."""
     if len(os.fsencode(at.socket)) > 103:
         raise ServerError(f"{at.socket} is too long for a socket; set XDG_RUNTIME_DIR to a shorter folder")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -131,7 +131,7 @@ def _try(at: Address) -> socket.socket | None:
 
 
 def _start(at: Address) -> _Detached:
-    """Start a server with a session of its own, so that no Ctrl-C of this terminal ends it."""
+    """Start a server in its own session, so that a Ctrl-C of this terminal does not end it."""
     _started[:] = [process for process in _started if process.poll() is None]
     command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--idle", _idle()]
     try:

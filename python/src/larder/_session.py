@@ -1,4 +1,4 @@
-"""What is open at the server, over connections that come and go."""
+"""Keep a flow open at the server while connections are lost and replaced."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ._remote import Remote
 
 TRIES = 3
-"""How often in a row a connection may be lost before that is an error."""
+"""How many times in a row a connection may be lost before that is an error."""
 
 
 def tensors_of(given: str | None, pin: bool) -> str | None:
-    """Return what kind of arrays is made."""
+    """Return the kind of arrays to create."""
     if given == "auto":
         if pin:
             return "torch"
@@ -34,7 +34,7 @@ def tensors_of(given: str | None, pin: bool) -> str | None:
 
 
 class Session:
-    """One thing that is open. It opens a connection when it needs one.
+    """One open flow, which opens a connection when it needs one.
 
     It is pickled without its connection.
     """
@@ -51,7 +51,7 @@ class Session:
         self.cache = None if cache is None else os.path.abspath(_arguments.path("cache", cache))
         self.request = request
         self.opened: dict[str, Any] = {}
-        """What the server said of it, as soon as it was open once."""
+        """The server's reply when it was opened the first time."""
         self.connection: Connection | None = None
         self._tensors = tensors
         self._pin = pin
@@ -82,7 +82,7 @@ class Session:
         in_worker = _ranks.worker() is not None
         pin = self._pin and not in_worker and _pin.available()
         tensors = Tensors(self._tensors)
-        copy = in_worker or self._copy  # what workers make is pickled, which views of memory cannot be
+        copy = in_worker or self._copy  # workers pickle their batches, which is not possible for views of memory
         connection: Connection
         if self._remote is not None:
             from ._remoteconnection import RemoteConnection
@@ -98,7 +98,7 @@ class Session:
         return connection
 
     def lost(self, error: Lost) -> None:
-        """Forget a connection that was lost; raise if that happens again and again."""
+        """Drop a lost connection; raise if connections are lost repeatedly."""
         ours = self.connection is not None and self.connection.stream.closed  # left at a fork
         self.close()
         if ours:
@@ -122,11 +122,11 @@ class Session:
         return self._address.last_words() if self._address else ""
 
     def found(self) -> None:
-        """Note that the connection serves its purpose."""
+        """Record that the connection works."""
         self._losses = 0
 
     def failed(self, error: BaseException) -> bool:
-        """Close the connection where it is not known what comes next; report whether it is closed."""
+        """Close the connection if its next frame is not known; report whether it is closed."""
         connection = self.connection
         if connection is None:
             return True
@@ -136,7 +136,7 @@ class Session:
         return True
 
     def close(self) -> None:
-        """End the connection. What was handed out stays."""
+        """Close the connection. What it returned stays valid."""
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()

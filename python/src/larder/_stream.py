@@ -1,4 +1,4 @@
-"""Frames over a socket: the outermost layer of the protocol."""
+"""Send and receive frames over a socket: the outermost layer of the protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_REPLY = 64 << 20
 _HEADER = struct.Struct("<IHH")
 _FIRST_BUFFER = 1 << 16
 _SOON = 10  # milliseconds after which a wait is a long one
-_WAKE = 1000  # and after which it looks again for slots that could not be given back
+_WAKE = 1000  # and after which it checks again for slots that could not be given back
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _CLOSED_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
@@ -36,11 +36,11 @@ def _nothing() -> Settle | None:
 
 
 class Lost(Exception):
-    """The connection has ended, and not because either side said so."""
+    """The connection ended without a message of either side."""
 
 
 class Stream:
-    """Frames that come and go over one socket.
+    """Sends and receives frames over one socket.
 
     One thread at a time uses it.
     """
@@ -49,7 +49,7 @@ class Stream:
         self.socket = connection
         self.buffer = bytearray(_FIRST_BUFFER)
         self.whole = True
-        """Whether nothing was taken that is not handled: True while waiting for a frame."""
+        """Whether everything received was handled: True while waiting for a frame."""
         self._view = memoryview(self.buffer)
         self._start = 0
         self._end = 0
@@ -59,15 +59,16 @@ class Stream:
         self._poll.register(connection, select.POLLIN)
         self._fds: list[int] | None = None
         self.before_waiting: Callable[[], Settle | None] = _nothing
-        """Returns what is to be done before it waits, if anything, by whether it has waited long:
-        a weak reference."""
+        """Returns the action before a wait, if any, which receives whether the wait is long:
+        a weak reference.
+        """
         _streams.add(self)
 
     def __del__(self) -> None:
         self.socket.close()
 
     def close(self) -> None:
-        """End the connection. What was mapped stays."""
+        """Close the connection. Mapped memory stays valid."""
         self.closed = True
         self._start = self._end = 0
         self._unsent.clear()
@@ -86,22 +87,22 @@ class Stream:
             raise Lost(str(error)) from error
 
     def release(self, slot: int, others: int = 0) -> None:
-        """Give a slot back, now or soon; never waits.
+        """Give a slot back, now or soon, without waiting.
 
-        It may be kept back until there are more than so many others, or something is
-        waited for, as each send costs the two sides some microseconds.
+        It may be delayed until more than `others` slots are pending, or until a wait, as each send
+        costs both sides some microseconds.
         """
         self._unsent.append(slot)
         if len(self._unsent) > others:
             self.flush()
 
     def flush(self) -> None:
-        """Give back what was kept back, unless it cannot be sent at once."""
+        """Give back the delayed slots, unless that would wait."""
         if self._unsent and not self.closed and self._tell(RELEASE, self._unsent):
             self._unsent.clear()
 
     def keep(self, slots: list[int]) -> bool:
-        """Say that slots are kept, unless that had to wait; report whether it was said."""
+        """Report slots as in use, unless that would wait; return whether the frame was sent."""
         return not self.closed and self._tell(KEEP, slots)
 
     def _tell(self, kind: int, slots: list[int]) -> bool:
@@ -109,7 +110,7 @@ class Stream:
         return self._send_at_once(frame)
 
     def _send_at_once(self, frame: bytes) -> bool:
-        """Send a frame; return False if that had to wait."""
+        """Send a frame; return False if that would wait."""
         try:
             sent = self.socket.send(frame, _AT_ONCE)
             if sent < len(frame):
@@ -117,13 +118,13 @@ class Stream:
         except BlockingIOError:
             return False
         except OSError:
-            pass  # who receives next sees that the connection has ended
+            pass  # the next receive sees that the connection has ended
         return True
 
     def receive(self) -> tuple[int, int, int]:
-        """Return the next frame: its kind, where in `buffer` its body begins, and its size.
+        """Return the next frame: its kind, the position of its body in `buffer`, and its size.
 
-        The body is there until the next call.
+        The body is valid until the next call.
         """
         self.whole = False
         while True:
@@ -144,7 +145,7 @@ class Stream:
             raise ProtocolError("the server sent what is no frame; are the two of one version?")
 
     def _make_room(self, size: int) -> None:
-        """Have room for a frame of that size after what is there."""
+        """Make space for a frame of that size after the bytes in the buffer."""
         if self._start == self._end:
             self._start = self._end = 0
         if len(self.buffer) - self._start >= max(size, _FIRST_BUFFER // 4):
@@ -197,12 +198,12 @@ class Stream:
         return len(data)
 
     def expect_descriptors(self) -> None:
-        """Keep file descriptors that come, from now on."""
+        """Accept file descriptors from now on."""
         if self._fds is None:
             self._fds = []
 
     def take_descriptor(self) -> int:
-        """Return the only file descriptor that came, and expect no others."""
+        """Return the only file descriptor received, and accept no others."""
         fds, self._fds = self._fds or [], None
         if len(fds) != 1:
             for fd in fds:
@@ -211,14 +212,14 @@ class Stream:
         return fds[0]
 
     def drop_descriptors(self) -> None:
-        """Close what came, and expect no others."""
+        """Close received file descriptors, and accept no others."""
         fds, self._fds = self._fds or [], None
         for fd in fds:
             os.close(fd)
 
 
 def _leave() -> None:
-    """In a child: leave the connections to the parent. No word of it goes to the server."""
+    """In a child: leave the connections to the parent, sending nothing to the server."""
     for stream in list(_streams):
         stream.close()
 

@@ -1,4 +1,4 @@
-"""Settings of the process that results may depend on, whatever computes them."""
+"""Read the process settings on which any result may depend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def surroundings() -> tuple[Any, ...]:
-    """Return the settings that are not as they are at first, by their names: nothing as a rule."""
+    """Return the settings that differ from their defaults, with names; usually none."""
     found: list[Any] = []
     if sys.flags.optimize:
         found.append(("optimize", sys.flags.optimize))  # without assertions
@@ -26,7 +26,7 @@ def surroundings() -> tuple[Any, ...]:
     if "csv" in sys.modules and (most := sys.modules["csv"].field_size_limit()) != 131072:
         found.append(("fields of csv", most))
     errors = [f for f in sys.modules["warnings"].filters if f[0] == "error"] if "warnings" in sys.modules else []
-    if errors:  # what is a warning elsewhere is raised
+    if errors:  # warnings that are raised as errors
         found.append(("warnings", sorted(_warning(*f) for f in errors)))
     if (encoding := _encoding()) != "utf-8":
         found.append(("encoding of texts", encoding))
@@ -59,13 +59,13 @@ _SMALLEST = 1e-310
 
 
 def local_zone() -> tuple[Any, ...] | None:
-    """Return what the time zone of the machine is known by, or None for UTC: its name and its rules.
+    """Return the name and rules of the machine's time zone, or None for UTC.
 
-    Functions of many libraries reach it, so it counts for all.
+    Functions of many libraries depend on it, so it is part of every key.
     """
     global _zone
-    variables = getattr(os.environ, "_data", {})  # which takes a twentieth of the time of os.environ.get
-    variable, names = variables.get(b"TZ"), time.tzname  # which tzset makes anew
+    variables = getattr(os.environ, "_data", {})  # 20 times faster than os.environ.get
+    variable, names = variables.get(b"TZ"), time.tzname  # which tzset replaces
     zone = _zone
     if zone is None or zone[0] is not names or zone[1] != variable:
         usual = names == ("UTC", "UTC") and variable in (None, b"UTC", b"")
@@ -74,12 +74,12 @@ def local_zone() -> tuple[Any, ...] | None:
     return zone[2]
 
 
-# The names, the variable, and what they are known by: one tuple, so that no thread sees a part of another zone.
+# The names, the variable, and the identity: one tuple, so that no thread sees a mix of two zones.
 _zone: tuple[tuple[str, str], bytes | None, tuple[Any, ...] | None] | None = None
 
 
 def _rules(variable: bytes | None) -> bytes | None:
-    """Return the digest of the rules of the zone, which two zones of the same names today may differ in."""
+    """Return the digest of the zone's rules, which may differ for zones with the same names today."""
     name = os.fsdecode(variable or b"").removeprefix(":")
     file = os.path.join(os.environ.get("TZDIR", "/usr/share/zoneinfo"), name) if name else "/etc/localtime"
     try:
@@ -91,7 +91,7 @@ def _rules(variable: bytes | None) -> bytes | None:
 
 @cache
 def _encoding() -> str:
-    """Return by what files are opened as texts where nothing else is said; nobody can change that."""
+    """Return the default encoding of text files, which is fixed for a process."""
     return "utf-8" if sys.flags.utf8_mode else codecs.lookup(locale.getencoding()).name
 
 
@@ -124,12 +124,12 @@ def _warning(action: str, message: Any, category: type, module: Any, line: int) 
     return (*texts, category.__module__, category.__qualname__, line)
 
 
-# The options of pandas, and those that are not as they are at first: one tuple, as above.
+# The options of pandas, and those that differ from their defaults: one tuple, as above.
 _seen: tuple[Any, list[tuple[str, Any]]] | None = None
 
 
 def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """Return the options of pandas in some groups that are not as they are at first: functions among them."""
+    """Return the options of pandas in some groups that differ from their defaults, including functions."""
     global _seen
     config = sys.modules.get("pandas._config.config")
     options = getattr(config, "_global_config", None)
@@ -138,7 +138,7 @@ def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, Any]]:
         return []
     seen = _seen
     if seen is None or seen[0] != options:  # which takes a microsecond
-        changed, held = [], deepcopy(options)  # read from the copy: another thread may set them meanwhile
+        changed, held = [], deepcopy(options)  # read from the copy, as another thread may set them
         for name, option in list(registered.items()):
             value = held
             for part in name.split("."):
@@ -153,7 +153,7 @@ _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn
 
 
 def asked(library: Any, function: str, otherwise: Any = None, *given: Any) -> Any:
-    """Return what a function of a library says, or something else in versions that lack it, or take it for another."""
+    """Return the result of a library function, or a default if its version lacks it or rejects the call."""
     try:
         return getattr(library, function)(*given)
     except (AttributeError, TypeError, ValueError, RuntimeError, LookupError):
@@ -165,7 +165,7 @@ def _torch(torch: Any) -> list[Any]:
     names, askers, usual = _askers(torch)
     try:
         held = [ask() for ask in askers]
-    except RuntimeError:  # as where old and new ways to set precision were mixed
+    except RuntimeError:  # if old and new ways to set precision are mixed
         held = [asked(ask, "__call__", "mixed") for ask in askers]
     if held == usual:
         return []
@@ -181,7 +181,7 @@ def _askers(torch: Any) -> tuple[list[tuple[str, ...]], list[Callable[[], Any]],
         if (ask := getattr(inside, f"_get_{name}", None)) is not None:
             found.append(((name, *given), partial(ask, *given) if given else ask, first))
     linalg = getattr(inside, "_get_linalg_preferred_backend", None)
-    if linalg is not None:  # whose default is no constant of Python
+    if linalg is not None:  # its default is not a constant of Python
         found.append((("linalg",), linalg, getattr(getattr(inside, "_LinalgBackend", None), "Default", None)))
     einsum = getattr(backends, "opt_einsum", None)
     for module, name, first in (
@@ -221,7 +221,7 @@ _BACKENDS: tuple[tuple[Any, ...], ...] = (
 
 
 def modes_of_torch(grad: bool) -> list[Any]:
-    """Return how torch computes, where that is not as it is at first; whether gradients are noted, if grad asks."""
+    """Return the modes of torch that differ from their defaults, with the gradient mode if `grad` is set."""
     torch = sys.modules["torch"]
     found: list[Any] = []
     if (dtype := str(asked(torch, "get_default_dtype", _FLOAT))) != _FLOAT:
@@ -243,7 +243,7 @@ _FLOAT = "torch.float32"
 
 
 def autocasts() -> list[Any]:
-    """Return the devices on which autocast is on, or its type is not the default one, with that type."""
+    """Return the devices on which autocast is on or has another type than its default, with that type."""
     torch = sys.modules["torch"]
     found = []
     for device, infix, name, usual in (

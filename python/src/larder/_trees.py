@@ -1,4 +1,4 @@
-"""Batches as nodes of trees, for `tree_map` of torch and of optree, whenever these are imported."""
+"""Register batches as tree nodes, for `tree_map` of torch and of optree, when these are imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .batch import About, Batch, _about_of
 
 
 class _Names(tuple[str, ...]):
-    """The names of a batch's fields, which other batches may have, and what batch it is."""
+    """The names of a batch's fields, which other batches may share, with the identity of the batch."""
 
     about: About
 
@@ -57,7 +57,7 @@ _MODULES: dict[str, Callable[[Any], None]] = {"torch.utils._pytree": _for_torch,
 
 
 def register() -> None:
-    """Register batches where that is imported already, and else when it is."""
+    """Register batches with libraries that are imported, and with others when they are."""
     later = [name for name in _MODULES if name not in sys.modules]
     if later:
         sys.meta_path.insert(0, _Finder(later))
@@ -66,18 +66,18 @@ def register() -> None:
 
 
 def _tell(name: str, module: Any) -> None:
-    with contextlib.suppress(AttributeError, TypeError, ValueError):  # another version, or somebody has done it
+    with contextlib.suppress(AttributeError, TypeError, ValueError):  # another version, or already registered
         _MODULES[name](module)
 
 
 class _Finder:
-    """Finds nothing by itself: it has modules followed by what they are to be told."""
+    """Finds nothing itself, but makes imported modules register batches."""
 
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return what others find, for the names of this."""
+        """Return the spec that other finders return, for the names of this finder."""
         if name not in self._names:
             return None
         self._names.remove(name)
@@ -92,7 +92,7 @@ class _Finder:
 
 
 def _follow(name: str, loader: Any) -> None:
-    """Have a module that a loader is about to run be told when it has run."""
+    """Make a loader register batches after it has run a module."""
     run = getattr(loader, "exec_module", None)
     if run is None:
         return
@@ -102,5 +102,5 @@ def _follow(name: str, loader: Any) -> None:
         run(module)
         _tell(name, module)
 
-    with contextlib.suppress(AttributeError):  # a loader of which nothing can be set
+    with contextlib.suppress(AttributeError):  # a loader without settable attributes
         loader.exec_module = exec_module

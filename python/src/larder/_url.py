@@ -1,4 +1,4 @@
-"""Whether a flow is one of this machine, or of another one."""
+"""Tell flows on this machine from flows on other machines."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def remote_of(
     cleartext: bool,
     here: dict[str, Any],
 ) -> Remote | None:
-    """Return the server that a flow's URL names; None for a flow of this machine.
+    """Return the server that a flow's URL names; None for a flow on this machine.
 
-    here are options that only go with a flow of this machine.
+    `here` are the options that only apply to a flow on this machine.
     """
     if not isinstance(flow, str) or not re.match(r"https?:", flow, re.IGNORECASE):
         there = {"token": token, "ca": ca, "certificate": certificate, "cleartext": cleartext or None}
         _only("a flow of another machine (https://HOST:PORT/FLOW)", there)
         return None
     _only("a flow of this machine: another one keeps its cache and its variables to itself", here)
-    from . import _remote  # with all of HTTP and TLS, which takes longer than the rest
+    from . import _remote  # with all of HTTP and TLS, which takes longest to import
 
     return _remote.at(flow, token, ca, certificate, cleartext)
 

@@ -1,4 +1,4 @@
-"""Values of parameters: made plain, so that nobody changes them, and checked."""
+"""Check values of parameters, and convert them to immutable plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from . import _arguments
 
-# What a parameter is kept as: lists are tuples, and mappings are never handed out.
+# The stored form of a parameter: lists are tuples, and mappings are never returned.
 Value: TypeAlias = "bool | int | float | str | Var | tuple[Value, ...] | dict[str, Value] | None"
 
 _DEEPEST = 100
@@ -22,10 +22,10 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Var:
-    """A variable of a flow in the place of a value, or a text with variables in it.
+    """A variable of a flow in place of a value, or a string with variables in it.
 
-    Made by `var` and `sweep`. `"out/" + size` is a text that ends with the
-    variable `size`.
+    Created by `var` and `sweep`. `"out/" + size` is a string that ends with the variable
+    `size`.
     """
 
     text: str
@@ -33,15 +33,15 @@ class Var:
     sweeps: frozenset[str] = frozenset()
 
     def __add__(self, other: str | Var) -> Var:
-        """Return the text of both."""
+        """Return both strings joined."""
         return _joined(self, other) if isinstance(other, (str, Var)) else NotImplemented
 
     def __radd__(self, other: str) -> Var:
-        """Return the text of both."""
+        """Return both strings joined."""
         return _joined(other, self) if isinstance(other, str) else NotImplemented
 
     def __format__(self, spec: str) -> str:
-        """Refuse: a text that was formatted knows of no variable."""
+        """Refuse, as a formatted string would lose the variable."""
         raise TypeError(f'{self.text} has no value yet: write "..." + variable in place of a formatted text')
 
     def __str__(self) -> str:
@@ -49,9 +49,9 @@ class Var:
 
 
 def var(name: str, default: object) -> Var:
-    """Return a variable of a flow, which `set` of a run or a loader gives another value.
+    """Return a variable of a flow, whose value `set` of a run or a loader changes.
 
-    `default` is its value otherwise, and may be made of other variables.
+    `default` is its value otherwise, and may use other variables.
     """
     value = plain(default, f"variable {name}")
     own = variables(value)
@@ -65,7 +65,7 @@ def var(name: str, default: object) -> Var:
 def sweep(name: str, values: Sequence[object]) -> Var:
     """Return a variable that takes several values.
 
-    What uses it, and what reads that, becomes a node for each of them.
+    Each node that uses it, and each node that reads one of these, exists once for each value.
     """
     all_ = plain(values, f"sweep {name}")
     if not isinstance(all_, tuple) or not all_:
@@ -86,7 +86,7 @@ def _joined(left: str | Var, right: str | Var) -> Var:
 
 
 def variables(value: Value) -> Var:
-    """Return what variables there are in a value, as those of an empty text."""
+    """Return the variables in a value, as the variable of an empty string."""
     if isinstance(value, Var):
         return value
     inner: Sequence[Value] = ()
@@ -102,7 +102,7 @@ def variables(value: Value) -> Var:
 
 
 def merged(values: Mapping[str, Value], who: str, more: Var) -> dict[str, Value]:
-    """Return the values of variables together, which must not be at odds."""
+    """Return the values of variables combined, and refuse conflicts."""
     together = dict(values)
     for name, value in more.values.items():
         if name in together and repr(together[name]) != repr(value):
@@ -114,10 +114,10 @@ def merged(values: Mapping[str, Value], who: str, more: Var) -> dict[str, Value]
 
 
 def plain(value: object, who: str, depth: int = 0) -> Value:
-    """Return a value as flows have it.
+    """Return a value in the form that flows use.
 
-    who is what it is called in errors: ValueError for what no flow can have, and
-    TypeError for what is of no type that there is.
+    `who` is its name in errors: ValueError for a value that no flow can have, TypeError for a
+    type that is not supported.
     """
     if depth > _DEEPEST:
         raise ValueError(f"{who} is nested too deeply, or has itself in it")

@@ -1,4 +1,4 @@
-"""Warnings that name the line of the program, however deep in this package they are raised."""
+"""Raise warnings at the program's line, however deep in this package they originate."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BETWEEN = frozenset(
 
 
 def warn(text: str, category: type[Warning], function: Any = None) -> None:
-    """Warn at the innermost line that is not of this package.
+    """Warn at the innermost line outside this package.
 
-    In a thread that no line of the program called, that is where `function` begins.
+    In a thread that no line of the program called, that is the first line of `function`.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_between(frame):

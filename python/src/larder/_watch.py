@@ -1,8 +1,8 @@
-"""What a function does while it runs that its key has nothing of: files and chance.
+"""Record what a function does while it runs that its key does not cover: files and randomness.
 
-Python tells of each file that is opened (PEP 578), by whomever in this process. So a
-function may hand its files to others, make texts of their names and read them as it
-likes: what it opens is in its key, or its result is not kept.
+Python reports each file that is opened (PEP 578) anywhere in this process. So a function
+may pass its files on, convert their names to strings and read them in any way: each file
+that it opens is covered by its key, or its result is not cached.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ._code import _owner
 from ._code._rules import GENERATORS
 
 _current: ContextVar[tuple[Watch, ...] | None] = ContextVar("larder watch", default=None)
-"""All that watch what runs here: the innermost function and those that called it. None in a thread of its own."""
+"""All watches of the running code: of the innermost function and of its callers. None in a separate thread."""
 _active: list[Watch] = []
 _lock = threading.Lock()
 _hooked = False
 
-# Folders of the system that libraries look at to find out how to do their work.
+# System directories that libraries read to find out how to work.
 _OF_SYSTEM = ("/proc/", "/sys/", "/dev/")
 _ZONES = ("/usr/share/zoneinfo/", "/usr/lib/zoneinfo/", "/etc/localtime")
 _IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap", "zipimport", "linecache"])
-# What keeps files of its own, of which results are the same whatever is in them.
+# Modules with files of their own, whose content does not change results.
 _CACHES = frozenset(["matplotlib.font_manager", "numba.core.caching", "numba.core.codegen", "llvmlite.binding.ffi"])
 
 
@@ -38,15 +38,15 @@ _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 
 class Watch:
-    """What a function does beside computing while it is entered, by whoever was called in between.
+    """Records the side effects of a function while it is entered, also those of functions that it calls.
 
-    `files` are those that it may open; None says that it opens none, by its code. With
-    `threads`, files that threads open count, of whomever they are. `allow` are names of what
-    does not matter. `caches` may have what was read before, and are emptied. `may_draw` says whether
-    the function can draw random numbers, for who finds that somebody did; `follows` whether the code
-    of a function or a class is in its key.
+    `files` are those that it may open; None means that it opens none, by its code. With `threads`,
+    files that any thread opens count. `allow` are names that do not matter. `caches` may hold
+    content that was read before, and are emptied. `may_draw` says whether the function can draw
+    random numbers, in case a draw is found. `follows` says whether its key covers the code of a
+    function or a class.
 
-    What a function does is done by those that called it, too: their keys have nothing of it either.
+    Side effects of a function also count for its callers, whose keys do not cover them either.
     """
 
     def __init__(
@@ -63,17 +63,17 @@ class Watch:
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
         self.stranger = ""
-        """The first file that was opened and is none of them."""
+        """The first opened file that is not one of `files`."""
         self.written = ""
-        """The first file that was opened to be written only, from its start."""
+        """The first file that was opened only for writing, from its start."""
         self.program = ""
         """The first program that was run."""
         self.unpickled: dict[tuple[str, str], None] = {}
-        """Functions and classes that were found by their names: their modules, and these."""
+        """Functions and classes that were found by name: their modules and names."""
         self.drawn = ""
-        """What random numbers were drawn from."""
+        """The generator from which random numbers were drawn."""
         self._by = ""
-        """Who drew."""
+        """The function that drew."""
         self._above: tuple[Watch, ...] = ()
         self._before: Token[tuple[Watch, ...] | None] | None = None
         self._chance: Chance | None = None
@@ -112,13 +112,13 @@ class Watch:
                 watch._by = "it, or what ran beside it," if chance.accompanied() else "it"
 
     def so_far(self) -> str:
-        """Return the same as `reason`, while it is entered: of what was done by now."""
+        """Return the same as `reason` for the time so far, while it is entered."""
         if self._chance is not None:
             self._look(self._chance)
         return self.reason()
 
     def reason(self) -> str:
-        """Return why the result cannot be kept, if it cannot."""
+        """Return why the result cannot be cached, or the empty string."""
         if self.stranger:
             return (
                 f"it read {self.stranger}, which is no file that it was given; "
@@ -134,7 +134,7 @@ class Watch:
                     f"it unpickled code ({module}.{name}), and what that uses is not in its key; "
                     "import the function, or unpickle it outside and pass it as an argument"
                 )
-            # It is asked now, as Python tells of a name before it imports its module.
+            # Checked here, as Python reports a name before it imports its module.
             if _owner.of_module(module) is None and not self._follows(_named(module, name)):
                 return (
                     f"it unpickled {module}.{name}, whose code is not in its key; "
@@ -148,7 +148,7 @@ class Watch:
         return ""
 
     def opened(self, path: str, flags: int = os.O_RDONLY) -> None:
-        """Note that a file was opened with these flags of `os.open`. What is appended to a log is no result."""
+        """Record that a file was opened with these flags of `os.open`; appending to a log is not a result."""
         if flags & _ACCESS == os.O_WRONLY:
             if not flags & os.O_APPEND:
                 self.written = self.written or path
@@ -161,14 +161,14 @@ class Watch:
 
 
 def opened(path: str) -> None:
-    """Note that what runs here depends on the content of a file."""
+    """Record that the running code depends on the content of a file."""
     for watch in _watching():
         watch.opened(path)
 
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Tell nobody what is done meanwhile: a version answers for it."""
+    """Record nothing within the block, because a version covers it."""
     with pardoned(watch._chance for watch in _watching()):
         before = _current.set(())
         try:
@@ -178,7 +178,7 @@ def answered() -> Iterator[None]:
 
 
 def _watching() -> tuple[Watch, ...]:
-    """Return who is told of what happens here: in a thread of its own, whoever may have begun it."""
+    """Return the watches of the running code; in a separate thread, all that include threads."""
     current = _current.get()
     if current is not None:
         return current
@@ -221,14 +221,14 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
 _EVENTS = frozenset(
     ["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen", "pickle.find_class"]
 )
-"""What is told of: a file or a folder, if nothing else is meant, by the first argument."""
+"""Events that are recorded, whose first argument is a file or directory unless stated otherwise."""
 
 
 _MAKERS = {
     ("cloudpickle.cloudpickle", name)
     for name in ("_make_function", "_make_skeleton_class", "_make_skeleton_enum", "subimport", "_dynamic_subimport")
 } | {("dill._dill", name) for name in ("_create_function", "_create_code", "_create_type", "_import_module")}
-"""What makes functions, classes and modules of the content of a pickle."""
+"""Functions that create functions, classes and modules from the content of a pickle."""
 
 
 def _named(module: str, name: str) -> object:
@@ -239,9 +239,9 @@ def _named(module: str, name: str) -> object:
 
 
 def _is_of_library(path: str) -> bool:
-    """Report whether what is opened is what a library reads for itself, whatever it was called with.
+    """Report whether a library opens a file for its own use, whatever its arguments were.
 
-    Without a path, whether it is a library that runs a program: to find out what the machine has.
+    Without a path, report whether a library runs a program to inspect the machine.
     """
     if path.startswith(_ZONES):
         return True
@@ -249,12 +249,12 @@ def _is_of_library(path: str) -> bool:
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
         if module in _IMPORTING:
-            return True  # what is imported is code, with all that it reads for that
+            return True  # an import reads code, with everything that it reads for that
         if module in _CACHES or module.startswith(("larder.", "importlib.metadata")):
-            return not asked  # files of keys say so themselves
+            return not asked  # files of keys are recorded separately
         owner = _owner.of_module(module)
         if owner is None:
-            return False  # the program's, which was given what it opens, or gave it
+            return False  # the program's, which opens or passed the file
         if owner is not _owner.PYTHON and not asked:
             if not path or path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None:
                 return True

@@ -1,4 +1,4 @@
-"""Why a result is kept or not."""
+"""Explain why a result is cached or not."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Why:
-    """What is known of one result of a function; printed, it is for people."""
+    """What is known about one result of a function; printing it is human-readable."""
 
     function: str
     kept: bool
     key: str
-    """Of the record, for `larder why` and `larder ls`."""
+    """The key of the record, for `larder why` and `larder ls`."""
     code: list[str]
-    """What the function is known by: its name, and each function, class, value and library that it reaches."""
+    """The identity of the function: its name, and each function, class, value and library that it reaches."""
     arguments: dict[str, str]
     changes: list[str]
-    """If it is not kept: how it differs from the kept result that is most like it, if there is one."""
+    """If it is not cached: how it differs from the most similar cached result, if there is one."""
 
     @classmethod
     def of(cls, identity: Identity, arguments: dict[str, Any], said: dict[str, Any]) -> Why:
@@ -49,7 +49,7 @@ class Why:
 
 
 def _named(name: str) -> str:
-    """Return the name that counts, and where a script has it from."""
+    """Return the name that counts, and where a script takes it from."""
     script = shown_module("__main__")
     return f"name {name}" + (f", as the script is called {script}" if name.startswith(f"{script}.") else "")
 
@@ -63,9 +63,9 @@ def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why: ...
 
 
 def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why | WhyTree:
-    """Say whether a result of a function made by `memo` is kept, what it is known by, and what differs if not.
+    """Report whether a result of a `memo` function is cached, what identifies it, and what differs if not.
 
-    Of a lazy object, say so of each node of its tree.
+    For a lazy object, report this for each node of its tree.
     """
     ask = getattr(function, "why", None)
     if ask is None:

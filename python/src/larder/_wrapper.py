@@ -1,4 +1,4 @@
-"""What the functions that Larder makes have in common, for those that tell what they are known by."""
+"""Define the base of the functions that Larder creates, for the code that identifies functions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Wrapper:
-    """A function in place of one of the program: what is followed is that one, and what was set on this.
+    """A function in place of one of the program; identification follows the latter and what was set on this one.
 
-    `_function` is the one of the program and `_version` stands for it, if there is one. `_inner` are the
-    names of attributes that are Larder's own.
+    `_function` is the program's function, and `_version` represents it, if given. `_inner` are
+    the names of Larder's own attributes.
     """
 
     _function: Any
@@ -17,9 +17,9 @@ class Wrapper:
     _inner: frozenset[str]
 
     def _seal(self) -> None:
-        """Take all attributes for Larder's own, but those that the function has given."""
+        """Mark all attributes as Larder's own, except those of the function."""
         given: set[str] = set()
-        if not isinstance(self._function, type):  # what a class has is followed there
+        if not isinstance(self._function, type):  # attributes of a class are followed there
             given = getattr(self._function, "__dict__", {}).keys() - {"__wrapped__"}
         self._inner = frozenset([*vars(self), "_inner"]) - given
 
@@ -33,11 +33,11 @@ class Wrapper:
 
 
 class Bound:
-    """Such a function that is bound to an object, as a method is."""
+    """Such a function that is bound to an object, like a method."""
 
     __self__: Any
     __func__: Any
 
 
 STATE = frozenset(["executions", "computed_items", "loaded_items", "checked", "largest", "cached", "why"])
-"""Attributes that say what is kept, or what was done in this process."""
+"""Attributes that report what is cached, or what was done in this process."""

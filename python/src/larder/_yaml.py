@@ -1,4 +1,4 @@
-"""Text of flow files: values as YAML, of which JSON is the greater part."""
+"""Write values as YAML for flow files, mostly in the subset that is JSON."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Mapping
 
 from ._values import Value, Var
 
-# What YAML takes for a text without quotes, wherever it stands.
+# Strings that YAML reads without quotes in any position.
 _PLAIN = re.compile(r"(?:[A-Za-z_/]|\.\.?/)[A-Za-z0-9_./-]*")
 
-# What YAML, of any version, takes for something else than a text.
+# Words that some version of YAML does not read as a string.
 _WORDS = frozenset(["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"])
 
 _WIDTH = 100
 
 
 def text(value: str) -> str:
-    """Return a text, quoted where it needs to be."""
+    """Return a string, quoted if necessary."""
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
     quoted = json.dumps(value, ensure_ascii=False)
@@ -31,7 +31,7 @@ def _escaped(c: str) -> str:
 
 
 def scalar(value: bool | int | float | str | None) -> str:
-    """Return a value as it is given for a variable from outside: as it stands."""
+    """Return a value as it is passed for a variable on the command line, unquoted."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, float):
@@ -40,7 +40,7 @@ def scalar(value: bool | int | float | str | None) -> str:
 
 
 def inline(value: Value) -> str:
-    """Return a value of a node on one line: a `${` in it stays one."""
+    """Return a value of a node on one line; a `${` in it stays literal."""
     if isinstance(value, Var):
         return text(value.text)
     if isinstance(value, str):

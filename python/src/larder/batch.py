@@ -1,4 +1,4 @@
-"""What a loader hands out."""
+"""The batches that a loader returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def base36(number: int) -> str:
-    """Return a number to the base 36."""
+    """Return a number in base 36."""
     digits = ""
     while number >= 36:
         number, digit = divmod(number, 36)
@@ -23,16 +23,16 @@ def base36(number: int) -> str:
 
 
 def state_text(prefix: str, epoch: int, position: int) -> str:
-    """Return a state as text of 64 bytes at most."""
+    """Return a state as a string of at most 64 bytes."""
     return f"{prefix}.{base36(epoch)}.{base36(position)}"
 
 
 _abouts: dict[int, ref[About]] = {}
-"""By the identities of keys of batches."""
+"""From the identity of a batch's key to the `About` of the batch."""
 
 
 class About:
-    """What batch something is, of which batches that are made of it know, too. It never changes."""
+    """Identifies a batch, also for batches that are computed from it. It is immutable."""
 
     __slots__ = ("__weakref__", "_keys", "after", "epoch", "numbers", "padding", "prefix", "sizes")
 
@@ -45,17 +45,17 @@ class About:
         self.after = after
         self.numbers = numbers
         self.sizes = sizes
-        """The first side of each array."""
+        """The length of the first dimension of each array."""
         self._keys: list[str] = []
 
     def own(self, keys: Iterable[str]) -> list[str]:
-        """Return the keys as strings that nobody else has, so that a dict of them is known to be of this."""
+        """Return the keys as new strings, so that a dict that has them is known to come from this batch."""
         own, this = [], ref(self)
         for key in keys:
             new = str(_Key(key)) if type(key) is str else key
             own.append(new)
             if new is not key:
-                self._keys.append(new)  # an identity is that of one object only while that is there
+                self._keys.append(new)  # an identity is unique only while its object exists
                 _abouts[id(new)] = this
         return own
 
@@ -64,7 +64,7 @@ class About:
             del abouts[id(key)]
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Report whether arrays have as many rows as they had: others are not of the same samples."""
+        """Report whether arrays have the same number of rows as before; otherwise they are not of the same samples."""
         for name, size in self.sizes.items():
             shape = getattr(values.get(name), "shape", None)
             if shape and shape[0] != size:
@@ -81,11 +81,11 @@ class About:
 
 
 _trees: list[str] = []
-"""Not empty once batches are nodes of trees."""
+"""Not empty once batches are registered as tree nodes."""
 
 
 def _register() -> None:
-    """Have `tree_map` go into batches. No `Batch.__new__` does it, as torch.compile takes no class with one."""
+    """Make `tree_map` enter batches. This is not in `Batch.__new__`, as torch.compile rejects a class that has one."""
     _trees.append("registered")
     from ._trees import register
 
@@ -93,7 +93,7 @@ def _register() -> None:
 
 
 class _Key(str):
-    """A string of which `str` makes another one, of any length."""
+    """A string that `str` copies into a new object, whatever its length."""
 
     __slots__ = ()
 
@@ -102,17 +102,17 @@ _UNKNOWN = About(-1, 0, "", (0, 0), b"", {})
 
 
 class Batch(dict[str, Any]):
-    """The fields of one batch by name, and what batch it is.
+    """The fields of one batch by name, and the identity of the batch.
 
-    Values are arrays or tensors, lists of text, of bytes, of values of JSON, or of
-    arrays. What says how a ragged field is to be read is there as NAME_lengths,
-    NAME_offsets. Arrays and tensors lie in memory that is shared with the server, which
-    gets it back when the last of them, and the last view of any, is gone.
+    Values are arrays or tensors, or lists of strings, bytes, JSON values or arrays. For a
+    ragged field, NAME_lengths and NAME_offsets say how to read it. Arrays and tensors lie in
+    memory shared with the server. The server gets it back when the last array, tensor or view
+    of it is deleted.
 
-    What is made of a batch is the same batch: a copy, what comes back by pickle, of
-    `tree_map`, or of `Batch({name: ... for name, value in batch.items()})`, as frameworks
-    move batches to devices. If an array has another number of rows then, it is none of
-    the loader's: it has no `samples` and no `state`.
+    A batch that is computed from a batch keeps its identity. This holds for a copy, a pickled
+    batch, the result of `tree_map`, and `Batch({name: ... for name, value in batch.items()})`,
+    with which frameworks move batches to devices. If an array has another number of rows,
+    the result has no identity: no `samples` and no `state`.
     """
 
     _about: About = _UNKNOWN
@@ -134,22 +134,22 @@ class Batch(dict[str, Any]):
 
     @property
     def epoch(self) -> int:
-        """The number of the epoch, from 0; -1 where that is not known."""
+        """The number of the epoch, from 0; -1 if it is not known."""
         return self._about.epoch
 
     @property
     def padding(self) -> int:
-        """How many samples, at the end, are only there to fill up."""
+        """The number of samples at the end that are padding."""
         return self._about.padding
 
     @property
     def state(self) -> str:
-        """The state after this batch, from which any number of ranks can go on."""
+        """The state after this batch, from which any number of ranks can resume."""
         return state_text(self._known().prefix, *self._about.after)
 
     @property
     def samples(self) -> list[int]:
-        """The numbers of the samples, counted through all nodes."""
+        """The indices of the samples, counted through all nodes."""
         numbers = self._known().numbers
         return list(struct.unpack(f"<{len(numbers) // 8}Q", numbers))
 
@@ -161,7 +161,7 @@ class Batch(dict[str, Any]):
         return self._about
 
     def copy(self) -> Batch:
-        """Return the same batch as another dict, of the same values."""
+        """Return the same batch as another dict with the same values."""
         return copy.copy(self)
 
     def __or__(self, other: Any) -> Any:
@@ -180,7 +180,7 @@ class Batch(dict[str, Any]):
 
 
 def _about_of(batch: Batch, about: About | None) -> About:
-    """Return what batch that is of which keys are, if it is one."""
+    """Return the `About` of the batch that the keys come from, or None."""
     if about is None:
         abouts = {found() for key in batch if (found := _abouts.get(id(key))) is not None}
         about = (abouts.pop() if len(abouts) == 1 else None) or _UNKNOWN

@@ -1,4 +1,4 @@
-"""Samples by number."""
+"""Read samples by index."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .batch import Batch
 from .errors import Error
 from .field import FieldsArgument
 
-_AT_ONCE = 64  # samples that are asked for together where all are gone through
+_AT_ONCE = 64  # samples per request when iterating over all
 
 
 class Dataset:
-    """The samples of one node of a flow, by number.
+    """The samples of one node of a flow, by index.
 
-    `dataset[i]` is a dict from items to values: arrays, text, bytes, values of JSON.
-    Values are copies and belong to the caller. Any thread may use it; what a process
-    gets by pickling or fork has a connection of its own.
+    `dataset[i]` is a dict from items to values: arrays, strings, bytes, JSON values. Values
+    are copies that belong to the caller. Any thread may use a dataset. A pickled dataset and
+    a forked process have their own connection.
 
     Args:
         flow: the path of a flow file, an object with a method `to_yaml`, or the URL of a
-            flow of another machine: "https://HOST:PORT/FLOW.yaml".
-        node: the node that is read.
-        fields: what is in a sample, as of `Loader`; all items without it.
-        tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy where
-            it is installed.
+            flow on another machine: "https://HOST:PORT/FLOW.yaml".
+        node: the node to read.
+        fields: the fields of a sample, as for `Loader`; all items if not given.
+        tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy if it
+            is installed.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache, cache_dir: the cache folder; LARDER_CACHE or the user's usual one without it.
-        token, ca, certificate, cleartext: as of `Loader`, with a URL.
+        cache, cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
+        token, ca, certificate, cleartext: as for `Loader`, with a URL.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Dataset:
         self._pid = os.getpid()
 
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
         if not self._session.opened:
             with self._locked():
                 self._session.connected()
@@ -85,13 +85,13 @@ class Dataset:
     def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
 
     def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return a sample, counted from the end if below 0; of a slice a list."""
+        """Return a sample, counted from the end if negative, or a list for a slice."""
         if isinstance(index, slice):
             return self.__getitems__(list(range(*index.indices(len(self)))))
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        """Return several samples, asked for together."""
+        """Return several samples by one request."""
         n = len(self)
         numbers = [_number(i, n) for i in indices]
         if not numbers:
@@ -106,7 +106,7 @@ class Dataset:
                     self._session.failed(error)
                     raise
                 except BaseException:
-                    self._session.close()  # some of what was asked for is still to come
+                    self._session.close()  # some requested samples are still to arrive
                     raise
 
     def _get(self, numbers: list[int]) -> list[dict[str, Any]]:
@@ -115,19 +115,19 @@ class Dataset:
         return samples
 
     def _locked(self) -> threading.Lock:
-        """Return the lock; in a forked child a new one, as somebody may hold the parent's."""
+        """Return the lock; in a forked child a new one, as a thread may hold the parent's."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.Lock(), os.getpid()
         return self._lock
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Go through all samples."""
+        """Iterate over all samples."""
         n = len(self)
         for begin in range(0, n, _AT_ONCE):
             yield from self.__getitems__(range(begin, min(begin + _AT_ONCE, n)))
 
     def close(self) -> None:
-        """End the connection; the next use opens another one."""
+        """Close the connection; the next use opens another one."""
         with self._locked():
             self._session.close()
 

@@ -1,66 +1,66 @@
-"""What can go wrong, and what is worth a warning."""
+"""Exceptions and warnings."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Anything that went wrong in Larder."""
+    """Any failure in Larder."""
 
 
 class RequestError(Error):
-    """What was asked for makes no sense: an option, or a name that is not there."""
+    """A request is invalid: an option, or a name that does not exist."""
 
 
 class FlowError(Error):
-    """The flow is wrong; the text has the lines."""
+    """The flow is invalid; the message has the lines."""
 
 
 class StateError(Error):
-    """The state is one of something else; the text says what differs."""
+    """The state belongs to something else; the message says what differs."""
 
 
 class DataError(Error):
-    """A sample could not be read or made."""
+    """A sample cannot be read or computed."""
 
 
 class RingError(Error, MemoryError):
-    """The memory for batches cannot be as large as a batch needs it."""
+    """The memory for batches cannot be as large as a batch needs."""
 
 
 class ServerError(Error):
-    """The server could not be started or reached, or ended again and again."""
+    """The server cannot be started or reached, or ended repeatedly."""
 
 
 class ProtocolError(ServerError):
-    """The two sides did not understand each other: versions that do not fit, or a bug."""
+    """Client and server do not understand each other: incompatible versions, or a bug."""
 
 
 class ResultError(Error):
-    """A result cannot be kept, or what was kept cannot be read; the text says what of it."""
+    """A result cannot be cached, or a cached one cannot be read; the message says which part."""
 
 
 class CycleError(Error, RecursionError):
-    """A function needs its own result, or two need each other's."""
+    """A function needs its own result, or two functions need each other's."""
 
 
 class UnkeyableError(Error):
-    """Something has no key; the text has the way to it and what helps."""
+    """A value or a function has no key; the message has its path and a fix."""
 
 
 class CodeError(UnkeyableError):
-    """A function depends on more than its code and its arguments, or on what has no key."""
+    """A function depends on more than its code and arguments, or on something without a key."""
 
 
 class ArgumentError(UnkeyableError, TypeError):
-    """A value has no key; the text has the way to it and what helps."""
+    """A value has no key; the message has its path and a fix."""
 
 
 class LarderWarning(UserWarning):
-    """What Larder has to say that is no error."""
+    """A problem that is not an error."""
 
 
 class NotKeptWarning(LarderWarning):
-    """A result could not be kept, and is computed again next time."""
+    """A result could not be cached, and is computed again next time."""
 
 
 class SkipWarning(LarderWarning):

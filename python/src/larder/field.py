@@ -1,4 +1,4 @@
-"""What the items of samples become in a batch."""
+"""Declare how items of samples become fields of a batch."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed"
 class Field:
     """One field of the batches.
 
-    What is left out stays as the item is.
+    Options that are not given leave the item as it is.
     """
 
     item: str
-    """The item of the samples that it is made of."""
+    """The item of the samples that the field is read from."""
     _: KW_ONLY
     name: str | None = None
-    """What it is called in the batch: as the item, where that is not said."""
+    """The name in the batch; by default that of the item."""
     form: Form = "auto"
-    """How the samples' values are put together; by itself as the first sample says."""
+    """How the values of the samples are combined; "auto" follows the first sample."""
     dtype: Any = None
-    """What elements become: a name such as "float32", or a dtype of NumPy or torch."""
+    """The type of elements: a name such as "float32", or a dtype of NumPy or torch."""
     scale: float | None = None
     """Elements become (x * scale - mean) / deviation."""
     mean: float | Sequence[float] | None = None
@@ -37,20 +37,20 @@ class Field:
     planar: bool = False
     """Whether images become (channels, height, width)."""
     channels: int | None = None
-    """How many channels images become, 1 to 4."""
+    """The number of channels of images, 1 to 4."""
     dims: int | None = None
-    """Of form pad: how many of the first dimensions are padded."""
+    """With form pad: the number of leading dimensions that are padded."""
     multiple: int | None = None
-    """Of form pad: these become multiples of it."""
+    """With form pad: round padded dimensions up to a multiple of this."""
     fill: float | None = None
-    """What elements of padding are; 0 where that is not said."""
+    """The value of padding; 0 by default."""
 
     def __post_init__(self) -> None:
-        """Refuse what names no item."""
+        """Refuse a field without an item."""
         _arguments.text("item of a Field", self.item)
 
     def request(self) -> dict[str, Any]:
-        """Return it as the server is told."""
+        """Return the field as the server receives it."""
         said: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -82,7 +82,7 @@ def _scale(name: str, value: Any) -> float:
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return what a type of elements is called, whosever it is."""
+    """Return the name of a dtype of any library."""
     if isinstance(dtype, str):
         return dtype
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
@@ -104,10 +104,10 @@ FieldsArgument = Mapping[str, "Field | Mapping[str, Any] | str | None"] | Sequen
 
 
 def requests_of(given: FieldsArgument | None) -> list[dict[str, Any]] | None:
-    """Return fields as the server is told, whichever way they are declared.
+    """Return fields as the server receives them, however they are declared.
 
-    They are a list of `Field` or names of items, or a dict from items to `Field`, to
-    options of one, to a form, or to None for an item as it is.
+    They are a list of `Field` or item names, or a dict from items to fields. A field in the dict is
+    a `Field`, its options, a form, or None for the item as it is.
     """
     if given is None:
         return None

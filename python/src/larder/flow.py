@@ -1,12 +1,12 @@
-"""Flows made in Python: graphs of sources, mappers, operators and sinks.
+"""Build flows in Python: graphs of sources, mappers, operators and sinks.
 
     letters = larder.underfolder(path="examples/letters/data")
     small = letters.image_resize(width=64)
     larder.run(small.to_underfolder(path="out/small"))
     for batch in small.shuffle(seed=1).batch(32): ...
 
-A `Node` never changes; what is called on it makes another one. Nothing is read or
-computed before a flow is run or loaded.
+A `Node` is immutable; its methods return new nodes. Nothing is read or computed before a
+flow is run or loaded.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .loader import Loader
     from .report import Report
 
-# And zip, which a star would put in the place of the builtin one.
+# And zip, which a star import would put in place of the builtin.
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
     "arrow", "csv", "generate", "hf", "images", "jsonl", "mds", "numpy", "parquet", "python", "source", "step", "sweep",
@@ -58,10 +58,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Node(Methods):
-    """What a source, a mapper or an operator puts out: one dataset, or several.
+    """The output of a source, a mapper or an operator: one dataset, or several.
 
-    Two nodes that are made alike are equal, and one node of a flow. Nodes are made by
-    functions and methods, which take the parameters of the component and `Options`.
+    Two nodes that are created alike are equal, and one node of a flow. Functions and methods
+    create nodes; they take the parameters of the component and `Options`.
     """
 
     _kind: str
@@ -71,10 +71,10 @@ class Node(Methods):
     _options: dict[str, Value]
     _name: str | None
     _digest: bytes
-    _several: bool | None  # None where that is not known before it runs
-    _outputs: tuple[str, ...] | None  # the names, where they are known
-    _output: str | None = None  # the one that this is
-    _folder: str | None = None  # where its paths start, if that is no longer the current folder
+    _several: bool | None  # None if it is not known before the run
+    _outputs: tuple[str, ...] | None  # the names, if they are known
+    _output: str | None = None  # the output that this is
+    _folder: str | None = None  # the base of its paths, if not the current directory
 
     # Components
 
@@ -89,8 +89,8 @@ class Node(Methods):
         """Apply a mapper to each sample.
 
         Args:
-            component: its name, or a mapper made by `step`, or a function of a module or of
-                the script, which worker processes import: the mapper `python`.
+            component: its name, a mapper returned by `step`, or a function of a module or of the
+                script, which worker processes import: the mapper `python`.
             with_: parameters by their names in flow files.
             **params: other parameters, and `Options`.
         """
@@ -110,14 +110,14 @@ class Node(Methods):
 
         Args:
             component: its name.
-            *others: what is joined to this dataset.
+            *others: the datasets that are joined to this one.
             with_: parameters by their names in flow files.
             **params: other parameters, and `Options`.
         """
         return self._named("op", component, with_, params, others)
 
     def to(self, component: str, /, *, with_: Mapping[str, object] | None = None, **params: Any) -> Flow:
-        """Return the flow that writes this by a sink, for `larder.run`.
+        """Return the flow that writes this dataset by a sink, for `larder.run`.
 
         Args:
             component: its name.
@@ -129,22 +129,22 @@ class Node(Methods):
     # Batches
 
     def shuffle(self, seed: int = 0) -> Order:
-        """Have a loader read the samples in a random order, another one in each epoch.
+        """Make a loader read the samples in a random order, another one in each epoch.
 
-        For one fixed order, as a dataset, there is `shuffle_once`.
+        `shuffle_once` returns a dataset in one fixed order.
         """
         return Order(self, {"shuffle": True, "seed": seed})
 
     def shard(self, rank: int | None = None, ranks: int | None = None) -> Order:
-        """Have a loader read the share of one of several processes, as `Order.shard` says."""
+        """Make a loader read the share of one of several processes, as `Order.shard` does."""
         return Order(self, {}).shard(rank, ranks)
 
     def batch(self, size: int | None = None, /, **options: Any) -> Loader:
-        """Return the `larder.Loader` that reads this in batches.
+        """Return the `larder.Loader` that reads this dataset in batches.
 
         Args:
-            size: samples in a batch; it may be left out where options say it otherwise.
-            **options: what the loader takes besides.
+            size: samples in a batch; may be omitted if options bound the batch otherwise.
+            **options: other options of the loader.
         """
         return Order(self, {}).batch(size, **options)
 
@@ -152,11 +152,11 @@ class Node(Methods):
 
     @property
     def outputs(self) -> tuple[str, ...] | None:
-        """The names of the datasets that this puts out: None for one, or where they are not known."""
+        """The names of the datasets that this outputs; None for one dataset, or if they are not known."""
         return self._outputs
 
     def __getitem__(self, output: str | int) -> Node:
-        """Return one of several datasets, by name or by number."""
+        """Return one of several datasets, by name or index."""
         if self._several is False:
             raise TypeError(f"{self!r} puts out a single dataset")
         names = self._outputs
@@ -169,22 +169,22 @@ class Node(Methods):
         return replace(self, _output=str(plain(output, "output")), _several=False, _outputs=None)
 
     def __iter__(self) -> Iterator[Node]:
-        """Go through the datasets that this puts out, where their names are known."""
+        """Iterate over the datasets that this outputs, if their names are known."""
         if self._several is False:
             raise TypeError(f"{self!r} puts out a single dataset; larder.Dataset reads its samples")
         if self._outputs is None:
             raise TypeError(f'{self!r}: what it puts out is not known before it runs; name one, as node["NAME"]')
         return iter([self[name] for name in self._outputs])
 
-    # Itself
+    # The node itself
 
     @property
     def name(self) -> str:
-        """What the node is called in a flow of its own, `NODE.OUTPUT` for one of several."""
+        """The name of the node in a flow of its own, `NODE.OUTPUT` for one of several outputs."""
         return Flow(self).name_of(self)
 
     def to_yaml(self) -> str:
-        """Return the flow of this node and all that it is made from, as YAML."""
+        """Return the flow of this node and all its dependencies, as YAML."""
         return Flow(self).to_yaml()
 
     def yaml(self) -> str:
@@ -192,11 +192,11 @@ class Node(Methods):
         return self.to_yaml()
 
     def run(self, **options: Any) -> Report:
-        """Make all samples of this: see `larder.run`, which takes the options."""
+        """Compute all samples of this node, with the options of `larder.run`."""
         return Flow(self).run(**options)
 
     def loader(self, **options: Any) -> Loader:
-        """Return the `larder.Loader` of this: see there for the options."""
+        """Return the `larder.Loader` of this node, with the loader's options."""
         return self.batch(**options)
 
     def __str__(self) -> str:
@@ -216,7 +216,7 @@ class Node(Methods):
     def __deepcopy__(self, memo: object) -> Node:
         return self
 
-    # How nodes are made
+    # Creation of nodes
 
     @classmethod
     def _source(cls, component: str, params: Mapping[str, object], given: Mapping[str, object]) -> Node:
@@ -250,7 +250,7 @@ class Node(Methods):
 
 
 def source(component: str, /, *, with_: Mapping[str, object] | None = None, **params: Any) -> Node:
-    """Return what a source reads.
+    """Return the dataset that a source reads.
 
     Args:
         component: its name.
@@ -263,14 +263,14 @@ def source(component: str, /, *, with_: Mapping[str, object] | None = None, **pa
 
 
 def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: Any) -> Node:
-    """Return what a generator yields, as a stream of samples: the source `python`.
+    """Return the samples that a generator yields, as a stream: the source `python`.
 
         pages = larder.generate(crawl.pages, into=["url", "text"], args={"year": 2024})
         larder.run(pages.materialise().to_jsonl(path="pages.jsonl"))
 
     Args:
-        function: a function of a module or of the script that yields samples, or returns what
-            can be gone through; a worker process imports it.
+        function: a function of a module or of the script that yields samples, or returns an
+            iterable of them; a worker process imports it.
         into: the items of a sample.
         **params: other parameters of `larder.python`, and `Options`. `setup` may be a function.
     """
@@ -281,7 +281,7 @@ def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: 
 
 @dataclass(frozen=True, slots=True)
 class Step(Mapping[str, Any]):
-    """A mapper with its parameters, as a parameter of another component. Made by `step`."""
+    """A mapper with its parameters, as a parameter of another component; created by `step`."""
 
     component: str
     params: dict[str, Value] = field(hash=False)
@@ -350,7 +350,7 @@ def _made(
     name: str | None,
     folder: str | None,
 ) -> Node:
-    """Make a node of what is known to be right."""
+    """Create a node from values that were already checked."""
     if inputs:
         folder = _one_folder(inputs)
     digest = hashlib.blake2b(digest_size=16)
@@ -363,7 +363,7 @@ def _made(
 
 
 def _one_folder(nodes: tuple[Node, ...]) -> str | None:
-    """Return where the paths of nodes start; None for the current folder."""
+    """Return the base directory of the paths of nodes; None for the current directory."""
     folders = dict.fromkeys(node._folder for node in nodes)
     if len(folders) > 1:
         said = " and ".join("the current one" if f is None else f for f in folders)
@@ -380,7 +380,7 @@ def _first(entry: tuple[str, Value]) -> str:
 def _puts_out(
     kind: str, component: str, inputs: tuple[Node, ...], params: dict[str, Value]
 ) -> tuple[bool | None, tuple[str, ...] | None]:
-    """Tell whether a node puts out several datasets, and under what names."""
+    """Return whether a node outputs several datasets, and their names."""
     if kind == "source":
         return False, None
     if kind == "op" and component in SEVERAL:
@@ -393,7 +393,7 @@ def _puts_out(
 
 
 def _parts(component: str, params: dict[str, Value]) -> tuple[str, ...] | None:
-    """Return the names of what is put out, if the parameters tell them."""
+    """Return the names of the outputs, if the parameters determine them."""
     sizes = params.get("sizes")
     if component == "split" and isinstance(sizes, dict):
         return None if {"switch", "cases"} <= sizes.keys() else tuple(sizes)
@@ -407,7 +407,7 @@ def _parts(component: str, params: dict[str, Value]) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order in which a loader reads a node: what `Node.shuffle` returns."""
+    """The order in which a loader reads a node, as `Node.shuffle` returns it."""
 
     _node: Node
     _options: dict[str, Any] = field(hash=False)
@@ -415,7 +415,7 @@ class Order:
     def shard(self, rank: int | None = None, ranks: int | None = None) -> Order:
         """Read the share of process number `rank` of `ranks`.
 
-        Without them they are those of the distributed training that this process is in.
+        By default they are those of the distributed training of this process.
         """
         if (rank is None) != (ranks is None):
             raise TypeError("shard() takes rank and ranks, or neither")
@@ -426,8 +426,8 @@ class Order:
         """Return the `larder.Loader` that reads in this order, in batches.
 
         Args:
-            size: samples in a batch; it may be left out where options say it otherwise.
-            **options: what the loader takes besides.
+            size: samples in a batch; may be omitted if options bound the batch otherwise.
+            **options: other options of the loader.
         """
         from .loader import Loader
 
@@ -439,15 +439,15 @@ class Order:
 
 
 class Flow:
-    """A flow: what is to be run, with all that it is made from.
+    """A flow: the nodes to run, with all their dependencies.
 
     Args:
-        *ends: nodes, and flows such as `Node.to` returns. Sinks are written, and of nodes
-            all samples are made.
-        name: what it is called in reports; its checkpoints are known by that and the
-            current folder. It is that of the script, if there is one, else "flow".
+        *ends: nodes, and flows such as `Node.to` returns. Sinks are written; of other nodes
+            all samples are computed.
+        name: the name in reports; with the current directory it identifies the flow's
+            checkpoints. By default the name of the script, if there is one, else "flow".
         defaults: options for all nodes that do not have them.
-        limits: what a file may claim when it is read: "pixels", "unpacked", "item".
+        limits: the maximum that a file may claim when it is read: "pixels", "unpacked", "item".
     """
 
     def __init__(
@@ -464,26 +464,26 @@ class Flow:
             raise TypeError("defaults cannot name nodes")
         self._top: dict[str, Value] = {"defaults": own, "limits": plain(limits or {}, "limits")}
         self._nodes = _named_nodes(self._ends)
-        self._as_file = False  # what is run is what would be of a file
+        self._as_file = False  # the ends that a flow file would run are run
         self.folder = _one_folder(self._ends)
-        """Where relative paths start, of a flow that was read from another folder; None for the current one."""
+        """The base of relative paths, for a flow that was read from another directory; None for the current one."""
 
     @property
     def file(self) -> str:
-        """The path of the flow file that this would be."""
+        """The path of the flow file that this flow would be."""
         return os.path.join(self.folder or "", f"{self.name}.yaml")
 
     def edit(self) -> Editor:
-        """Begin an edit, of which another flow comes."""
+        """Return an editor, from which another flow is built."""
         from ._edit import Editor
 
         return Editor(self)
 
     def fingerprint(self, *nodes: str | Node) -> str:
-        """Return what names all that the flow says of the data of nodes, or of what it is for.
+        """Return the digest of everything that the flow says about the data of nodes, or of its targets.
 
-        Flows of one fingerprint make the same of the same sources. What cannot change the data
-        does not count: names, what is kept and cached, workers, bounds of time, where sinks write.
+        Flows with the same fingerprint compute the same from the same sources. What cannot change
+        the data does not count: names, checkpoints and caches, workers, time limits, output paths.
         """
         from ._read import fingerprint
         from ._run import _targets
@@ -492,16 +492,16 @@ class Flow:
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """The nodes by their names, each after those that it reads."""
+        """The nodes by name, each after those that it reads."""
         return dict(self._nodes)
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The names of what is to be run."""
+        """The names of the nodes to run."""
         return tuple(self.name_of(node) for node in self._ends)
 
     def name_of(self, node: Node) -> str:
-        """Return what a node is called in this flow, `NODE.OUTPUT` for one of several outputs."""
+        """Return the name of a node in this flow, `NODE.OUTPUT` for one of several outputs."""
         if not isinstance(node, Node):
             raise TypeError(f"name_of(): {_arguments.kind(node)} is not a node; give one of the flow")
         for name, have in self._nodes.items():
@@ -510,7 +510,7 @@ class Flow:
         raise KeyError(f"{node!r} is not in this flow")
 
     def to_yaml(self) -> str:
-        """Return the flow as YAML, as `larder run` takes it."""
+        """Return the flow as YAML that `larder run` accepts."""
         return "".join(f"{line}\n" for line, _ in self._lines())
 
     def yaml(self) -> str:
@@ -518,13 +518,13 @@ class Flow:
         return self.to_yaml()
 
     def run(self, **options: Any) -> Report:
-        """Run the flow: see `larder.run`, which takes the options."""
+        """Run the flow, with the options of `larder.run`."""
         from ._run import run
 
         return run(self, **options)
 
     def _lines(self) -> list[tuple[str, str | None]]:
-        """Return the lines of the flow, each with the name of the node that it belongs to."""
+        """Return the lines of the flow, each with the name of its node."""
         found = Var("", {})
         for name, node in self._nodes.items():
             more = variables({**node._params, **node._options})
@@ -541,7 +541,7 @@ class Flow:
         return own
 
     def __add__(self, other: Flow) -> Flow:
-        """Return the flow that runs what both do."""
+        """Return the flow that runs what both flows run."""
         if not isinstance(other, Flow):
             return NotImplemented
         if self._top != other._top:
@@ -558,14 +558,14 @@ class Flow:
 
 
 def _named_in(of: Flow, name: str, ends: list[Node]) -> Flow:
-    """Return a flow that is to others what a flow is."""
+    """Return a flow of other ends with the defaults and limits of a flow."""
     flow = Flow(*ends, name=name)
     flow._top, flow._as_file = of._top, of._as_file
     return flow
 
 
 def _of_file(nodes: Mapping[str, Node], name: str, limits: Mapping[str, object]) -> Flow:
-    """Return a flow of all these nodes, of which what a file is for is run."""
+    """Return a flow of all these nodes that runs the targets of its file."""
     read = {other._digest for node in nodes.values() for other in node._inputs}
     flow = Flow(*(node for node in nodes.values() if node._digest not in read), name=name, limits=limits)
     flow._as_file = True
@@ -597,7 +597,7 @@ def _flow_name(name: str | None) -> str:
 
 
 def _named_nodes(ends: tuple[Node, ...]) -> dict[str, Node]:
-    """Name the nodes of a flow, each after those that it reads."""
+    """Return the nodes of a flow by name, each after those that it reads."""
     nodes = _sorted(ends)
     names: dict[str, Node] = {}
     for node in nodes:
@@ -639,7 +639,7 @@ def _sorted(ends: tuple[Node, ...]) -> list[Node]:
 
 
 def _reference(name: str, node: Node) -> str:
-    """Return how a node is read that has a name, all of it or one of its outputs."""
+    """Return the reference to a node of this name, or to one of its outputs."""
     return name if node._output is None else f"{name}.{node._output}"
 
 

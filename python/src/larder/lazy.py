@@ -1,4 +1,4 @@
-"""Lazy trees: calls that are written down, and computed once their values are asked for.
+"""Build lazy trees: calls that are recorded, and computed when their values are requested.
 
     from larder.lazy import Lazy, unlazy
 
@@ -12,8 +12,8 @@
 
     print(unlazy(score(load("data.csv")) * 100))
 
-Each result of a function is kept as `larder.memo` keeps it. A tree that was evaluated
-before is found by its root, and nothing below it is looked at.
+Each result of a function is cached as by `larder.memo`. A tree that was evaluated before is
+found by its root, and nothing below the root is read.
 """
 
 from __future__ import annotations
@@ -48,31 +48,31 @@ _set = object.__setattr__
 
 
 class LazyObject(Handle, Generic[T_co]):
-    """A value that is not computed yet. What is done with it makes another one.
+    """A value that is not computed yet. Operations on it return other lazy objects.
 
-    Operators, items, attributes and calls of methods are lazy. What must answer at once
-    evaluates it: `bool`, `int`, `float`, `complex`, `len`, `str`, `in`, iteration; `repr`
-    never does. It is hashed by its identity, and `==` is lazy like any operator. It
-    cannot be changed, and may be used by several threads.
+    Operators, items, attributes and calls of methods are lazy. What must return a value
+    evaluates it: `bool`, `int`, `float`, `complex`, `len`, `str`, `in`, iteration. `repr`
+    never evaluates. An object is hashed by its identity, and `==` is lazy like any operator. It
+    is immutable, and several threads may use it.
     """
 
     __slots__ = ()
 
-    __array_ufunc__ = None  # so that NumPy leaves operators to this class, and pandas does below
+    __array_ufunc__ = None  # so that NumPy leaves operators to this class; the next does so for pandas
     __pandas_priority__ = 1 << 20
 
     def unlazy(self) -> T_co:
-        """Return the value: what is kept, or else computed now. Each call returns an object of its own."""
+        """Return the value, cached or computed now. Each call returns a new object."""
         return unlazy(self)
 
     def get(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the value, as `unlazy` does; with arguments, the method `get` of the value, which is lazy."""
+        """Return the value, as `unlazy` does; with arguments, the lazy result of the value's method `get`."""
         if args or kwargs:
             return self.__getattr__("get")(*args, **kwargs)
         return unlazy(self)
 
     def why(self) -> WhyTree:
-        """Say of each node of the tree whether its result is kept, and why not. Only operators are computed."""
+        """Report for each node of the tree whether its result is cached, and why not. Only operators are computed."""
         from ._lazywhy import WhyTree
 
         return WhyTree.of(self._larder)
@@ -93,7 +93,7 @@ class LazyObject(Handle, Generic[T_co]):
     def __getitem__(self, item: Any) -> LazyObject[Any]:
         return _made(self, _ITEM, self, item)
 
-    # What answers at once
+    # Operations that evaluate
 
     def __bool__(self) -> bool:
         if not self._larder.lazy.onbool:
@@ -122,7 +122,7 @@ class LazyObject(Handle, Generic[T_co]):
         return unlazy(item) in cast(Any, unlazy(self))
 
     def __iter__(self) -> Iterator[Any]:
-        """Return lazy items of a sequence; what else can be iterated over is, at once."""
+        """Return lazy items of a sequence; evaluate any other iterable."""
         value = unlazy(self)
         if isinstance(value, Sequence) or _is_array(value):
             return (self[i] for i in range(len(cast(Any, value))))
@@ -140,7 +140,7 @@ class LazyObject(Handle, Generic[T_co]):
     def __repr__(self) -> str:
         return f"<lazy {self._larder.operation.label}>"
 
-    # What it is as an object
+    # The object itself
 
     def __hash__(self) -> int:
         return object.__hash__(self)
@@ -330,7 +330,7 @@ _VALUE = Operation("value", lambda value: value)
 
 
 def handle_of(node: Node) -> LazyObject[Any]:
-    """Return what programs have of a node."""
+    """Return the object that represents a node in programs."""
     made: LazyObject[Any] = object.__new__(LazyObject)
     _set(made, "_larder", node)
     return made
@@ -353,7 +353,7 @@ register(LazyObject)
 
 
 class LazyFunction(Wrapper, Generic[R]):
-    """A function whose calls are lazy. Made by `Lazy`."""
+    """A function whose calls are lazy, created by `Lazy`."""
 
     def __init__(self, lazy: Lazy, kept: Kept, function: Callable[..., Any], keep: bool) -> None:
         functools.update_wrapper(self, function)
@@ -364,7 +364,7 @@ class LazyFunction(Wrapper, Generic[R]):
         self._seal()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[R]:
-        """Return a node; its value is the result, once that is asked for."""
+        """Return a node; its value is the result, computed when it is requested."""
         arguments = self._kept._arguments
         if kwargs or not arguments.plain or len(args) != arguments.count:
             arguments.signature.bind(*args, **kwargs)
@@ -389,7 +389,7 @@ class LazyFunction(Wrapper, Generic[R]):
 
 
 class DirCache(os.PathLike[str]):
-    """A cache folder, by the name that evalcache has for its own: what is kept lies in `larder` below it."""
+    """A cache directory under evalcache's name for its own; the cache is in `larder` below it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.path.join(os.fspath(path), "larder")
@@ -399,7 +399,7 @@ class DirCache(os.PathLike[str]):
 
 
 DirCache_v2 = DirCache
-"""The same, by its other name."""
+"""Another name of `DirCache`."""
 
 _REFUSED = {
     "encache": "say cached=False to keep nothing",
@@ -424,14 +424,14 @@ _REFUSED = {
 class Lazy:
     """Makes functions and values lazy.
 
-    - `cache` is the cache folder; None is the usual one, which all of Larder shares.
-    - `cached=False` keeps no results: trees are evaluated anew each time.
-    - `diag=True` prints a line for each node that is evaluated: `load` of what was kept,
-      `save` of what was computed and kept, `eval` of what was computed and not kept,
-      `endp` of a value; then the key of the tree, and what it is.
-    - `onplace=True` has functions return values and no lazy objects.
-    - `fastdo=True` has calls evaluated at once, which shows errors where the call is.
-    - `onbool=False` has `bool()` of a lazy object be a TypeError.
+    - `cache` is the cache directory; None is the default, which all of Larder shares.
+    - `cached=False` caches no results: trees are evaluated again each time.
+    - `diag=True` prints a line for each node that is evaluated: `load` for a cached result,
+      `save` for one computed and cached, `eval` for one computed and not cached, `endp` for a
+      value; then the key of the tree, and its label.
+    - `onplace=True` makes functions return values instead of lazy objects.
+    - `fastdo=True` evaluates calls immediately, which shows errors where the call is.
+    - `onbool=False` makes `bool()` of a lazy object a TypeError.
 
     May be used by several threads.
     """
@@ -461,7 +461,7 @@ class Lazy:
 
     @property
     def client(self) -> _calls.Client:
-        """The server of the cache folder."""
+        """The client of the server of the cache directory."""
         return _calls.client_of(self.cache)
 
     @overload
@@ -500,9 +500,9 @@ class Lazy:
     def __call__(self, *things: Any, keep: bool | None = None, **options: Any) -> Any:
         """Return a function whose calls are lazy, or a value as a lazy object.
 
-        Of functions `version`, `ignore`, `key` and `codec` are those of `larder.memo`;
-        `keep=False` keeps no results, for what is cheap: it is computed again where
-        something needs it.
+        For functions `version`, `ignore`, `key` and `codec` are those of `larder.memo`.
+        `keep=False` caches no results, for cheap functions: a result is computed again where it
+        is needed.
         """
         _refuse("lazy", {name: value for name, value in options.items() if name not in _OPTIONS})
         if len(things) > 1:
@@ -522,10 +522,10 @@ class Lazy:
     ) -> Callable[[Callable[..., Any]], LazyFile]:
         """Return a decorator of functions that write a file to the path in a parameter.
 
-        A call writes the file at once: the function is given a path with the same ending
-        in a folder of its own, unless what it writes is kept; the target is replaced in
-        one step by a copy. Where the file is to be is no part of the key, its ending is.
-        Its content is held in memory as it is written.
+        A call writes the file immediately. Unless its content is cached, the function receives a
+        path with the same extension in a temporary directory. A copy then replaces the target
+        atomically. The key covers the extension of the target, not its location. The content is
+        held in memory while it is written.
         """
         from ._lazyfile import FileKept, LazyFile
 
@@ -533,7 +533,7 @@ class Lazy:
         return lambda function: LazyFile(self, FileKept(function, pathfield, cache=self.cache, version=version))
 
     def lazy(self, **options: Any) -> Callable[[Callable[..., R]], LazyFunction[R]]:
-        """Return a decorator of functions, with the options that a call of this has, by the name of evalcache."""
+        """Return a decorator of functions, under evalcache's name for a call with these options."""
         made: Callable[[Callable[..., R]], LazyFunction[R]] = self(**options)
         return made
 
@@ -565,11 +565,11 @@ def unlazy(thing: T) -> T: ...
 
 
 def unlazy(thing: Any) -> Any:
-    """Return the value of a lazy object, and of lists, tuples, dicts and sets with those of the ones in them.
+    """Return the value of a lazy object, and of those in lists, tuples, dicts and sets.
 
-    Anything else is returned as it is. What is kept is read; what is missing is computed,
-    each node once, and kept. Errors of functions are raised as they are, with a note of
-    where in the tree they came up. What is returned is the caller's own.
+    Anything else is returned as it is. Cached results are read; missing ones are computed, each
+    node once, and cached. Errors of functions are raised unchanged, with a note of the path in
+    the tree. The returned object belongs to the caller.
     """
     if isinstance(thing, Handle):
         return Evaluation().value(thing._larder)
@@ -581,11 +581,11 @@ def unlazy(thing: Any) -> Any:
 
 
 lazy = Lazy()
-"""Makes functions and values lazy, with the usual cache folder."""
+"""Makes functions and values lazy, with the default cache directory."""
 
 
 class _Callable(types.ModuleType):
-    """The module, which can be called as `lazy` in it: `larder.lazy(function)`."""
+    """The module, callable as its function `lazy` is: `larder.lazy(function)`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return lazy(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The loader: batches of the nodes of a flow, epoch after epoch."""
+"""Read the nodes of a flow in batches, epoch after epoch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[int, int]
 
 @functools.cache
 def _with_torch(cls: Any) -> Any:
-    """Return the class as one that torch knows to be an iterable dataset."""
+    """Return the class as a subclass of torch's IterableDataset."""
     from torch.utils.data import IterableDataset
 
     if issubclass(cls, IterableDataset):
@@ -36,74 +36,72 @@ def _with_torch(cls: Any) -> Any:
 class Loader:
     """Batches of one node of a flow, or of several, for one rank.
 
-    `for batch in loader` goes through what is left of an epoch: first from the place of
-    a state that was loaded, or the epoch that `set_epoch` chose, else from the start of
-    the epoch after the one that was begun last. The server makes the next batches
-    meanwhile, over the end of an epoch, too.
+    `for batch in loader` iterates over the rest of an epoch. It begins at a loaded state or
+    at the epoch that `set_epoch` chose; otherwise at the start of the epoch after the one
+    begun last. The server prefetches the next batches, also across the end of an epoch.
 
-    One thread at a time uses a loader; what it hands out may go anywhere. A new
-    iteration ends the one before. A copy, and what a process gets by pickling or
-    fork, goes on by itself, from the same place.
+    Only one thread at a time may use a loader; any thread may use its batches. A new
+    iteration ends the previous one. A copy, a pickled loader and a forked process continue
+    separately from the same position.
 
     Args:
         flow: the path of a flow file, an object with a method `to_yaml`, or the URL of a
-            flow of another machine: "https://HOST:PORT/FLOW.yaml", FLOW.yaml being one in
-            the folder of flows of its server.
-        node: the node that is read.
-        nodes: several, as a list, one after another, or with weights, as a dict: a mixture.
-        batch_size: how many samples a batch has at most, or how many rows with `pack`;
-            32 where neither this nor `tokens` is given.
-        shuffle: each epoch has the samples in another random order.
-        seed: of all that is drawn, from 0 to 2**64 - 1.
+            flow on another machine: "https://HOST:PORT/FLOW.yaml", where FLOW.yaml is in
+            the flow directory of its server.
+        node: the node to read.
+        nodes: several nodes: a list reads one after another, a dict with weights is a mixture.
+        batch_size: the maximum number of samples in a batch, or of rows with `pack`;
+            32 if neither this nor `tokens` is given.
+        shuffle: whether each epoch has the samples in another random order.
+        seed: the seed of all random draws, from 0 to 2**64 - 1.
         drop_last: short for `rest="drop"`.
-        rest: what becomes of samples too few for a batch: "keep", "drop" or "fill".
-        tokens: what the lengths of a batch's samples add up to at most.
+        rest: what to do with samples too few for a batch: "keep", "drop" or "fill".
+        tokens: the maximum total length of the samples of a batch.
         count_padding: whether padding counts as tokens.
-        buckets: bounds of lengths, ascending; batches are of one bucket each.
-        pack: how many tokens a row has, in which samples are laid one after another.
-        pack_window: how many rows are open at once.
-        split: rows are filled to the last token; samples are cut where a row ends.
-        length: what a sample's length is: an expression, or {"item": NAME}.
-        replace: samples are drawn with replacement.
-        draws: how many samples an epoch has, of a mixture or with `replace`.
-        stop: where an epoch of a mixture ends: after "draws", with the "first" node that
-            has been read once, or when "all" have; "first" without `draws`.
-        subset: the samples there are: a range or a list of numbers; of several nodes a
-            dict of these.
-        fields: what is in a batch: a list of `Field` or names of items, or a dict from
-            items to `Field`, to its options, to a form, or to None; all items without it.
-        skip: how many samples of an epoch may be left out as they cannot be read. Each
-            is a `SkipWarning`.
-        tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy where
-            it is installed.
-        pin_memory: batches lie in memory that a GPU copies from by itself, where there
+        buckets: ascending bounds of lengths; each batch has samples of one bucket.
+        pack: the number of tokens of a row in which samples are laid one after another.
+        pack_window: the number of rows that are open at the same time.
+        split: whether rows are filled to the last token, cutting samples at the end of a row.
+        length: the length of a sample: an expression, or {"item": NAME}.
+        replace: whether samples are drawn with replacement.
+        draws: the number of samples of an epoch, for a mixture or with `replace`.
+        stop: where an epoch of a mixture ends: after "draws", when the "first" node has been
+            read once, or when "all" have; "first" without `draws`.
+        subset: the samples to use: a range or a list of indices; for several nodes a dict
+            of these.
+        fields: the fields of a batch: a list of `Field` or item names, or a dict from
+            items to `Field`, to its options, to a form, or to None; all items if not given.
+        skip: the maximum number of samples of an epoch that may be left out because they
+            cannot be read. Each is a `SkipWarning`.
+        tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy if it
+            is installed.
+        pin_memory: whether batches lie in page-locked memory for copies to a GPU, if there
             is one.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache, cache_dir: the cache folder; LARDER_CACHE or the user's usual one without it.
+        cache, cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
         epoch: the epoch to begin with.
         replacement: the same as replace, and world_size as ranks.
-        rank, ranks: which part of the batches is this process's; else what
-            torch.distributed says, or RANK and WORLD_SIZE, or 0 of 1.
-        round: what the last round of an epoch is where it has fewer batches than there
-            are ranks: "pad", "drop" or "uneven".
-        window: how many batches are on their way or in use at most, 2 at least; 16.
-        ring: how many bytes these take at most; 256 MiB. Of another machine the two
-            bound what was received and not handed out yet.
-        token: with a URL, what the server wants to be shown: a text, or the path (a
-            `pathlib.Path`) of a file with it; LARDER_TOKEN without it. A text stays in
-            this process: what is pickled has it not.
+        rank, ranks: the share of the batches that this process reads; by default from
+            torch.distributed, or RANK and WORLD_SIZE, or 0 of 1.
+        round: what to do with the last round of an epoch if it has fewer batches than
+            there are ranks: "pad", "drop" or "uneven".
+        window: the maximum number of batches prefetched or in use, at least 2; 16 by default.
+        ring: the maximum number of bytes of these; 256 MiB by default. For another machine
+            the two bound the batches that were received and not yet returned.
+        token: with a URL, the token that the server requires: a string, or the path (a
+            `pathlib.Path`) of a file with it; LARDER_TOKEN if not given. A string stays in
+            this process and is not pickled.
         ca: with a URL, the file of the authority that signed the server's certificate, or
-            a folder of such; those of the system without it.
-        certificate: with a URL, the client's own certificate with its key, a file, or the
-            two in two files.
-        cleartext: let a URL be http:// and name another machine than this one.
+            a directory of such files; those of the system if not given.
+        certificate: with a URL, the client's certificate and key, in one file or in two.
+        cleartext: whether an http:// URL may name another machine.
     """
 
     _own: type[Loader]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make a loader, which is an IterableDataset where torch was imported before."""
+        """Create a loader, which is an IterableDataset if torch is already imported."""
         known: Any = _with_torch(cast(Any, cls)) if "torch" in sys.modules else cls
         made: Self = object.__new__(known)
         return made
@@ -186,19 +184,19 @@ class Loader:
         self._session = Session(cache, request, _session.tensors_of(tensors, pin_memory), pin_memory, remote=remote)
         self._round = round
         self._given = rank, ranks
-        _ranks.here(rank, ranks)  # half an answer is refused here
+        _ranks.here(rank, ranks)  # refuses one of the two without the other
         window, ring = _numbers.whole("window", window, 1), _numbers.whole("ring", ring, 1)
         if window is not None:
-            window = max(2, window)  # a loop looks at one batch while it asks for the next
+            window = max(2, window)  # a loop uses one batch while it requests the next
         self._memory = {name: value for name, value in {"window": window, "ring": ring}.items() if value is not None}
-        self._prefix = ""  # of states; "" until a reader was started
+        self._prefix = ""  # of states; "" until a reader has started
         self._at: Place = (0, 0)
-        """Where the next batch is, but for the turns of other workers before it."""
-        self._turns: int | None = None  # in a worker: how many batches of others come before
-        self._begun: int | None = None  # the epoch that was begun last
+        """The position of the next batch, before the turns of other workers are counted."""
+        self._turns: int | None = None  # in a worker: the number of batches of other workers that come first
+        self._begun: int | None = None  # the epoch begun last
         self._chosen = True  # the next iteration begins at _at
-        self._over = False  # what was loaded is the end of an iteration
-        self._reading = False  # what the connection brings next is the batch at _at
+        self._over = False  # the loaded state is the end of an iteration
+        self._reading = False  # the next batch of the connection is the one at _at
         self._running = False  # the connection has a reader that has not ended
         self._iteration = 0
         self._stamp: str | None = None  # of the files that the batches of this epoch are from
@@ -206,17 +204,17 @@ class Loader:
         if epoch:
             self.set_epoch(epoch)
 
-    # Which batch comes next
+    # Position of the next batch
 
     @property
     def epoch(self) -> int:
-        """The epoch of the batch that comes next: after the last one of an epoch, the next."""
+        """The epoch of the next batch: after the last batch of an epoch, the next epoch."""
         return self._at[0]
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next iteration begin an epoch.
+        """Make the next iteration begin at an epoch.
 
-        A state that was loaded just before, and is within that epoch, is kept.
+        A state within that epoch that was loaded just before is kept.
         """
         epoch = _numbers.whole("epoch", epoch)
         if not (self._chosen and self._at[0] == epoch):
@@ -224,16 +222,16 @@ class Loader:
         self._chosen = True
 
     def _go(self, place: Place) -> None:
-        """Go to a place, which may be where it is already."""
+        """Go to a position, which may be the current one."""
         self._over = False
         if self._at != place or self._turns is not None:
             self._at, self._turns, self._reading = place, None, False
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where the next batch is, at any moment, as text of 64 bytes at most.
+        """Return the position of the next batch, at any time, as a string of at most 64 bytes.
 
-        In a worker of a DataLoader it is more than that: which batches are the worker's.
-        Before anything was read this asks the server; later it asks nobody.
+        In a worker of a DataLoader it also says which batches are the worker's. Before the first
+        read this asks the server; later it does not.
         """
         if not self._prefix:
             self._begin()
@@ -246,9 +244,9 @@ class Loader:
         return saved
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Have the next iteration go on with exactly the batch that came next then.
+        """Make the next iteration resume at exactly the batch that was next in the state.
 
-        A state of something else is a `StateError`, here or where reading begins.
+        A state of another loader raises `StateError`, here or when reading begins.
         """
         try:
             if not isinstance(state, Mapping):
@@ -276,10 +274,10 @@ class Loader:
             )
 
     def __len__(self) -> int:
-        """Return how many batches of this rank a whole epoch has.
+        """Return the number of batches of this rank in a whole epoch.
 
-        It is that of epoch 0: where batches depend on lengths, others may have some more
-        or less. It does not depend on the state.
+        It is the number of epoch 0. If batches depend on lengths, other epochs may have a few
+        more or less. It does not depend on the state.
         """
         if not self._session.opened:
             self._session.connected()
@@ -292,7 +290,7 @@ class Loader:
     # Reading
 
     def __iter__(self) -> Iterator[Batch]:
-        """Begin an iteration; the one before ends."""
+        """Begin an iteration and end the previous one."""
         self._iteration += 1
         if not self._chosen and self._begun is not None and self._at != (self._begun, 0):
             self._go((self._begun + 1, 0))
@@ -314,7 +312,7 @@ class Loader:
                 self._reading = self._running = False
                 self._session.lost(error)
                 continue
-            except BaseException as error:  # also what was taken and not handed out comes again
+            except BaseException as error:  # a batch that was taken and not returned is sent again
                 self._failed(error)
                 raise
         if self._turns is not None:  # a worker's reader has one epoch
@@ -328,13 +326,13 @@ class Loader:
         self._session._losses = 0
         if self._turns is not None:
             self._turns = self._workers - 1
-        # From here to the caller nothing interrupts: what is counted is handed out.
+        # Nothing interrupts from here to the caller: a batch that is counted is returned.
         connection.stream.whole = True
         self._at = batch._about.after
         return batch
 
     def _end(self, connection: Connection) -> None:
-        """Note the end of an epoch, if it was not known from its last batch."""
+        """Record the end of an epoch, if the last batch did not announce it."""
         epoch, after, position = connection.ended
         connection.stream.whole = True
         if epoch == self._begun:
@@ -347,7 +345,7 @@ class Loader:
             self._reading = self._running = False
 
     def _begin(self) -> Connection:
-        """Return a connection with a reader that begins where the next batch is."""
+        """Return a connection with a reader that begins at the next batch."""
         while True:
             try:
                 connection = self._ready()
@@ -366,7 +364,7 @@ class Loader:
             return connection
 
     def _check_files(self) -> None:
-        """Refuse to go on within an epoch with other files than those of its first batches."""
+        """Refuse to continue an epoch with other files than those of its first batches."""
         before, self._stamp = self._stamp, str(self._session.opened.get("stamp"))
         if before not in (None, self._stamp) and self._at[1] != 0:
             raise DataError(
@@ -397,7 +395,7 @@ class Loader:
         return request
 
     def close(self) -> None:
-        """End the connection. Batches that were handed out stay; reading again goes on."""
+        """Close the connection. Returned batches stay valid; reading again continues."""
         self._reading = self._running = False
         self._session.close()
 
@@ -410,13 +408,13 @@ class Loader:
     # Copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options and the state: what another process needs."""
+        """Return the options and the state, which another process needs."""
         return self.__dict__ | {
             "_given": _ranks.here(*self._given),
             "_reading": False,
             "_running": False,
             "_busy": 0,
-            "_chosen": True,  # it goes on from its place
+            "_chosen": True,  # it continues from its position
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

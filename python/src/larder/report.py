@@ -1,4 +1,4 @@
-"""What a run of a flow did: its report, as `larder run --report` writes it."""
+"""The report of a run, as `larder run --report` writes it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """How the samples that a node kept in memory were chosen."""
+    """How the samples that a node cached in memory were chosen."""
 
     policy: str
     known_orders: int
-    """Passes whose order was known beforehand, so that what is read again soonest was kept."""
+    """Passes whose order was known in advance, so that the samples read again soonest were cached."""
     unknown_orders: int
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A sample that could not be made and was left out."""
+    """A sample that could not be computed and was left out."""
 
     node: str
     sample: int
@@ -31,42 +31,42 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """What happened at one node."""
+    """The counters of one node."""
 
     name: str
     kind: Literal["source", "map", "op", "sink"]
     component: str
     samples: int
-    """How many the node puts out; for a sink, takes in."""
+    """The number of samples that the node outputs; for a sink, reads."""
     computed: int
     """Executions of the node's own function."""
     from_memory: int
-    """Samples that were handed out of memory, each once; `memory_reads` counts them each time."""
+    """Samples returned from memory, each counted once; `memory_reads` counts each read."""
     from_store: int
-    """The same of the store."""
+    """Samples returned from the store, each counted once."""
     memory_reads: int
     store_reads: int
     failed: int
     seconds: float
-    """Spent in the node's own function, over all workers."""
+    """Time in the node's own function, summed over workers."""
     seconds_saved: float
-    """That hits did not spend."""
+    """Time that hits saved."""
     bytes_read: int
     bytes_written: int
     skipped: int = 0
-    """Samples that the node does not put out, as they could not be made."""
+    """Samples that the node does not output, as they could not be computed."""
     unchanged: bool = False
-    """A sink was left as it is, with no sample looked at."""
+    """Whether a sink was up to date, so that no sample was read."""
     standing: int = 0
-    """Samples of a sink that were not looked at, as what was written of them stands."""
+    """Samples of a sink that were not read, because their output was reused."""
     cache: CacheReport | None = None
     decision: str = ""
-    """What was decided where a checkpoint or a cache is `auto`, and why."""
+    """The decision where a checkpoint or a cache is `auto`, and its reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did. `report["NODE"]` is what happened at a node."""
+    """What a run did. `report["NODE"]` has the counters of a node."""
 
     version: int
     flow: str
@@ -74,12 +74,12 @@ class Report:
     error: str
     seconds: float
     cache: str
-    """The cache folder."""
+    """The cache directory."""
     nodes: tuple[NodeReport, ...]
     skips: tuple[Skip, ...] = ()
 
     def __getitem__(self, node: str) -> Any:
-        """Return what happened at a node, or a field of the report as the document has it: "status", "nodes"."""
+        """Return the report of a node, or a field of the report as in the JSON document: "status", "nodes"."""
         for one in self.nodes:
             if one.name == node:
                 return one
@@ -99,7 +99,7 @@ class Report:
 
 
 def report_of(document: Mapping[str, Any]) -> Report:
-    """Return the report in a document of JSON. What this version does not know is left out."""
+    """Return the report in a JSON document, without the fields that this version does not know."""
     nodes = tuple(_node(n) for n in document.get("nodes") or ())
     skips = tuple(_known(Skip, s) for s in document.get("skips") or ())
     return _known(Report, {**document, "nodes": nodes, "skips": skips})

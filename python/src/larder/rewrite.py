@@ -1,4 +1,4 @@
-"""Edits of flows that are wanted often, for `Flow.edit`.
+"""Common edits of flows, for `Flow.edit`.
 
 e = flow.edit()
 rewrite.reseed(e, 7)
@@ -22,34 +22,34 @@ __all__ = ["epoch", "no_shuffle", "reseed", "shard", "shuffle", "time_limit", "t
 
 
 def no_shuffle(e: Editor) -> None:
-    """Have all operators shuffle pass on samples in their order."""
+    """Make all shuffle operators pass on samples in their order."""
     for n in e.find(lambda n: (n.kind, n.component) == ("op", "shuffle")):
         n.component, n.params = "clone", {}
 
 
 def shuffle(e: Editor, node: str, seed: int = 0) -> None:
-    """Shuffle what a node puts out for all who read it, by a node NODE-shuffled, or NODE-shuffled-2 if there is one."""
+    """Shuffle the output of a node for all its readers, by a node NODE-shuffled, or NODE-shuffled-2 if there is one."""
     e.after(node, _fresh(e, f"{node}-shuffled"), lambda n: n.shuffle_once(seed=seed))
 
 
 def shard(e: Editor, node: str, rank: int, ranks: int) -> None:
-    """Give all who read a node the share of one process, by a node NODE-share, or NODE-share-2 if there is one.
+    """Give all readers of a node the share of one process, by a node NODE-share, or NODE-share-2 if there is one.
 
-    Who shuffles should do so before.
+    Shuffle before sharding.
     """
     e.after(node, _fresh(e, f"{node}-share"), lambda n: n.shard_once(rank=rank, world_size=ranks))
 
 
 def _fresh(e: Editor, name: str) -> str:
-    """Return a name for another node, with a number behind it if there is a node of that name."""
+    """Return a name for another node, with a number appended if the name is used."""
     taken = {n.name for n in e.nodes}
     return next(n for n in itertools.chain([name], (f"{name}-{i}" for i in itertools.count(2))) if n not in taken)
 
 
 def reseed(e: Editor, by: int) -> None:
-    """Add to every seed, so that all is drawn anew, and what was drawn with different seeds is so again.
+    """Add a number to every seed, so that all is drawn again; different seeds stay different.
 
-    Where a seed is of no use, as in a split by sizes, it stays.
+    A seed without effect, as in a split by sizes, stays.
     """
 
     def added(name: str, seed: Value) -> Value:
@@ -61,17 +61,17 @@ def reseed(e: Editor, by: int) -> None:
 
 
 def epoch(e: Editor, epoch: int) -> None:
-    """Set every epoch that is of use."""
+    """Set every epoch parameter that has an effect."""
     _each(e, "epoch", lambda _name, _value: epoch)
 
 
 def workers(e: Editor, node: str, workers: int) -> None:
-    """Bound how many samples are made at once at a node; 0 leaves it to the run."""
+    """Limit how many samples a node computes concurrently; 0 leaves it to the run."""
     e.set(node, workers=workers or None)
 
 
 def time_limit(e: Editor, node: str, limit: str) -> None:
-    """Bound how long the command or the function of a node may take for a sample, such as "1m30s"."""
+    """Limit how long the command or function of a node may take for a sample, such as "1m30s"."""
     n = e.called(node)
     if not _change(n.name, n.kind, n.component, n.params, "timeout", lambda _name, _value: limit):
         raise ValueError(
@@ -80,10 +80,9 @@ def time_limit(e: Editor, node: str, limit: str) -> None:
 
 
 def trial(e: Editor, samples: int, dir: str | os.PathLike[str]) -> None:
-    """Have each source pass on its first samples alone, and each sink write into a folder of its name in `dir`.
+    """Make each source pass on only its first samples, and each sink write into a directory of its name in `dir`.
 
-    There it touches nothing that another run wrote. A relative `dir` starts where the
-    flow's paths do.
+    It changes no output of other runs. A relative `dir` starts where the flow's paths do.
     """
     e.name += "-trial"
     for n in e.nodes:
@@ -106,7 +105,7 @@ def _move(n: EditNode, dir: str) -> None:
 
 
 def _each(e: Editor, name: str, to: Callable[[str, Value], Value]) -> None:
-    """Change all parameters of a name that are whole numbers by themselves, where the program takes them."""
+    """Change all parameters of a name whose default is an integer, where the program accepts the new value."""
     was = {n.name: dict(n.params) for n in e.nodes}
     try:
         for n in e.nodes:
@@ -131,7 +130,7 @@ def _change(
     to: Callable[[str, Value], Value],
     type_: type = object,
 ) -> bool:
-    """Change parameters of a name, of the mappers among them, too; tell whether there are any."""
+    """Change parameters of a name, also those of mappers; report whether there are any."""
     found = False
 
     def changed(step: Value) -> Value:

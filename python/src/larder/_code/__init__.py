@@ -1,7 +1,7 @@
-"""Identity of code: what a function does, known by everything that it can reach.
+"""Identify code by everything that a function can reach.
 
-It is precise only where that is proved. What is not understood is refused, or counts by
-its content, and is never left out.
+An identity is precise only where that is proved. Code that is not understood is refused, or
+counts by its content; it is never left out.
 """
 
 from ._identity import Identity, Part, identify, identify_made, identity_of, of_version

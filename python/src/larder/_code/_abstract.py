@@ -1,4 +1,4 @@
-"""What abstract classes were told to be the base of."""
+"""Find the classes registered with abstract classes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ._library import library_name
 
 
 def registered(cls: abc.ABCMeta) -> list[str]:
-    """Return the classes of the program that were declared to be of an abstract one, or of one based on it."""
+    """Return the program's classes registered with an abstract class, or with a class based on it."""
     return sorted(
         f"{c.__module__}.{c.__qualname__}"
         for of in below(cls)
         if isinstance(of, abc.ABCMeta)
         for ref in _abc._get_dump(of)[0]
-        # Libraries register their own with those of the standard library, once they are imported.
+        # Libraries register their own with those of the standard library when they are imported.
         if (c := ref()) is not None and (library_name(of)[1] is None or library_name(c)[1] is None)
     )
 
 
 def below(cls: type) -> list[type]:
-    """Return a class and those that are based on it."""
+    """Return a class and its subclasses."""
     found: dict[type, None] = {cls: None}
     left: list[type] = [cls]
     while left:

@@ -1,4 +1,4 @@
-"""What functions and classes say of types, by names."""
+"""Read the annotations of functions and classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def hints(value: Any) -> tuple[tuple[str, str], ...]:
-    """Return the annotations of a function or a class as text, in their order: those that are text in quotes."""
+    """Return the annotations of a function or a class as strings, in order; string annotations in quotes."""
     found = _annotations(value).items()
     return tuple((str(name), repr(held) if isinstance(held, str) else _text(held, 6)) for name, held in found)
 
@@ -25,11 +25,11 @@ READING = frozenset(
         "inspect.get_annotations annotationlib.get_annotations"
     )
 )
-"""Attributes and functions by which code gets at annotations."""
+"""Attributes and functions by which code reads annotations."""
 
 
 def annotated(value: Any) -> list[Any]:
-    """Return what the annotations of a function or a class name, or are made of."""
+    """Return the objects that the annotations of a function or a class name or contain."""
     module = sys.modules.get(value.__module__) if isinstance(value, type) else None
     space = vars(module) if module else getattr(value, "__globals__", {})
     return [one for held in _annotations(value).values() for one in _parts(held, space, 6)]
@@ -44,7 +44,7 @@ def _parts(value: Any, space: dict[str, Any], depth: int) -> list[Any]:
 
 
 def names_file(function: Any) -> frozenset[str]:
-    """Return the parameters of a function that are files by their annotations: their content is in the key."""
+    """Return the parameters of a function that are annotated as files, whose content is in the key."""
     while isinstance(function, functools.partial):
         function = function.func
     if isinstance(function, type):
@@ -54,18 +54,18 @@ def names_file(function: Any) -> frozenset[str]:
 
 
 def file_hints(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function that mention files, where it is known what they mean."""
+    """Return the annotations of a function that mention files, if their meaning is known."""
     while isinstance(function, functools.partial):
         function = function.func
     try:
         found = typing.get_type_hints(vars(function)["__init__"] if isinstance(function, type) else function)
-    except Exception:  # what they name is not there
+    except Exception:  # a name in them does not exist
         return {}
     return {name: hint for name, hint in found.items() if mentions_file(hint)}
 
 
 def mentions_file(hint: Any) -> bool:
-    """Report whether an annotation is a file, or has one in it."""
+    """Report whether an annotation is a file, or contains one."""
     return _is_file(hint, {}, 6)
 
 
@@ -74,7 +74,7 @@ def _names(value: Any, space: dict[str, Any]) -> frozenset[str]:
 
 
 def _held(value: Any, name: str) -> tuple[Any, ...]:
-    """Return what a type is made of, and nothing of an object that answers to any name."""
+    """Return the parts of a type, and nothing for an object that answers to any name."""
     held = getattr(value, name, ())
     return held if isinstance(held, tuple) else ()
 
@@ -101,7 +101,7 @@ def _annotations(value: Any) -> dict[str, Any]:
 
         try:
             found = annotationlib.get_annotations(value, format=annotationlib.Format.FORWARDREF)
-        except Exception:  # what it names is not there
+        except Exception:  # a name in it does not exist
             return {}
         return dict(found)
     found = vars(value).get("__annotations__") if isinstance(value, type) else getattr(value, "__annotations__", None)

@@ -1,7 +1,7 @@
-"""What compiled code is, without where it stands, and what it names.
+"""Encode compiled code independently of its position, and find what it names.
 
-Comments, blank lines, line numbers, names of files and of local variables are not part
-of what `content` returns: code that differs only in these does the same.
+Comments, blank lines, line numbers, names of files and of local variables are not part of
+`content`: code that differs only in these does the same.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ._instructions import CONSTANTS, JUMPS, NAMES, VARIABLES, instructions
 from ._rules import words
 
 _HAS_DOCSTRING = 0x4000000  # since Python 3.13
-_NO_MATTER = _HAS_DOCSTRING | __future__.annotations.compiler_flag  # annotations that matter are in the instructions
+_NO_MATTER = _HAS_DOCSTRING | __future__.annotations.compiler_flag  # annotations with an effect are in the instructions
 _VARARGS = 0x04
 _VARKEYWORDS = 0x08
 
-# What names something by a text. Another one is of a Python that is not known here.
+# Instructions with a string that names something. Any other belongs to an unknown version of Python.
 _NAMING = frozenset(
     words(
         "LOAD_NAME STORE_NAME DELETE_NAME LOAD_GLOBAL STORE_GLOBAL DELETE_GLOBAL LOAD_ATTR STORE_ATTR "
@@ -46,7 +46,7 @@ def _no_code(value: Any) -> bytes:
 
 
 def documented(code: CodeType) -> bool:
-    """Report whether the first constant of a function is nothing but its text for people."""
+    """Report whether the first constant of a function is only its docstring."""
     if code.co_flags & _HAS_DOCSTRING == 0 and not (code.co_consts and type(code.co_consts[0]) is str):
         return False
     return not any(i.arg == 0 and i.opcode in CONSTANTS for i in instructions(code))
@@ -76,9 +76,9 @@ def _write(e: Encoder, code: CodeType, called: Callable[[CodeType], tuple[str, .
 
 
 def _write_instructions(e: Encoder, code: CodeType, called: Callable[[CodeType], tuple[str, ...]]) -> None:
-    """Append instructions without those that do nothing, and jumps by the number of what they go to.
+    """Append instructions without those that do nothing, and jumps by the number of their target.
 
-    How many there are, and which of them are two in one, depends on line breaks.
+    Line breaks change the number of instructions, and which of them are combined.
     """
     variables = {name: i for i, name in enumerate((*code.co_varnames, *code.co_cellvars, *code.co_freevars))}
     places: dict[int, int] = {}
@@ -93,7 +93,7 @@ def _write_instructions(e: Encoder, code: CodeType, called: Callable[[CodeType],
         values = op.argval if len(names) == 2 else (op.argval,)
         for name, value in zip(names, values, strict=True):
             e.out.append(name.encode() + b" ")
-            if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
+            if op.opname == "KW_NAMES":  # dis does not show it in 3.11
                 e.add(code.co_consts[op.arg or 0])
             elif op.opcode in JUMPS:
                 e.out.append(b">%x;" % places[value])
@@ -112,7 +112,7 @@ def _write_instructions(e: Encoder, code: CodeType, called: Callable[[CodeType],
 
 
 class Op(NamedTuple):
-    """An instruction, one that does two things being two of these."""
+    """An instruction; a combined one is split into two."""
 
     name: str
     value: Any
@@ -120,7 +120,7 @@ class Op(NamedTuple):
     target: bool
     calls: bool
     at: int
-    """Which of the instructions of the code it is."""
+    """The index of the instruction in the code."""
 
 
 def _ops(code: CodeType) -> list[Op]:
@@ -137,7 +137,7 @@ def _ops(code: CodeType) -> list[Op]:
     return [op for op in found if op.name not in _SILENT]
 
 
-# Instructions that do two things: whether they are made depends on line breaks.
+# Instructions that combine two, which the compiler uses depending on line breaks.
 _PAIRS = {
     "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
@@ -149,7 +149,7 @@ _LOADING = frozenset(["LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEA
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Return what an instruction does, one after another."""
+    """Return the parts of an instruction in order."""
     return _PAIRS.get(name, (name,))
 
 
@@ -164,46 +164,46 @@ class Imported:
 
 @dataclass(slots=True, frozen=True)
 class Use:
-    """Something that code names: a global, a cell, an import or a local variable, and attributes of it."""
+    """Something that code names: a global, a cell, an import or a local variable, with attributes of it."""
 
     root: str | Imported | None
     kind: str  # global, cell, import, local, value
     attributes: tuple[str, ...]
     line: int | None
     called: bool
-    """Nothing is done with it but calling it."""
+    """It is only called."""
     written: bool
     """An attribute of it is set."""
     after: tuple[Op, ...]
-    """The next instructions: with which argument it is called, if it is."""
+    """The next instructions, which have the arguments if it is called."""
     before: tuple[Op, ...]
     """The two instructions before."""
     code: CodeType
     at: int
-    """Which of the instructions of the code has it on the stack."""
+    """The index of the instruction in the code that puts it on the stack."""
 
     @classmethod
     def in_text(cls, name: str, attributes: tuple[str, ...], code: CodeType) -> Use:
-        """Return the use of a global that a text names: in some way, and at no instruction."""
+        """Return the use of a global that a string names, in any way and at no instruction."""
         return cls(name, "global", attributes, None, False, False, (), (), code, len(instructions(code)))
 
     def names(self, which: frozenset[str]) -> bool:
-        """Report whether the last name of it is one of these."""
+        """Report whether its last name is one of these."""
         return (self.attributes[-1] if self.attributes else getattr(self.root, "name", self.root)) in which
 
     def call(self) -> tuple[int, tuple[str, ...]] | None:
-        """Return how many arguments it is called with, and the names of those that have one, if that is known."""
+        """Return the number of arguments of its call, and the names of keyword arguments, if known."""
         called = _call(self.code, self.at)
         return called and called[:2]
 
     def end(self) -> int | None:
-        """Return which of the instructions of the code calls it, if that is known."""
+        """Return the index of the instruction that calls it, if known."""
         called = _call(self.code, self.at)
         return called and called[2]
 
 
 def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...], int] | None:
-    """Return how the value that an instruction puts on the stack is called, and where."""
+    """Return the call of the value that an instruction puts on the stack, and its position."""
     ops = instructions(code)
     depth, named = 0, ()
     for i in range(at + 1, len(ops)):
@@ -230,7 +230,7 @@ def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...], int] | None:
 
 
 class Names:
-    """What a piece of code and those in it name."""
+    """The names in a piece of code and in those nested in it."""
 
     def __init__(self, code: CodeType, cells: dict[str, tuple[Imported, ...]] | None = None):
         self.code = code
@@ -245,7 +245,7 @@ class Names:
         self.attributes = {op.value for op in self.ops if op.name in (*_ATTRIBUTE, "STORE_ATTR", "LOAD_SUPER_ATTR")}
 
     def nested(self) -> Iterator[Names]:
-        """Yield what the functions and classes in it name."""
+        """Yield the names in nested functions and classes."""
         for op in self.ops:
             if isinstance(op.value, CodeType):
                 inner = {name: self.locals.get(name, ()) for name in self.code.co_cellvars}
@@ -259,7 +259,7 @@ class Names:
         return None
 
     def writes(self) -> Iterator[tuple[str, str, int | None]]:
-        """Yield variables that outlive a call and are set: their kind, name and line."""
+        """Yield the variables that are set and outlive a call: kind, name and line."""
         outside = set(self.code.co_freevars) - set(self.cells)
         for op in self.ops:
             if op.name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
@@ -268,14 +268,14 @@ class Names:
                 yield "variable of the function around", op.value, op.line
 
     def variables(self) -> tuple[str, ...]:
-        """Return the names of variables that errors may tell: those that are no parameters."""
+        """Return the names of variables that errors may contain, without parameters."""
         code = self.code
         given = code.co_argcount + code.co_kwonlyargcount
         given += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
         return (*code.co_varnames[given:], *code.co_cellvars, *code.co_freevars)
 
     def caught(self) -> Iterator[tuple[str | None, ...]]:
-        """Yield the types of errors that are caught and looked at, by their names: None is one without a name."""
+        """Yield the types of errors that are caught and read, by name: None is one without a name."""
         if self.code.co_name in ("__exit__", "__aexit__"):
             yield (None,)
         for i, op in enumerate(self.ops):
@@ -283,11 +283,11 @@ class Names:
                 continue
             after = [o.name for o in self.ops[i + 1 : i + 5] if "JUMP" not in o.name and o.name not in _TESTING]
             if op.name == "CHECK_EXC_MATCH" and (not after or after[0] not in STORE):
-                continue  # nobody can see what it says
+                continue  # the error is not read
             yield self._matched(i)
 
     def _matched(self, i: int) -> tuple[str | None, ...]:
-        """Return the names of the types that instruction i looks for."""
+        """Return the names of the types that instruction i matches."""
         before, count = i - 1, 1
         if self.ops[before].name == "BUILD_TUPLE":
             count, before = int(self.ops[before].value or 0), before - 1
@@ -297,7 +297,7 @@ class Names:
         return tuple(str(o.value) if o.name in _GLOBAL else None for o in loads)
 
     def _find_imports(self) -> None:
-        """Find what local variables are bound to by imports, of which there may be several for one."""
+        """Find the imports that local variables are bound to; there may be several for one."""
         found: dict[str, list[Imported]] = {}
         for i, op in enumerate(self.ops):
             if op.name == "IMPORT_NAME":
@@ -307,7 +307,7 @@ class Names:
         self.imports = list(dict.fromkeys(imported for imports in found.values() for imported in imports))
 
     def _stores(self, i: int) -> Iterator[tuple[int, Imported]]:
-        """Yield the instructions that keep what is imported at instruction i, and what that is."""
+        """Yield the instructions that store the import of instruction i, with the import."""
         ops = self.ops
         level, names, module = ops[i - 2].value, ops[i - 1].value, ops[i].value
         level = level if isinstance(level, int) else 0
@@ -323,7 +323,7 @@ class Names:
             j += 2
 
     def uses(self) -> Iterator[Use]:
-        """Yield all that is named, in the order of the code."""
+        """Yield all uses of names, in the order of the code."""
         ops, i = self.ops, 0
         while i < len(ops):
             op = ops[i]
@@ -351,10 +351,10 @@ class Names:
             i = max(end, i + 1)
 
     def _is_called(self, op: Op, attributes: list[Op]) -> bool:
-        """Report whether nothing is done with an attribute of what has a name but calling it.
+        """Report whether an attribute of a named object is only called.
 
-        The place of the object that a method is of is empty then: it is made in front of the name, or,
-        since Python 3.13, behind all.
+        If so, the slot on the stack for the object of a method is empty. It is pushed before the name, or
+        last since Python 3.13.
         """
         last = attributes[-1] if attributes else op
         if op.calls or last.calls:
@@ -363,13 +363,13 @@ class Names:
         return any(one.opname == "PUSH_NULL" for one in following)
 
     def _starts(self, op: Op) -> list[tuple[str | Imported | None, str]]:
-        """Return what an instruction begins with, if it is something that has a name."""
+        """Return what an instruction pushes, if it has a name."""
         if op.name in _GLOBAL:
             bound = self.locals.get(op.value, ()) if op.name != "LOAD_GLOBAL" else ()
             return [(imported, "import") for imported in bound] or [(op.value, "global")]
         if op.name == "LOAD_FAST":
             if op.value in self.code.co_cellvars or op.value in self.code.co_freevars:
-                return []  # the cell, for a function that is made
+                return []  # the cell, for a function that is created
             bound = self.locals.get(op.value, ())
             return [(imported, "import") for imported in bound] or [(op.value, "local")]
         if op.name in _CELL:

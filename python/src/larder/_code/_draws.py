@@ -1,7 +1,7 @@
-"""Whether code may draw from the generators of random numbers that the whole process has.
+"""Decide whether code may draw from the random number generators of the process.
 
-Code that cannot is not to blame where another thread draws while it runs. What is not
-known here may draw.
+If it cannot, draws of other threads while it runs do not count for it. Code that is not known
+here may draw.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST = 100_000
 
 
 def of_library(name: str) -> bool:
-    """Report whether something of a library may draw, by its full name."""
+    """Report whether a name of a library may draw, by its full name."""
     package = name.partition(".")[0]
     if package == "numpy":
         return name.startswith(("numpy.random", "numpy.testing", "numpy.ctypeslib")) and name not in SEEDED

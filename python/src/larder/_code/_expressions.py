@@ -1,4 +1,4 @@
-"""Names in strings that libraries evaluate with the variables of their caller."""
+"""Find names in strings that libraries evaluate with the variables of their caller."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from . import _owner
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*){1,9}")
 VARIABLE = re.compile(r"(?<=@)[A-Za-z_][\w.]*")
-"""A variable where other names are columns, as in `DataFrame.query`."""
+"""A variable in an expression whose other names are columns, as in `DataFrame.query`."""
 
 
 def names_in(texts: Iterable[str], named: re.Pattern[str]) -> list[list[str]]:
-    """Return the names in texts, sorted, each with its attributes."""
+    """Return the names in strings, sorted, each with its attributes."""
     found = {name.rstrip(".") for text in texts for name in named.findall(text)}
     return [name.split(".") for name in sorted(found)]
 
@@ -36,7 +36,7 @@ def texts(values: Iterable[Any], depth: int = 3) -> Iterable[str]:
 
 
 def of_path(text: str) -> Any:
-    """Return the function, class or value of a loaded module of the program that a path names, or None."""
+    """Return the object at a path in a loaded module of the program, or None."""
     if not _PATH.fullmatch(text):
         return None
     parts = text.replace(":", ".").split(".")

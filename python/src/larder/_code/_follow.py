@@ -1,4 +1,4 @@
-"""What the code of one function names, and how it uses it."""
+"""Follow the names in the code of one function, and how it uses them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 ATTRS = "<attrs generated "
-"""How the names of files begin of which attrs says that its methods are."""
+"""The prefix of the file names that attrs gives to generated methods."""
 
 
 class Follow:
-    """Follows what the code of one function names."""
+    """Follows the names in the code of one function."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Follow:
         self.files = files
         self.own = own
         self.opened: set[int] = set()
-        """Where what comes next is what a file is opened by."""
+        """Positions after which the argument of an open file begins."""
         self.given = given
-        """The parameters of the function that is identified, which are what its callers know them to be."""
+        """The parameters of the identified function, whose values its callers encode."""
 
     def all(self, names: _bytecode.Names, files: frozenset[str] | None = None) -> None:
-        """Follow what a piece of code names, and what the pieces in it name.
+        """Follow the names in a piece of code, and in those nested in it.
 
-        files are the variables that are files in the key: the parameters, if not said.
+        `files` are the variables that are files in the key; by default the parameters.
         """
         unknown = names.unknown()
         if unknown is not None:
@@ -102,17 +102,17 @@ class Follow:
             self.all(inner, files & frozenset(inner.code.co_freevars))
 
     def _evaluates(self, names: _bytecode.Names, query: bool, by: frozenset[str]) -> None:
-        """Note that code has a library evaluate texts with its variables, or may, where a text is one of some names."""
+        """Record that a library evaluates strings with the code's variables, always or if a string is in `by`."""
         named = _expressions.VARIABLE if query else _expressions.NAME
         self.walk.evaluating.setdefault((id(self.node), named, by), partial(self.evaluated, names.code))
 
     def evaluated(self, code: types.CodeType, first: str, rest: tuple[str, ...]) -> None:
-        """Follow what a text names that a library evaluates with the variables of the code that calls it."""
+        """Follow a name in a string that a library evaluates with the variables of the calling code."""
         if first in self.space and (rest or not isinstance(self.space[first], types.ModuleType)):
             self._global(_bytecode.Use.in_text(first, rest, code), first, frozenset())
 
     def _may_be_unbound(self, caught: tuple[str | None, ...]) -> bool:
-        """Report whether an error that is caught may say that a variable has no value, and how that is called."""
+        """Report whether a caught error may say that a variable has no value, with the name of the variable."""
         for name in caught:
             found = self.space.get(name, getattr(builtins, name, None)) if name is not None else None
             if not isinstance(found, type) or issubclass(UnboundLocalError, found):
@@ -150,7 +150,7 @@ class Follow:
             self._attributes(use, files)
 
     def _attributes(self, use: _bytecode.Use, files: frozenset[str]) -> None:
-        """Doubt methods that are called on what nobody knows the type of."""
+        """Doubt methods that are called on objects of unknown type."""
         if (use.kind == "local" and use.root in files) or (use.kind == "value" and _is_made_of_file(use.before, files)):
             for at, name in enumerate(use.attributes):
                 if at > 0 or name not in _rules.OF_CONTENT:
@@ -158,7 +158,7 @@ class Follow:
             self.walk.opens = self.walk.opens or not _rules.OPENING.isdisjoint(use.attributes)
             return
         if use.kind == "local" and self.own is not None and use.root == self.own[0]:
-            # What its own class has is followed there.
+            # Members of its own class are followed there.
             if use.attributes and use.attributes[0] not in self.own[1]:
                 self._doubt(use.attributes[0], use)
             for name in use.attributes[1:]:
@@ -170,7 +170,7 @@ class Follow:
     def _doubt(self, name: str, use: _bytecode.Use) -> None:
         why = _rules.METHODS.get(name)
         if name == "seed" and use.attributes[-1:] == (name,) and _without_arguments(use):
-            why = _rules.CHANCE  # it is the system's
+            why = _rules.CHANCE  # the generator of the system
         if self.walk.files and name in _rules.OPENING:
             self.walk.opens = True
         elif why is not None and not (why is _rules.CHANCE and _decided(use)):
@@ -187,7 +187,7 @@ class Follow:
         outer = vars(outer) if isinstance(outer, types.ModuleType) else outer
         walk.guards.missing(space, name)
         if name not in outer:
-            self.node.out.append(f"missing {name}".encode())  # it may be made later, or be an error
+            self.node.out.append(f"missing {name}".encode())  # it may be defined later, or be an error
             walk.guards.missing(outer, name)
             return
         walk.guards.name(outer, name, outer[name])
@@ -203,7 +203,7 @@ class Follow:
         self._chain(use, outer[name], f"{self.node.path} -> {name}", files)
 
     def _import(self, imported: _bytecode.Imported, use: _bytecode.Use | None) -> Any:
-        """Return what is imported; it is imported now, as the function would when it is called."""
+        """Return the imported object, importing it now as the function would when it is called."""
         name = imported.module
         module: Any = None
         where = self._where(use.line if use else None)
@@ -216,7 +216,7 @@ class Follow:
             return _MISSING
         except Exception as err:
             raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
-        if not isinstance(module, types.ModuleType):  # an object in the place of one
+        if not isinstance(module, types.ModuleType):  # an object in place of one
             absolute = importlib.util.resolve_name("." * imported.level + name, package)
             self.walk.guards.name(sys.modules, absolute, module)
             if imported.name is None and use is not None:
@@ -239,7 +239,7 @@ class Follow:
         self.node.out.append(f"import {module.__name__ if owner else ''} {owner}".encode())
 
     def _member(self, module: types.ModuleType, name: str) -> Any:
-        """Return what a module has of a name, and see to it that it stays so."""
+        """Return a member of a module, and watch that it stays the same."""
         space = vars(module)
         self.walk.class_of_module(self.node, module)
         if name not in space:
@@ -254,7 +254,7 @@ class Follow:
             self.node.out.append(f"missing {module.__name__}.{name}".encode())
             self.walk.guards.missing(space, name)
             maker = space.get("__getattr__")
-            if maker is not None:  # it is made anew each time, by this
+            if maker is not None:  # this function creates it at each access
                 self.walk.guards.name(space, "__getattr__", maker)
                 self.walk._value(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
             elif name in _OF_MODULES:
@@ -301,7 +301,7 @@ class Follow:
             self._after(value, attributes, use)
 
     def _after(self, value: Any, attributes: list[str], use: _bytecode.Use) -> None:
-        """Doubt methods of a value, but for those that its own class has, which are followed."""
+        """Doubt methods of a value, except those of its own class, which are followed."""
         if isinstance(value, Wrapper) and attributes[0] in STATE:
             self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", _rules.MACHINE)
         cls = value if isinstance(value, type) else type(value)
@@ -313,7 +313,7 @@ class Follow:
     def _refuse_in(
         self, module: types.ModuleType, name: str, value: Any, path: str, use: _bytecode.Use, files: frozenset[str]
     ) -> None:
-        """Refuse what a library has by a name, if that depends on more than its arguments."""
+        """Refuse a member of a library that depends on more than its arguments."""
         owner = _owner.of_module(module.__name__)
         if owner is not None and not isinstance(value, types.ModuleType) and not _is_users(value):
             self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
@@ -347,12 +347,12 @@ class Follow:
             self._refuse(use, name, why)
 
     def _may_be_loaded(self, use: _bytecode.Use) -> bool:
-        """Report whether what reads a file may be given a buffer, of which nobody can say more: files are seen."""
+        """Report whether the argument of a reader may be a buffer; if it is a file, opening it is recorded."""
         ops = [op for op in use.after if op.name != "CALL"][:1]
         return bool(ops) and ops[0].name in ("LOAD_FAST", "LOAD_DEREF") and ops[0].value not in self.given
 
     def _may_name_file(self, use: _bytecode.Use) -> bool:
-        """Report whether the first argument of a call is a text or a path, as far as code says."""
+        """Report whether the first argument of a call is a string or a path, as far as code shows."""
         count, named = use.call() or (0, ())
         if not use.after or (count == len(named) and not {"vocab", "merges"}.intersection(named)):
             return False
@@ -390,7 +390,7 @@ class Follow:
                     self._refuse(use, f"{name}.{attribute}", why)
                 found = vars(value).get(attribute)
                 if isinstance(found, types.FunctionType):
-                    # Somebody may have put it there.
+                    # The program may have put it there.
                     self.walk.guards.name(vars(value), attribute, found)
                     self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
         if name in _BY_USE or name.partition(".")[0] == "_io":
@@ -399,7 +399,7 @@ class Follow:
             self.walk._depend(self.node, name)
             return
         try:
-            if use.kind == "global" and name == f"builtins.{use.root}":  # of which it is known what it is given
+            if use.kind == "global" and name == f"builtins.{use.root}":  # whose arguments are known
                 self.walk._edge(self.node, self.walk.code(value, path, not use.called))
             else:
                 self.walk._value(self.node, value, path, "", not use.called)
@@ -407,7 +407,7 @@ class Follow:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
     def _has_key(self, value: Any, owner: _owner.Owner | None) -> bool:
-        """Report whether an object of the standard library is known by its content: somebody may have put it there."""
+        """Report whether an object in the standard library, perhaps put there by the program, has a key by content."""
         if owner is not _owner.PYTHON:
             return False
         try:
@@ -435,7 +435,7 @@ class Follow:
 
 
 def _formats(names: _bytecode.Names) -> bool:
-    """Report whether code makes text of values."""
+    """Report whether code converts values to strings."""
     return (
         any(op.name in _settings.FORMATTING for op in names.ops)
         or not names.attributes.isdisjoint(_settings.METHODS)
@@ -452,7 +452,7 @@ _BY_USE = (
     | _rules.TRAINING
     | _rules.MAKERS_OF_FILES
 )
-"""What is refused or not by how it is called."""
+"""Names that are refused or not depending on how they are called."""
 
 _MISSING = object()
 
@@ -460,12 +460,12 @@ _OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
 
 
 def _is_guard(value: Any, code: types.CodeType) -> bool:
-    """Report whether a value keeps the methods that attrs makes for a class from calling themselves for ever."""
+    """Report whether a value guards the methods that attrs generates for a class against infinite recursion."""
     return isinstance(value, threading.local) and code.co_filename.startswith(ATTRS)
 
 
 def _is_users(value: Any) -> bool:
-    """Report whether what a library has by a name is a function that the user put there."""
+    """Report whether a member of a library is a function that the program put there."""
     return isinstance(value, types.FunctionType) and library_name(value)[1] is None
 
 
@@ -475,13 +475,13 @@ def _without_arguments(use: _bytecode.Use) -> bool:
 
 
 def _zoned(use: _bytecode.Use) -> bool:
-    """Report whether a call that makes a time of seconds is given the zone."""
+    """Report whether a call that converts seconds to a time passes the zone."""
     count, names = use.call() or (0, ())
     return count >= 2 or "tz" in names
 
 
 def _is_tested(use: _bytecode.Use) -> bool:
-    """Report whether nothing is done with a value but looking whether it is there."""
+    """Report whether a value is only tested for existence."""
     after = [op for op in use.after if op.name != "TO_BOOL"][:2]
     if not after:
         return False
@@ -490,13 +490,13 @@ def _is_tested(use: _bytecode.Use) -> bool:
 
 
 def _decided(use: _bytecode.Use) -> bool:
-    """Report whether a call is given what decides chance, by a name."""
+    """Report whether a call passes a seed or a generator by name."""
     call = use.call()
     return call is not None and not _rules.DECIDED.isdisjoint(call[1])
 
 
 def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
-    """Report whether what reads a file is given one that is in the key, or bytes."""
+    """Report whether a reader of a file receives one that is in the key, or bytes."""
     if not use.after:
         return False
     first, *after = use.after
@@ -509,7 +509,7 @@ def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
 
 
 def _is_argument(after: list[_bytecode.Op]) -> bool:
-    """Report whether a value is an argument as it is: what comes next is the call, or another argument by itself."""
+    """Report whether a value is passed unchanged: the call follows, or another separate argument."""
     if not after or after[0].name.startswith("CALL"):
         return True
     if after[0].name not in ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF"):
@@ -526,14 +526,14 @@ def _is_file(op: _bytecode.Op, files: frozenset[str]) -> bool:
 
 
 def _text_of_file(use: _bytecode.Use, files: frozenset[str]) -> set[int]:
-    """Return where the text is made that is the first argument of what opens a file: imread(str(path))."""
+    """Return where a file in the key is converted to a string as the first argument of a reader: imread(str(path))."""
     made = use.after[:3]
     given = len(made) == 3 and made[0].name == "LOAD_GLOBAL" and made[0].value == "str"
     return {made[0].at} if given and _is_file(made[1], files) and made[2].name == "CALL" else set()
 
 
 def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) -> bool:
-    """Report whether the value before is what one call made of a file that is in the key, as Path(file)."""
+    """Report whether the preceding value is the result of one call on a file in the key, such as Path(file)."""
     return (
         len(before) == 2
         and before[1].name == "CALL"
@@ -544,7 +544,7 @@ def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) ->
 
 
 def _files(names: _bytecode.Names, files: frozenset[str]) -> frozenset[str]:
-    """Return which variables are files in the key, all the time: those, and the ones of loops over them."""
+    """Return the variables that are always files in the key: the given ones, and those of loops over them."""
     ops = names.ops
     stores = [i for i, op in enumerate(ops) if op.name in _bytecode.STORE or op.name.startswith("DELETE_")]
     files -= {ops[i].value for i in stores} | _stored_inside(names)
@@ -559,7 +559,7 @@ def _is_loop(before: list[_bytecode.Op], files: frozenset[str]) -> bool:
 
 
 def _stored_inside(names: _bytecode.Names) -> set[str]:
-    """Return the variables that functions inside set."""
+    """Return the variables that nested functions set."""
     found: set[str] = set()
     for inner in names.nested():
         found |= {op.value for op in inner.ops if op.name in ("STORE_DEREF", "DELETE_DEREF")} | _stored_inside(inner)

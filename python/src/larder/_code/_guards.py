@@ -1,4 +1,4 @@
-"""The cheap look at whether all names still mean what they meant."""
+"""Check cheaply whether all names still have the same meaning."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _contents = attrgetter("cell_contents")
 
 
 class Guards:
-    """What was seen in name spaces, functions, cells and classes.
+    """Guards on name spaces, functions, cells and classes.
 
-    `hold` reports whether all of it is still the same. Values are compared by what they
-    are and not by what they are equal to: 1 is equal to True.
+    `hold` reports whether everything is unchanged. Values are compared by identity and not by
+    equality: 1 is equal to True.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Guards:
         self._cells.append((cell, held))
 
     def unset(self, cell: CellType) -> None:
-        """Watch that a variable that functions share gets no value."""
+        """Watch that an unset variable that functions share stays unset."""
         self._empty.append(cell)
 
     def bases(self, cls: type) -> None:
@@ -67,15 +67,15 @@ class Guards:
         self._attributes.append((holder, name, value))
 
     def size(self, space: Sized) -> None:
-        """Watch that a name space or a list gets no more entries and no fewer."""
+        """Watch the number of entries of a name space or a list."""
         self._sizes.append((space, len(space)))
 
     def registers(self) -> None:
-        """Watch which classes are declared to be of abstract ones."""
+        """Watch the classes registered with abstract classes."""
         self._registers = True
 
     def sealed(self) -> Callable[[], bool]:
-        """Return what reports whether everything is as it was."""
+        """Return a function that reports whether everything is unchanged."""
         spaces = [(_getter(seen), space, tuple(seen.values())) for space, seen in self._names.values()]
         wholes = []
         empty: list[Mapping[Any, Any]] = []
@@ -143,6 +143,6 @@ def _is_unset(cell: CellType) -> bool:
 def _getter(seen: Mapping[Any, Any]) -> Callable[[Any], tuple[Any, ...]]:
     names = list(seen)
     if len(names) == 1:
-        # Twice, or it would give no tuple: the second is left over.
+        # Named twice, as a single name would not give a tuple.
         return itemgetter(names[0], names[0])
     return itemgetter(*names)

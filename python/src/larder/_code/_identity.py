@@ -1,4 +1,4 @@
-"""What functions are known by, and whether they still are what they were."""
+"""Compute identities of functions, and check whether they are still valid."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ._rules import THREADED
 from ._settings import Setting
 from ._walk import Remade, Walk
 
-# In front of what identities are made from; another number is another rule.
+# The prefix of the bytes that identities hash; a change of the rules needs another number.
 FORMAT = b"larder python code 3\n"
 
 
 @dataclass(slots=True, frozen=True)
 class Part:
-    """One thing that a function is known by."""
+    """A part of the identity of a function."""
 
     path: str
-    """The way to it, as in "features -> helper -> LIMIT"."""
+    """The path to it, as in "features -> helper -> LIMIT"."""
     kind: str
-    """What it is: function, class, constant, value, library, version."""
+    """The kind: function, class, constant, value, library, version."""
     digest: bytes
     text: str
-    """What it is, for people: "function m.helper", "m.LIMIT = 3"."""
+    """A human-readable description: "function m.helper", "m.LIMIT = 3"."""
 
 
 class Identity:
-    """What a function is known by, at the moment that it was identified.
+    """The identity of a function at the moment of its creation.
 
-    `digest` (32 bytes) is the same in each process in which the function would do the
-    same. `parts` is what it is made from. May be used by several threads.
+    `digest` (32 bytes) is the same in each process in which the function would do the same. `parts`
+    are what it covers. May be used by several threads.
     """
 
     __slots__ = (
@@ -51,27 +51,27 @@ class Identity:
     )
 
     caches: list[Any]
-    """Caches (`functools.lru_cache`) of functions that read files, and may have them from another time."""
+    """Caches (`functools.lru_cache`) of functions that read files, and may hold earlier content."""
     digest: bytes
     draws: bool
-    """Whether it may draw from generators of random numbers that the whole process has."""
+    """Whether it may draw from random number generators of the process."""
     filed: bool
-    """Whether it is called with files, so that it may open them: watch it."""
+    """Whether it is called with files, so that it may open them and must be watched."""
     name: str
-    """The module and the name of the function; that of a script is called after its file."""
+    """The module and the name of the function; a script is named by its file."""
     names: frozenset[str] | None
-    """The attributes that its code mentions, or None if it may be any."""
+    """The attributes that its code mentions, or None if any may be."""
     live: frozenset[str]
-    """Those of them that code mentions which something calls."""
+    """Those of them that reachable code mentions."""
     dead: dict[str, set[str]]
     """The others, by the names of the methods that mention them."""
     names_files: int
     """How much it may see of the names of its files, which is to be in its key (`_naming`)."""
     threads: bool
-    """Whether it uses what may call functions in other threads."""
+    """Whether it uses libraries that may call functions in other threads."""
     parts: list[Part]
     refused: dict[str, str]
-    """Why methods that nothing calls by their names would be refused, by their names."""
+    """The reasons why methods that no code calls by name would be refused, by their names."""
     known: dict[int, int]
     """The numbers of the functions, classes and values that its code reaches, by their addresses."""
     _hold: Callable[[], bool]
@@ -86,9 +86,9 @@ class Identity:
         return id(value) in self.known
 
     def check(self, *, fresh: bool = False) -> bool:
-        """Report whether nothing has changed since: no function, variable or value that it reaches.
+        """Report whether every function, variable and value that it reaches is unchanged.
 
-        Where it is `fresh`, what objects have filled in by themselves since is no change.
+        With `fresh`, attributes that objects have filled in themselves since are not changes.
         """
         return (
             self._hold()
@@ -102,9 +102,9 @@ class Identity:
         try:
             for root in self._roots:
                 e.add(root)
-        except (KeyError, Unkeyed, RecursionError):  # what is new is found when it is identified
+        except (KeyError, Unkeyed, RecursionError):  # new objects are found when it is identified again
             return None
-        e.name_files(BY_NAME)  # code that gets the value may be that of others
+        e.name_files(BY_NAME)  # another program's code may receive the value
         return sha256(b"".join(e.out)).digest()
 
 
@@ -113,11 +113,11 @@ def _unchecked() -> bool:
 
 
 def identify(function: Any, *, version: str | None = None, allow: frozenset[str] | None = None) -> Identity:
-    """Return what a function is known by: all code and all values that it can reach.
+    """Return the identity of a function: of all code and all values that it can reach.
 
-    With a version it is known by its name and that alone. `allow` are names of what would be refused
-    and no result depends on, as in "time.perf_counter", or None where there is no place to say so.
-    Raises CodeError if the function depends on what no code can tell, with the way to it and what helps.
+    With a version it covers only the name and the version. `allow` are names that would be refused and
+    that no result depends on, such as "time.perf_counter"; None if the caller has no such option.
+    Raises CodeError with the path and a fix if the function depends on what no key covers.
     """
     if version is not None:
         return _of_version(function, version)
@@ -127,10 +127,10 @@ def identify(function: Any, *, version: str | None = None, allow: frozenset[str]
 
 
 def identify_made(cls: type) -> Identity:
-    """Return what the methods of an object that is there are known by.
+    """Return the identity of the methods of an existing object.
 
-    What makes objects of its class counts as text, and may do what no key can tell,
-    unless a method may make another one.
+    Code that creates objects of its class counts as text, and may do what no key covers, unless a
+    method may create another one.
     """
     return _identified(cls, made=True, called=True)
 
@@ -138,10 +138,10 @@ def identify_made(cls: type) -> Identity:
 def identity_of(
     value: Any, *, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False
 ) -> Identity:
-    """Return what a function or a class is known by, made anew only if it has changed.
+    """Return the identity of a function or a class, computed again only if it has changed.
 
-    filed says that it is called with files where its parameters say so, by who watches
-    what it opens; made that it is the class of an object that is there, as of `identify_made`.
+    `filed` says that it is called with files where its parameters say so, by a caller that watches
+    what it opens. `made` says that it is the class of an existing object, as for `identify_made`.
     """
     at = id(value), filed, allow, made
     known = _known.get(at)
@@ -157,8 +157,8 @@ def identity_of(
     return found
 
 
-# The newest identities, by the address of what they are of. Each one keeps what it is
-# of, so no other object can come to be there.
+# The newest identities, by the address of their object. Each holds its object, so no other
+# object can have the address.
 _known: dict[tuple[int, bool, frozenset[str] | None, bool], Identity] = {}
 _MOST = 1024
 _lock = threading.Lock()
@@ -168,9 +168,9 @@ _DEEP = 100
 
 
 def operation(function: Any) -> str:
-    """Return the name of a function with its module; a script is called after its file."""
+    """Return the name of a function with its module; a script is named by its file."""
     inner = function
-    for _ in range(_DEEP):  # an object may answer to any name, for ever
+    for _ in range(_DEEP):  # an object may answer to any name without end
         if hasattr(inner, "__qualname__"):
             break
         following = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None)
@@ -199,7 +199,7 @@ def _of_version(function: Any, version: str) -> Identity:
 
 
 def of_version(function: Any, version: str) -> bytes:
-    """Return what a function with a version is known by."""
+    """Return the identity of a function with a version."""
     e = Encoder(_no_code)
     e.add(("version", operation(function), *place(function), version))
     return b"".join(e.out)
@@ -212,7 +212,7 @@ def _no_code(value: Any) -> bytes:
 def _identified(
     value: Any, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False, called: bool = False
 ) -> Identity:
-    """Follow what a function or a class reaches: objects are taken for made, unless code may make others like them."""
+    """Follow what a function or a class reaches, assuming that code creates no further objects of existing classes."""
     try:
         walk = Walk(filed, allow)
         if made:
@@ -270,7 +270,7 @@ def _reads(cache: Any) -> bool:
 
 
 def _alone(value: Any) -> bytes:
-    """Return the digest of a value for people to compare, code in it by its name."""
+    """Return the digest of a value for comparisons in messages, with code in it by its name."""
     e = Encoder(lambda code: str(getattr(code, "__qualname__", "")).encode() + b";")
     e.add(value)
     return sha256(b"".join(e.out)).digest()

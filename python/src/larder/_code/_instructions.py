@@ -1,7 +1,7 @@
-"""What code consists of: instructions, as `dis` tells of them, without what only people read.
+"""Read the instructions of code like `dis`, without the parts that only people read.
 
-To know a function by all that it reaches is to read thousands of instructions, and most of
-the time that `dis` takes for one goes into its text, its place and what is in its caches.
+The identity of a function requires thousands of instructions, and `dis` spends most of its time
+on their text, position and caches.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ class Instruction(NamedTuple):
     opcode: int
     arg: int | None
     argval: Any
-    """What it means by its argument: a constant, a name, two names, an offset; or the argument."""
+    """The meaning of its argument: a constant, a name, two names, an offset; or the argument."""
     offset: int
     line: int | None
     is_jump_target: bool
     nulls: bool
-    """Whether it makes an empty place for the object that a method is of."""
+    """Whether it pushes an empty slot for the object of a method."""
 
 
 @lru_cache(256)
 def instructions(code: CodeType) -> tuple[Instruction, ...]:
-    """Return what code consists of; it is asked for several times while a function is looked at."""
+    """Return the instructions of code, cached because they are read several times per function."""
     return tuple(_read(code) if sys.version_info[:2] in _KNOWN else told(code))
 
 
 def told(code: CodeType) -> Iterator[Instruction]:
-    """Yield what code consists of by what `dis` tells."""
+    """Yield the instructions of code as read by `dis`."""
     for op in dis.get_instructions(code):
         line = op.positions.lineno if op.positions is not None else None
         nulls = op.opname in _NULLING and op.argrepr != op.argval
@@ -44,7 +44,7 @@ def told(code: CodeType) -> Iterator[Instruction]:
 
 
 _KNOWN = ((3, 11), (3, 12), (3, 13))
-"""Versions of Python whose instructions are read here, which all have another form."""
+"""Versions of Python whose instructions are read here, each in another form."""
 
 _NULLING = ("LOAD_GLOBAL", "LOAD_ATTR")
 
@@ -54,7 +54,7 @@ CONSTANTS = frozenset(dis.hasconst)
 NAMES = frozenset(dis.hasname)
 
 _SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
-"""How many bits of an argument say something else than which name it is, since Python 3.12."""
+"""How many bits of an argument are not part of the index of the name, since Python 3.12."""
 
 _PAIRED = frozenset(("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"))
 _LEAST_BITS = 1 << 31
@@ -83,8 +83,9 @@ def _caches(opcode: int, name: str) -> int:
 
 _Form = tuple[str, str, int, int, bool, bool]
 _FORMS: list[_Form] = []
-"""Of each operation: its name, its kind, the shift of names, how many caches follow, and whether it has an argument
-and may make an empty place."""
+"""For each operation: its name, its kind, the shift of names, the number of caches, and whether it has an argument
+and may push an empty slot.
+"""
 
 if sys.version_info[:2] in _KNOWN:
     _WITH = frozenset(getattr(dis, "hasarg", range(dis.HAVE_ARGUMENT, 256)))

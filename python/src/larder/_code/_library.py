@@ -1,4 +1,4 @@
-"""What things of libraries are called, and who keeps them."""
+"""Find the full names of library objects, and their owners."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _FUNCTIONS = frozenset(
 
 CURES = 'or give the function a version, as in version="1", and another one whenever its results change'
 
-# What torch has its functions in, whose names are of its own.
+# The class in which torch holds its functions, under their own names.
 _TORCH = "_VariableFunctionsClass"
 
-# Modules that NumPy gives no names for others.
+# Modules whose objects NumPy gives no public name elsewhere.
 _PRIVATE = re.compile(r"^numpy\.random\.(_\w+|mtrand|bit_generator)")
 
 
 def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
-    """Return the full name of a function or a class, and who keeps it: None is the user."""
+    """Return the full name of a function or a class, and its owner: None is the user."""
     if isinstance(value, type):
         return _of_class(value)
     if isinstance(value, types.FunctionType):
@@ -79,7 +79,7 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
 
 
 def is_bound(value: Any) -> bool:
-    """Report whether a value is a method of a value, and not a function."""
+    """Report whether a value is a method bound to a value, and not a function."""
     if isinstance(value, (types.MethodType, Bound)):
         return True
     if not isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
@@ -88,14 +88,14 @@ def is_bound(value: Any) -> bool:
 
 
 def is_compiled(value: Any) -> bool:
-    """Report whether a value is a function of a type that a library has for its own."""
+    """Report whether a value is a function of a library's own type."""
     return type(value).__name__ in COMPILED and type(value).__module__.partition(".")[0] not in ("__main__",)
 
 
 def made_of(value: Any) -> list[Any]:
-    """Return what a ufunc calls that was made of functions while the program ran (`numpy.frompyfunc`).
+    """Return the functions from which a ufunc was created at run time (`numpy.frompyfunc`).
 
-    Nothing but the collector of garbage tells these. Others hold only their attributes and an identity.
+    Only the garbage collector reveals these. Other ufuncs refer only to their attributes and an identity.
     """
     if type(value).__name__ != "ufunc":
         return []
@@ -128,7 +128,7 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
     if owner is not None and cls.__flags__ & _HEAP and not is_in_module(cls, module):
-        return name, None  # anybody can say of a class that it is of a library
+        return name, None  # a class can claim to belong to a library
     return name, owner
 
 
@@ -145,7 +145,7 @@ _PLAIN = (str, bytes, int, float, complex, list, dict, set, tuple, frozenset, by
 
 
 def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
-    """Report whether a value is an object that a library made for itself, by a class of its own."""
+    """Report whether a value is an object of a library, of one of the library's own classes."""
     if owner is None or fixed(value) or is_bound(value):
         return False
     if isinstance(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)):
@@ -154,23 +154,23 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
         return False
     cls = type(value)
     if not cls.__flags__ & _HEAP and cls.__module__.partition(".")[0] not in sys.modules:
-        return True  # compiled, and of a part of the library that has no name of its own
+        return True  # compiled, in a part of the library without its own name
     return _of_class(cls)[1] == owner and cls.__module__ != "builtins"
 
 
 def is_model(cls: type) -> bool:
-    """Report whether objects of a class are modules of torch, which are made and then called."""
+    """Report whether objects of a class are modules of torch, which are created and then called."""
     module = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
     return isinstance(module, type) and issubclass(cls, module)
 
 
 def is_code(value: Any) -> bool:
-    """Report whether a value is a function or a class, of exactly a type that is known here."""
+    """Report whether a value is a function or a class of exactly a known type."""
     return type(value) in _FUNCTIONS or isinstance(value, (type, Wrapper)) or is_compiled(value)
 
 
 def shown_module(name: str) -> str:
-    """Return what a module is called; the script that runs is called by its file."""
+    """Return the displayed name of a module; the running script is named by its file."""
     if name != "__main__":
         return name
     path = getattr(sys.modules.get("__main__"), "__file__", None)

@@ -1,8 +1,7 @@
-"""How much code may see of what its files are called.
+"""Decide how much code may see of the names of its files.
 
-A file is known by its content, so that it may be renamed and moved. Code may look at its
-name all the same: then the name is in the key, or the order of the names where code can
-only compare them.
+A file is identified by its content, so it may be renamed and moved. But code may read its
+name: then the key covers the name, or only the order of the names if code can only compare them.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ _LIBRARIES = (
         words("string.Template string.Formatter numpy.str_ numpy.bytes_ _operator.mod _operator.imod"), BY_NAME
     )
 )
-"""What of libraries sees more of files than their content, though it does not read them."""
+"""Library names that see more of files than their content, but do not read them."""
 
 _NUMBERS = frozenset(words("len int float bool ord"))
-"""Built-in functions whose results are numbers, whatever they are given."""
+"""Built-in functions whose results are numbers, whatever their arguments."""
 
 _TEXTS = frozenset(words("read_text read_bytes"))
-"""Methods of files that return what is in them."""
+"""Methods of files that return their content."""
 
 _REMAINDERS = (6, 19)
-"""Arguments of BINARY_OP that stand for % and %=."""
+"""The BINARY_OP arguments of % and %=."""
 
 
 def of_library(name: str) -> int:
-    """Return how much something of a library sees of the names of files."""
+    """Return how much a library function sees of the names of files."""
     while name:
         if name in _LIBRARIES:
             return _LIBRARIES[name]
@@ -52,19 +51,19 @@ def of_library(name: str) -> int:
 
 
 def of_value(value: Any) -> int:
-    """Return how much a built-in function sees that is handed around, so that nobody knows what it is given."""
+    """Return how much a built-in function sees that is passed as a value, with unknown arguments."""
     return _VALUES.get(id(value), BY_CONTENT)
 
 
 class Sight:
-    """What one piece of code sees. `files` are its variables that are files, `space` its global variables.
+    """What one piece of code sees. `files` are its file variables, `space` its global variables.
 
-    `opened` are the places of texts that only open files: `imread(str(path))`.
+    `opened` are the positions of strings that only open files: `imread(str(path))`.
     """
 
     def __init__(self, names: Names, files: frozenset[str], space: Mapping[str, Any], opened: Iterable[int]) -> None:
         self.prints = False
-        """Whether it prints, so that it sees names if it looks at what was printed."""
+        """Whether it prints, and so sees names if it reads what was printed."""
         self._names = names
         self._space = space
         self._opened = frozenset(opened)
@@ -102,14 +101,14 @@ class Sight:
         return _BUILTINS[name]
 
     def _has_text(self, use: Use) -> bool:
-        """Report whether an attribute is named by a text, which is looked at with the other texts."""
+        """Report whether a string names an attribute, as strings are checked separately."""
         end = use.end()
         return end is not None and any(
             op.name == "LOAD_CONST" and type(op.value) is str for op in self._names.ops if use.at < op.at < end
         )
 
     def _formatted(self, at: int) -> int:
-        """Return what an instruction sees that makes a text of a value."""
+        """Return how much an instruction sees that converts a value to a string."""
         ops = self._names.ops
         op = ops[at]
         if op.name == "BINARY_OP" and op.value in _REMAINDERS:
@@ -121,12 +120,12 @@ class Sight:
         return BY_CONTENT
 
     def _is_specified(self, at: int) -> bool:
-        """Report whether a value is formatted as paths cannot be: `f"{x:5}"`."""
+        """Report whether a value has a format that paths do not support: `f"{x:5}"`."""
         op, spec = self._names.ops[at], self._names.ops[at - 1]
         constant = spec.name == "LOAD_CONST" and bool(spec.value) and not op.target
         return constant and (op.name == "FORMAT_WITH_SPEC" or (op.name == "FORMAT_VALUE" and op.value == 4))
 
-    # What is a number or a text that is made of no name: the value on the stack after an instruction.
+    # Values on the stack after an instruction that are numbers or strings computed from no name.
 
     def _is_plain_call(self, use: Use, files: frozenset[str]) -> bool:
         if not use.called:
@@ -136,7 +135,7 @@ class Sight:
         return use.kind == "local" and use.root in files and len(use.attributes) == 1 and use.attributes[0] in _TEXTS
 
     def _before(self, at: int) -> int:
-        """Return the operation before an instruction, or -1 if there may be another one."""
+        """Return the index of the operation before an instruction, or -1 if it is not unique."""
         for i, op in enumerate(self._names.ops):
             if op.at == at:
                 return -1 if op.target else i - 1
@@ -157,7 +156,7 @@ class Sight:
         return constant or op.name == "LOAD_SMALL_INT" or op.at in self._calls
 
     def _variables(self) -> frozenset[str]:
-        """Return the variables that are numbers and texts, wherever they are set."""
+        """Return the variables that are numbers and strings wherever they are set."""
         ops, code = self._names.ops, self._names.code
         inside = {*code.co_cellvars, *code.co_freevars, *code.co_varnames[: _given(code)]}
         stores = [(i, op) for i, op in enumerate(ops) if op.name in STORE]

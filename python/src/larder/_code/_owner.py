@@ -1,4 +1,4 @@
-"""Whose code is: the standard library's, a distribution's that has a version, or the user's."""
+"""Find the owner of code: the standard library, a distribution with a version, or the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 @dataclass(slots=True, frozen=True)
 class Owner:
-    """Who keeps code: with a version, its name stands for it."""
+    """The owner of code, identified by name and version."""
 
     name: str
     version: str
@@ -30,7 +30,7 @@ PYTHON = Owner(sys.implementation.name, ".".join(map(str, sys.version_info[:3]))
 """Python itself, with its standard library."""
 
 LARDER = Owner("larder", "1")
-"""This package: what of it functions may use does not change without another number here."""
+"""This package; a change in the parts that functions may use needs another number here."""
 
 _STANDARD = tuple(
     {os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")}
@@ -40,7 +40,7 @@ _SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def of_module(name: str) -> Owner | None:
-    """Return who keeps a module, by its name; None is the user, whose code is followed."""
+    """Return the owner of a module, by its name; None is the user, whose code is followed."""
     if not name or name == "__main__":
         return None
     if name.partition(".")[0] == __name__.partition(".")[0]:
@@ -48,7 +48,7 @@ def of_module(name: str) -> Owner | None:
     module = sys.modules.get(name)
     path = _file(module) if module is not None else ""
     if not path:
-        # A compiled module may have others in it, which have no files.
+        # A compiled module may contain others, which have no files.
         parent, _, last = name.rpartition(".")
         if isinstance(getattr(sys.modules.get(parent), last, None), ModuleType) and _file(sys.modules[parent]):
             return of_module(parent)
@@ -62,7 +62,7 @@ _COMPILED = tuple(importlib.machinery.EXTENSION_SUFFIXES)
 
 @lru_cache(1024)
 def _compiled(name: str, path: str) -> Owner | None:
-    """Return what a compiled module of no distribution is known by: the bytes of its file."""
+    """Return the identity of a compiled module without a distribution: the bytes of its file."""
     try:
         with open(path, "rb") as file:
             return Owner(name, hashlib.file_digest(file, "sha256").hexdigest())
@@ -76,7 +76,7 @@ def of_file(path: str) -> Owner | None:
 
 
 def said(module: object, name: str) -> Any:
-    """Return what a module says of itself by a name, or None: an object in its place may answer to any."""
+    """Return an attribute of a module, or None for an object in its place that may answer to any name."""
     if isinstance(module, ModuleType):
         return vars(module).get(name)
     return inspect.getattr_static(module, name, None)
@@ -112,7 +112,7 @@ def _of(name: str, path: str) -> Owner | None:
 
 
 def _elsewhere(path: str) -> Owner | None:
-    """Return the distribution of a file that was installed into another folder, as by `pip install --target`."""
+    """Return the distribution of a file installed into another directory, as by `pip install --target`."""
     for entry in sys.path:
         folder = os.path.join(os.path.abspath(entry), "")
         if path.startswith(folder) and _is_installed_into(folder):
@@ -122,7 +122,7 @@ def _elsewhere(path: str) -> Owner | None:
 
 @lru_cache(1024)
 def _is_installed_into(folder: str) -> bool:
-    """Report whether an installer wrote into a folder; what describes a folder of sources is none of its."""
+    """Report whether an installer wrote into a directory, ignoring metadata of source directories."""
     try:
         infos = [n for n in os.listdir(folder) if n.endswith(".dist-info")]
     except OSError:
@@ -131,7 +131,7 @@ def _is_installed_into(folder: str) -> bool:
 
 
 def _distribution(folder: str, below: str) -> Owner | None:
-    """Return the distribution that a file below a folder of packages belongs to, if its version stands for it."""
+    """Return the distribution of a file below a package directory, if its version identifies the file."""
     owners = _owners(folder, _stem(below.split(os.sep)[0]))
     return owners.get(below) or owners.get(_top(below)) or _of_folder(owners, below)
 
@@ -155,7 +155,7 @@ def _top(below: str) -> str:
 
 @lru_cache(1024)
 def _owners(folder: str, stem: str) -> dict[str, Owner]:
-    """Return who keeps the files of a package, by their paths, and the package as a whole."""
+    """Return the owners of the files of a package, by path, and of the package as a whole."""
     found: dict[str, Owner] = {}
     try:
         infos = [n for n in os.listdir(folder) if n.endswith((".dist-info", ".egg-info"))]
@@ -177,7 +177,7 @@ def _owners(folder: str, stem: str) -> dict[str, Owner]:
 
 
 def _listed(info: str) -> list[str]:
-    """Return the files of a distribution, or, of old ones, the packages."""
+    """Return the files of a distribution, or the packages of an old one."""
     for name in ("RECORD", "SOURCES.txt", "top_level.txt"):
         try:
             with open(os.path.join(info, name), encoding="utf-8") as lines:
@@ -192,7 +192,7 @@ def _listed(info: str) -> list[str]:
 
 
 def _described(folder: str, info: str) -> Owner | None:
-    """Return the distribution, unless it was installed from a folder: then its version says nothing."""
+    """Return the distribution, unless it was installed from a directory, so that its version says nothing."""
     from importlib.metadata import Distribution
 
     distribution = Distribution.at(os.path.join(folder, info))
@@ -205,14 +205,14 @@ def _described(folder: str, info: str) -> Owner | None:
             return None
     try:
         text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or distribution.read_text("")
-    except ValueError:  # it is damaged
+    except ValueError:  # the file is damaged
         return None
     name, version = _field(text or "", "name"), _field(text or "", "version")
     return Owner(name, version) if name and version else None
 
 
 def _field(text: str, name: str) -> str:
-    """Return a field from the head of what describes a distribution, which may have a book below."""
+    """Return a field from the head of a metadata file, whose body may be very long."""
     for line in text.splitlines():
         field, found, value = line.partition(":")
         if not (found or line[:1].isspace()):

@@ -1,4 +1,4 @@
-"""What a program registers in libraries and puts into their classes."""
+"""Find what a program registers in libraries and adds to their classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CLASSES = {
     "torch": ("torch.Tensor", "torch.nn.Module", "torch.distributions.Distribution"),
     "xarray": ("xarray.DataArray", "xarray.Dataset"),
 }
-"""Classes that programs give methods and accessors of their own, which are called by their names."""
+"""Classes to which programs add methods and accessors, which are called by name."""
 
 _OPERATORS = frozenset(
     words(
@@ -47,10 +47,10 @@ _OPERATORS = frozenset(
         "__fspath__ __iadd__ __isub__ __imul__ __itruediv__ __reversed__ __round__ __setattr__"
     )
 )
-"""What code calls without naming it, in the main classes."""
+"""Methods that code calls without naming them, in the main classes."""
 
 _CALLED = frozenset(["forward"])
-"""The same in all of them: what a call of a model calls."""
+"""The same in all classes: the method that a call of a model calls."""
 
 _HEAP = 1 << 9
 _DEPTH = 3
@@ -58,7 +58,7 @@ _DEPTH = 3
 
 @dataclass(slots=True, frozen=True)
 class Patch:
-    """What the program put into a class of a library by a name: parts that are followed."""
+    """What the program put into a class of a library under a name, with the parts to follow."""
 
     cls: type
     name: str
@@ -71,7 +71,7 @@ class Patch:
 
 
 class Package:
-    """The classes of a package: those that are listed, their bases, and what is based on them."""
+    """The classes of a package: the listed ones, their bases, and their subclasses."""
 
     def __init__(self, package: str) -> None:
         self._listed = _CLASSES[package]
@@ -85,7 +85,7 @@ class Package:
         self._known: dict[tuple[type, str], Patch] = {}
 
     def patches(self, names: AbstractSet[str] | None) -> list[Patch]:
-        """Return what the program put there by names, or, without these, into the classes that are listed."""
+        """Return what the program put there under some names, or without names, into the listed classes."""
         with self._lock:
             self._look()
             main, found = self._main, self._with
@@ -100,7 +100,7 @@ class Package:
         )
 
     def _look(self) -> None:
-        """Look for classes where more modules are loaded, and for their names where there are more of them."""
+        """Find classes again if more modules are loaded, and their names if there are more."""
         if self._modules != len(sys.modules):
             self._modules = len(sys.modules)
             self._find()
@@ -140,7 +140,7 @@ class Package:
                 known = self._known[at] = Patch(cls, name, value, parts)
             if known.parts:
                 found.append(known)
-        return sorted(found, key=lambda patch: patch.path)  # whatever was loaded first
+        return sorted(found, key=lambda patch: patch.path)  # independent of the load order
 
 
 def _is_of_library(cls: type) -> bool:
@@ -148,13 +148,13 @@ def _is_of_library(cls: type) -> bool:
 
 
 LISTED = frozenset(["numpy", "scipy", *_CLASSES])
-"""Packages of which it is known where they hold functions of the program."""
+"""Packages for which the places of the program's functions are known."""
 
 _PACKAGES = {package: Package(package) for package in _CLASSES}
 
 
 def loaded() -> list[tuple[str, Package]]:
-    """Return the packages that are loaded whose classes programs give methods."""
+    """Return the loaded packages to whose classes programs add methods."""
     return [(name, package) for name, package in _PACKAGES.items() if name in sys.modules]
 
 
@@ -164,7 +164,7 @@ def _loaded(path: str) -> Any:
 
 
 def of_program(value: Any, package: str, depth: int = _DEPTH) -> list[Any]:
-    """Return the functions, classes and objects of the program in what a package holds, and constants beside them."""
+    """Return the program's functions, classes and objects in a package's container, and constants among them."""
     if fixed(value) or (_is_of_package(value, package) and not getattr(value, "__closure__", None)):
         return []
     if not _is_of_package(value, package) and is_of_program(value) and (depth == _DEPTH or not _is_hidden(value)):
@@ -175,9 +175,9 @@ def of_program(value: Any, package: str, depth: int = _DEPTH) -> list[Any]:
 
 
 def _is_hidden(value: Any) -> bool:
-    """Report whether something inside is of a library: by its class, or as code of no module, which libraries make.
+    """Report whether an internal object belongs to a library: by its class, or as code without a module.
 
-    A class may be one that its module does not show (`_json.Scanner`).
+    Its module may not expose its class (`_json.Scanner`).
     """
     if is_code(value):
         return getattr(value, "__module__", None) not in sys.modules
@@ -213,7 +213,7 @@ def _is_of_package(value: Any, package: str) -> bool:
 
 
 def is_of_program(value: Any) -> bool:
-    """Report whether something that a library holds is a function, a class or an object of the program."""
+    """Report whether an object in a library is a function, a class or an object of the program."""
     inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
     if isinstance(inner, property):
         inner = inner.fget
@@ -225,7 +225,7 @@ def is_of_program(value: Any) -> bool:
 
 
 def text(value: Any) -> str:
-    """Return what tells an entry of a registry from others: code by its name."""
+    """Return what distinguishes an entry of a registry, with code by its name."""
     if isinstance(value, re.Pattern):
         return f"{value.pattern!r} {value.flags}"
     if isinstance(value, (list, tuple)):

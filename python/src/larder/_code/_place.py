@@ -1,7 +1,7 @@
-"""What tells a function with a version from others of its name, wherever the program lies.
+"""Distinguish functions with a version from others of the same name, wherever the program lies.
 
-No path of this machine is part of it where the program has a name of its own: the
-distribution, the package or the project that the function is of.
+This includes no path of this machine if the function's distribution, package or project has a
+name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import _bytecode, _owner
 
 
 def place(function: Any) -> tuple[Any, ...]:
-    """Return what tells a function with a version from others of its name and version."""
+    """Return what distinguishes a function with a version from others with its name and version."""
     given: list[Any] = []
     inner = function
     while isinstance(inner, functools.partial):
@@ -32,7 +32,7 @@ def place(function: Any) -> tuple[Any, ...]:
     if code is None:
         return (*found, *_fixed(given))
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    # Of functions in functions and lambdas there are many of one name, and a notebook has no place.
+    # Many nested functions and lambdas share a name, and a notebook has no location.
     if found and "<" not in getattr(inner, "__qualname__", "<"):
         return (*found, parameters, *_fixed(given))
     held = zip(code.co_freevars, inner.__closure__ or (), strict=True)
@@ -42,13 +42,13 @@ def place(function: Any) -> tuple[Any, ...]:
 
 
 def _of_module(name: str) -> tuple[str, ...]:
-    """Return whose a module is: of a distribution, package or project, or else the file that it is."""
+    """Return the origin of a module: a distribution, package or project, or else its file."""
     owner = _owner.of_module(name)
     if owner is not None:
         return ("distribution", owner.name, name)
     module = sys.modules.get(name)
     file = _owner.said(module, "__file__")
-    if not isinstance(file, str):  # of a notebook, or made while the program runs
+    if not isinstance(file, str):  # of a notebook, or created at run time
         return () if name == "__main__" else ("module", name)
     spec: Any = _owner.said(module, "__spec__")
     if name == "__main__" and spec is not None and spec.parent:  # python -m package.module
@@ -64,20 +64,20 @@ def _of_module(name: str) -> tuple[str, ...]:
 
 @functools.lru_cache(1024)
 def _project(folder: str) -> tuple[str, str]:
-    """Return the name of the project that a folder is in, and where that is; both are empty if there is none."""
+    """Return the name and location of the project of a directory; both are empty if there is none."""
     try:
         with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
             name = tomllib.load(file).get("project", {}).get("name")
         if isinstance(name, str) and name:
             return name, folder
-    except (OSError, ValueError, AttributeError):  # there is none, or it says nothing
+    except (OSError, ValueError, AttributeError):  # it does not exist, or names nothing
         pass
     parent = os.path.dirname(folder)
     return ("", "") if parent == folder else _project(parent)
 
 
 def _fixed(values: list[Any]) -> list[Any]:
-    """Return what was given in advance, and nothing can change."""
+    """Return the arguments that were bound in advance and are immutable."""
     found = []
     for value in values:
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
@@ -86,7 +86,7 @@ def _fixed(values: list[Any]) -> list[Any]:
 
 
 def _is_fixed(cell: types.CellType) -> bool:
-    """Report whether a captured variable is what nothing can change: functions of a factory are told apart by it."""
+    """Report whether a captured variable is immutable, so that it distinguishes functions of a factory."""
     try:
         return fixed(cell.cell_contents)
     except ValueError:  # not set yet

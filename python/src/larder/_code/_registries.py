@@ -1,4 +1,4 @@
-"""Where libraries of which nothing else is known hold functions of the program that they call."""
+"""Find the program's functions in registries of libraries that are not listed elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _owner, _patches
 
-_MOST = 4096  # entries of one container: more are data
+_MOST = 4096  # containers with more entries are data
 
 
 class Registries:
@@ -33,7 +33,7 @@ class Registries:
                 self._loaded = len(sys.modules)
                 self._find()
             sizes = list(map(len, self._containers.values()))
-            if sizes != self._sizes:  # what takes the place of another function is seen where one was found
+            if sizes != self._sizes:  # a replaced function is noticed where one was found
                 self._sizes = sizes
                 self._used = [path for path, held in self._containers.items() if self._is_used(held)]
             return self._used
@@ -56,7 +56,7 @@ class Registries:
 
 
 def _containers(module: types.ModuleType, package: str) -> Iterator[tuple[str, Any]]:
-    """Yield the lists and mappings of a module, of its classes and of its objects, by their paths."""
+    """Yield the lists and mappings of a module, of its classes and of its objects, by path."""
     for name, value in list(vars(module).items()):
         path = f"{module.__name__}.{name}"
         if name.startswith("__"):
@@ -75,7 +75,7 @@ def _containers(module: types.ModuleType, package: str) -> Iterator[tuple[str, A
 
 
 def _may_register(value: Any) -> bool:
-    """Report whether a value is a list or a mapping of functions, classes or objects, or is still empty."""
+    """Report whether a value is a list or mapping of functions, classes or objects, or is still empty."""
     if not isinstance(value, (dict, list)) or len(value) > _MOST:
         return False
     if not value:
@@ -85,9 +85,9 @@ def _may_register(value: Any) -> bool:
 
 
 def of_program(value: Any, package: str) -> list[Any]:
-    """Return the same as `_patches.of_program`, of what is certainly of a module of the program.
+    """Return the same as `_patches.of_program`, for objects that certainly belong to a module of the program.
 
-    Compiled code and what `exec` made say no module, or another one.
+    Compiled code and code created by `exec` have no module, or a wrong one.
     """
     parts = _patches.of_program(value, package)
     return parts if any(_is_certain(part) for part in parts) else []
@@ -102,7 +102,7 @@ _known: dict[str, Registries] = {}
 
 
 def of_package(package: str) -> list[str]:
-    """Return the paths of what a package of another distribution holds of the program, where it is not listed."""
+    """Return the paths where a package of another distribution holds objects of the program, if it is not listed."""
     module = sys.modules.get(package)
     if module is None or _owner.of_module(package) in (None, _owner.PYTHON, _owner.LARDER):
         return []

@@ -1,7 +1,7 @@
-"""What of the standard library and of others depends on more than its arguments.
+"""List the parts of the standard library and of other libraries that depend on more than their arguments.
 
-Of the standard library and the built-in functions, only what is listed here as
-depending on its arguments alone is allowed; of other distributions, what is not listed.
+Of the standard library and the built-in functions, only the parts listed here as depending only
+on their arguments are allowed. Of other distributions, the parts not listed are allowed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 
 class Refusal(NamedTuple):
-    """Why something is refused, and what helps."""
+    """Why something is refused, and a fix."""
 
     what: str
     cure: str
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text: lists of names are read with more ease in this way."""
+    """Return the words of a string, in which lists of names are easier to read."""
     return text.split()
 
 
@@ -40,7 +40,7 @@ UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments
 
 
 def allowing(name: str, why: Refusal) -> str:
-    """Return what to say where results do not depend on what something gives, if that can be."""
+    """Return the advice for results that do not depend on a name's value, if it may be allowed."""
     if not name or why in (FILES, NETWORK, DYNAMIC, INPUT):
         return ""
     return f'say allow=["{name}"] if no result depends on it, '
@@ -58,7 +58,7 @@ BUILTINS = frozenset(
 )
 
 BY_NAME = frozenset(["getattr", "hasattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller"])
-"""What gets at attributes by names in data."""
+"""Functions that access attributes by names in data."""
 
 _PURE = frozenset(
     words(
@@ -303,7 +303,7 @@ _REFUSED: dict[str, Refusal] = (
             "pyarrow.dataset.dataset",
             *("PIL.ImageFont.truetype", "PIL.ImageFont.load", "PIL.ImageFont.load_path", "PIL.ImageFont.FreeTypeFont"),
             *("pandas.ExcelFile", "pandas.HDFStore", "pandas.io.excel._base.ExcelFile", "pandas.io.pytables.HDFStore"),
-            # what native code opens, which nobody sees while it runs
+            # files opened by native code, which Python does not report
             *(
                 f"tokenizers.models.{m}.{n}"
                 for m in words("BPE WordLevel WordPiece")
@@ -357,7 +357,7 @@ _DISTRIBUTION_MODULES = {
 _RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
 
 SEEDED = frozenset(["random.Random"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
-"""What gives chance only if it is called without an argument."""
+"""Names that are random only if they are called without an argument."""
 
 _OF_FOLDERS = words(
     "listdir scandir walk fwalk stat lstat access readlink lexists islink ismount getmtime getatime getctime samefile "
@@ -365,12 +365,12 @@ _OF_FOLDERS = words(
 )
 
 OF_ARGUMENT = frozenset(["time.gmtime"])
-"""What tells the time only if it is called without an argument."""
+"""Names that return the current time only if they are called without an argument."""
 
 READERS = frozenset(
     name for name, why in _REFUSED.items() if why is FILES and name.rpartition(".")[2] not in _OF_FOLDERS
 )
-"""What reads the content of the file that its first argument names, and nothing else of it."""
+"""Functions that read only the content of the file that their first argument names."""
 
 OPENERS = frozenset(
     [
@@ -384,18 +384,18 @@ OPENERS = frozenset(
         *words("torch.load torch.serialization.load PIL.Image.open joblib.load scipy.io.loadmat scipy.io.wavfile.read"),
     ]
 )
-"""What opens a file as Python does, so that it is seen while it runs."""
+"""Functions that open a file through Python, so that it is reported."""
 
 LOADERS = frozenset(name for name in OPENERS if name.rpartition(".")[2] not in ("FileIO", "GzipFile", "BZ2File")) - {
     *words("builtins.open io.open _io.open codecs.open zipfile.is_zipfile tarfile.is_tarfile")
 }
-"""What of them reads from buffers as well, which functions make of bytes."""
+"""Those of them that also read from buffers, which functions create from bytes."""
 
 OPENING = frozenset(words("read_text read_bytes open"))
-"""Methods of paths that open them as Python does."""
+"""Methods of paths that open them through Python."""
 
 OF_CONTENT = OPENING | frozenset(words("exists is_file"))
-"""Methods of paths that depend on a file's content at most."""
+"""Methods of paths that depend at most on a file's content."""
 
 NAMING = frozenset(
     words(
@@ -404,7 +404,7 @@ NAMING = frozenset(
         "__bytes__ __hash__ __mod__ __rmod__ __getattribute__"
     )
 )
-"""Attributes by which code gets at what a file is called."""
+"""Attributes by which code reads the name of a file."""
 
 UNSEEN = {
     "joblib": ("Parallel", "parallel"),
@@ -418,13 +418,13 @@ UNSEEN = {
     "pathos": ("",),
     "ipyparallel": ("",),
 }
-"""What calls functions in other processes, where nobody sees what they open: packages, and what of them."""
+"""Packages, and parts of them, that call functions in other processes, whose opened files are not reported."""
 
 THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio _asyncio joblib"))
 """Packages that call functions in other threads."""
 
 QUERYING = frozenset(["query"])
-"""Methods that evaluate a text in which a variable has @ before its name."""
+"""Methods that evaluate a string in which a variable has @ before its name."""
 
 EVALUATING = QUERYING | frozenset(
     words(
@@ -436,7 +436,7 @@ EVALUATING = QUERYING | frozenset(
 """Functions and methods that evaluate a string with the variables of their caller: pandas, numexpr, statsmodels."""
 
 CALLING = frozenset(words("getattr methodcaller attrgetter"))
-"""What calls methods by names in texts."""
+"""Functions that call methods by names in strings."""
 
 AGGREGATING = frozenset(words("agg aggregate apply transform"))
 """Methods that call others by names in data: those of pandas."""
@@ -455,7 +455,7 @@ METHODS: dict[str, Refusal] = (
     | dict.fromkeys(["rvs"], CHANCE)
     | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
 )
-"""What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
+"""The effects of methods with these names on objects of unknown type."""
 
 METHODS_OF: dict[str, dict[str, Refusal]] = {
     "tokenizers": dict.fromkeys(words("train read_file"), FILES),
@@ -468,7 +468,7 @@ METHODS_OF: dict[str, dict[str, Refusal]] = {
     "catboost": dict.fromkeys(words("load_model"), FILES),
     "duckdb": dict.fromkeys(words("sql query execute read_csv read_json read_parquet from_csv_auto"), FILES),
 }
-"""What methods of these names do where code uses a package."""
+"""The effects of methods with these names in code that uses a package."""
 
 MAKERS_OF_FILES = frozenset(
     [f"tokenizers.models.{n}" for n in words("BPE WordLevel WordPiece")]
@@ -482,7 +482,7 @@ MAKERS_OF_FILES = frozenset(
         )
     ]
 )
-"""Classes that make objects of values, or of the files that texts name."""
+"""Classes that create objects from values, or from files named by strings."""
 
 INSIDES = frozenset(
     words(
@@ -492,13 +492,13 @@ INSIDES = frozenset(
         "co_varnames co_cellvars co_freevars co_filename co_lnotab co_code co_consts co_stacksize co_exceptiontable"
     )
 )
-"""Attributes by which code gets at what it does not name."""
+"""Attributes by which code reaches what it does not name."""
 
 ZONED = frozenset(words("timestamp astimezone mktime ctime localtime tz_localize tz_convert tzlocal strftime"))
-"""Methods that depend on the time zone of the machine where a time has none."""
+"""Methods that depend on the time zone of the machine if a time has none."""
 
 DECIDED = frozenset(["random_state", "rng", "generator"])
-"""Parameters that decide chance: without them it is anybody's."""
+"""Parameters that pass a seed or a generator; without them the result is random."""
 
 DRAWING = frozenset(
     f"torch.{n}" for n in words("rand randn randint randperm normal bernoulli multinomial poisson")
@@ -507,19 +507,19 @@ DRAWING = frozenset(
     + [f"torch.nn.init.{n}" for n in words("uniform_ normal_ trunc_normal_ orthogonal_ sparse_")]
     + [f"torch.nn.init.{m}_{n}_" for m in ("xavier", "kaiming") for n in ("uniform", "normal")]
 )
-"""What draws from the generator that it is given."""
+"""Functions that draw from the generator passed to them."""
 
 GENERATORS = frozenset(["random", "numpy.random", "torch"])
-"""What has generators of the whole process, for who allows that they are drawn from."""
+"""Modules with generators of the process, for callers that allow draws from them."""
 
 TRAINING = frozenset(
     f"torch.nn.functional.{n}"
     for n in words("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu")
 )
-"""What draws unless it is told that a model is not trained."""
+"""Functions that draw unless an argument says that a model is not in training."""
 
 SILENT = frozenset(["traceback.print_exc", "traceback.print_last", "traceback.print_stack"])
-"""What prints to stderr, and does nothing else, if it is called without an argument."""
+"""Functions that only print to stderr if they are called without an argument."""
 
 OF_ERRORS = frozenset(
     words(
@@ -527,12 +527,12 @@ OF_ERRORS = frozenset(
         "set_exception_handler"
     )
 )
-"""Names by which code gets at errors that it does not catch itself."""
+"""Names by which code reads errors that it does not catch itself."""
 
 OF_PLACES = frozenset(["lineno", "filename"])
-"""Attributes of warnings that are caught which say where they were raised."""
+"""Attributes of caught warnings that say where they were raised."""
 
-# Methods that libraries call on what they are given, whatever its class.
+# Methods that libraries call on their arguments, whatever the class.
 CALLED = frozenset(
     words(
         "read readline readlines write writelines flush close seek tell keys values items get forward "
@@ -546,7 +546,7 @@ _RAISED = ("Error", "Exception", "Warning", "Iteration", "Interrupt", "Exit", "E
 
 
 def refusal(name: str, standard: bool) -> Refusal | None:
-    """Return why what has a name of the standard library, or of another one, is refused, if it is."""
+    """Return why a name of the standard library or another one is refused, or None."""
     if name in _REFUSED:
         return _REFUSED[name]
     if name in _ALLOWED or name in SEEDED:
@@ -562,7 +562,7 @@ def refusal(name: str, standard: bool) -> Refusal | None:
 
 
 def _is_listed(module: str) -> bool:
-    """Report whether a module, or one that it is in, is listed as one that depends on its arguments alone."""
+    """Report whether a module, or a package of it, is listed as depending only on its arguments."""
     while module:
         if module in _PURE:
             return True

@@ -1,4 +1,4 @@
-"""Settings of the process that functions depend on without naming them."""
+"""Read process settings that functions depend on without naming them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._keys._standard import decimal_context
 from .._surroundings import PRINTING_OF_SKLEARN, asked, local_zone, modes_of_torch, options_of_pandas
 from ._guards import Guards
 
-# What NumPy prints by where nobody said otherwise, which is no part of keys.
+# The default print options of NumPy, which are not part of keys.
 _PRINTING = {
     "edgeitems": 3,
     "threshold": 1000,
@@ -33,7 +33,7 @@ _PRINTING = {
 }
 
 FORMATTING = frozenset(["FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"])
-"""Instructions that make text of values."""
+"""Instructions that convert values to strings."""
 
 METHODS = frozenset(
     [
@@ -41,17 +41,17 @@ METHODS = frozenset(
         *("to_string", "to_html", "to_latex", "to_markdown", "info", "_repr_html_"),
     ]
 )
-"""Methods and functions of libraries that do."""
+"""Methods and functions of libraries that do so."""
 
 OPTIONS = ("pandas.get_option", "pandas.options", "pandas._config", "pandas.describe_option")
-"""What tells them."""
+"""Names that read these options."""
 
 PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
-"""Built-in functions that do."""
+"""Built-in functions that do so."""
 
 
 class Setting:
-    """A setting, which is read when a function is called."""
+    """A setting, read when a function is called."""
 
     def __init__(self, name: str, read: Callable[[], Any]):
         self.name = name
@@ -64,7 +64,7 @@ def _setting(e: Encoder, value: Setting) -> None:
     e.add((value.name, value.read()))
 
 
-_usual: Any = None  # the very options that were found to be the usual ones
+_usual: Any = None  # the options object that was found to have the defaults
 
 
 def _printing() -> Any:
@@ -145,7 +145,7 @@ OF_PACKAGES = {
     "_csv": Setting("the dialects of csv", _dialects),
     "calendar": Setting("the first day of a week", _first_day),
 }
-"""Settings of packages of Python, for who uses these."""
+"""Settings of Python packages, which count for code that uses them."""
 
 
 def _of_yaml() -> tuple[str, ...]:
@@ -176,11 +176,11 @@ _OPTIONS = {
 
 
 _FIRST = {"PIL.ImageFile.LOAD_TRUNCATED_IMAGES": False, "PIL.TiffImagePlugin.READ_LIBTIFF": False}
-"""What options are at first, of modules that their library imports when it needs them."""
+"""The initial values of options of modules that their library imports on demand."""
 
 
 def _options(paths: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return variables of libraries that hold options, as text."""
+    """Return the options in variables of libraries, as strings."""
     found = []
     for path in paths:
         held = _at(path)
@@ -191,7 +191,7 @@ def _options(paths: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _at(path: str) -> Any:
-    """Return what has a path in a module that is loaded, or None."""
+    """Return the object at a path in a loaded module, or None."""
     module, _, name = path.rpartition(".")
     while module and module not in sys.modules:
         module, _, more = module.rpartition(".")
@@ -211,7 +211,7 @@ def _of_polars() -> list[Any]:
     config = sys.modules.get("polars.config")
     names: Any = getattr(config, "_POLARS_CFG_ENV_VARS", None) or getattr(config, "POLARS_CFG_ENV_VARS", None)
     direct = getattr(config, "_POLARS_CFG_DIRECT_VARS", {})
-    printing = sorted(name for name in names or () if name.startswith("POLARS_FMT"))  # others say how it computes
+    printing = sorted(name for name in names or () if name.startswith("POLARS_FMT"))  # others change its computations
     found: list[Any] = [(name, os.environ[name]) for name in printing if name in os.environ]
     return found + [(name, str(read())) for name, read in direct.items()]
 
@@ -264,23 +264,23 @@ HELD = {
     "webdataset": ("webdataset.autodecode.decoders", "webdataset.writer.default_handlers"),
     "yaml": _of_yaml(),
 }
-"""Where packages hold functions of the program that they call, and settings: those of "" for every function."""
+"""Where packages hold settings and the program's functions that they call; those of "" apply to every function."""
 
 BASES = {"pyarrow": ("pyarrow.lib.ExtensionType",)}
-"""Where packages find classes of the program by names in data, in a registry that nobody can read: their bases."""
+"""Bases of program classes that packages look up by name in a registry that cannot be read."""
 
 WHOLE = ("yaml.", "logging._levelToName", "logging._nameToLevel")
-"""Of these every entry counts, as a program registers more than functions."""
+"""Registries of which every entry counts, as a program registers more than functions."""
 
 SIDE = ("warnings", "logging", "torch.nn", "torch.distributions", "torch.utils", "torch.serialization")
-"""What of them often only reports: it may do what it likes, and an edit of it counts."""
+"""Packages that often only report: code registered there may do anything, and an edit of it counts."""
 
 ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
-"""What codecs are looked up for, by names in texts."""
+"""Names that look up codecs by strings."""
 
 
 def held(path: str, guards: Guards) -> Any:
-    """Return what has a name in a module that is loaded, or in a class or an object there; None if nothing has."""
+    """Return the object at a path in a loaded module, its classes or objects; None if there is none."""
     module = path
     while module not in sys.modules:
         module = module.rpartition(".")[0]
@@ -297,7 +297,7 @@ def held(path: str, guards: Guards) -> Any:
 
 
 def codecs_of(texts: set[str], looked_up: bool) -> list[Setting]:
-    """Return the handlers of errors, and the codecs where they are looked up, that texts name: not those of Python."""
+    """Return the error handlers that strings name, and codecs if they are looked up, without those of Python."""
     found = []
     for text in sorted(texts):
         if _CODEC.fullmatch(text):
@@ -318,7 +318,7 @@ def _handler(name: str) -> Any:
 def _codec(name: str) -> Any:
     try:
         found = codecs.lookup(name)
-    except Exception:  # of what the program registered, too
+    except Exception:  # also an error of the program's codecs
         return None
     functions = [f for f in found if isinstance(f, types.FunctionType) and not _is_pythons(f)]
     return functions or None
@@ -344,7 +344,7 @@ def _gradients() -> Any:
 
 GRADIENTS = Setting("whether torch notes gradients", _gradients)
 OF_GRADIENTS = frozenset(["requires_grad_", "requires_grad", "backward", "grad_fn", "is_leaf"])
-"""Attributes of tensors that depend on that."""
+"""Attributes of tensors that depend on it."""
 
 FILTERS = Setting("the filters of warnings", _filters)
 DECIMALS = Setting("the context of decimal", decimal_context)

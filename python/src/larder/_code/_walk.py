@@ -1,12 +1,11 @@
-"""The walk over everything that a function can reach.
+"""Walk over everything that a function can reach.
 
-Each function, class, constant, module or value that is reached is a node: bytes of its
-own, and which nodes it refers to. Nodes are numbered as they are met, so code that
-calls itself ends, and the same code always makes the same numbers.
+Each function, class, constant, module or value that is reached is a node: its own bytes, and the
+nodes that it refers to. Nodes are numbered when they are met, so the walk ends for code that
+calls itself, and the same code always has the same numbers.
 
-What nothing can change is in the bytes. What names it could be given another value, and
-that is guarded: see `Guards`. What can change by itself (lists, objects) is a root of
-the state, which is looked at in every call.
+Immutable parts are in the bytes. A name could be bound to another value, so it is guarded: see
+`Guards`. Mutable values (lists, objects) are roots of the state, which is read in every call.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from ._guards import Guards
 from ._library import CURES, is_bound, is_code, is_model, library_name, made_of, patches, shown_module
 from ._rules import words
 
-# What a class has by itself, and not by what was written.
+# Attributes that every class has, regardless of its source.
 _OF_EVERY_CLASS = frozenset(
     words(
         "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ "
@@ -48,21 +47,20 @@ _OF_EVERY_CLASS = frozenset(
         "__type_params__ __classdictcell__ _member_map_ _value2member_map_ _unhashable_values_ "
         "_hashable_values_ _unhashable_values_map_ __protocol_attrs__ __non_callable_proto_members__ "
         "__dataclass_fields__ __slotnames__ "
-        # pydantic makes these of the fields and the decorators of a class, with addresses in them
+        # pydantic creates these from the fields and decorators of a class, with addresses in them
         "__pydantic_core_schema__ __pydantic_validator__ __pydantic_serializer__ __pydantic_setattr_handlers__"
     )
 )
 
-# What functions of networkx have that put compiled code in place of their own once they are called.
+# An attribute of functions of networkx that replace their own code by compiled code when they are called.
 _COMPILES_ITSELF = "__argmap__"
 
 _WATCHED = 16
-"""Of registries that are larger, what libraries put there is only counted, as that is fast."""
+"""In larger registries, entries of libraries are only counted, which is fast."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
-# Bases of the standard library that call no methods but those with two underscores.
-# Methods that make or prepare an object: one that is there has been made.
+# Methods that create or prepare an object, which have run for an existing one.
 _MAKING = frozenset(
     [
         "__init__",
@@ -74,14 +72,15 @@ _MAKING = frozenset(
         "_init_weights",
     ]
 )
-# What else is not called where an object is only called, by Larder.
+# Other methods that are not called when Larder only calls an object.
 _UNCALLED = frozenset(["extra_repr", "__repr__", "train"])
+# Modules of the standard library whose classes call only methods with two underscores.
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
 
 @dataclass(slots=True)
 class Node:
-    """One thing that is reached."""
+    """A reached object."""
 
     path: str
     kind: str
@@ -94,22 +93,22 @@ class Node:
 
 
 class Remade(Exception):
-    """Code may make objects of a class whose objects were taken for made."""
+    """Code may create objects of a class whose objects were assumed to exist already."""
 
 
 class Walk:
     """What a function or a class reaches, node by node.
 
-    `nodes` are numbered by their places. `refused` says of methods that nothing reached
-    calls by their names why no key could tell what they do.
+    `nodes` are numbered by their positions. `refused` says why no key covers methods that no
+    reached code calls by name.
     """
 
     def __init__(self, filed: bool = False, allow: frozenset[str] | None = None, whole: bool = False) -> None:
-        """Make a walk.
+        """Create a walk.
 
-        filed says that the root is called with files where its parameters say so; allow are names
-        of what would be refused, and does not matter, or None where nobody can say so. A whole one also follows
-        what makes objects that are there.
+        `filed` says that the root is called with files where its parameters say so. `allow` are names that
+        would be refused and do not matter, or None if the caller has no such option. A `whole` walk also
+        follows the code that creates existing objects.
         """
         self._filed = filed
         self._allow = allow
@@ -122,7 +121,7 @@ class Walk:
         self.formats = False
         self.zoned = False
         self.catches = False
-        """Whether an error is looked at that may tell the names of variables."""
+        """Whether code reads an error that may contain the names of variables."""
         self.locals: list[tuple[str, ...]] = []
         """The names of variables of each piece of code."""
         self.warns = False
@@ -130,24 +129,24 @@ class Walk:
         self.files = False
         """Whether the root has parameters that are files in the key."""
         self.opens = False
-        """Whether files are opened, which is to be watched."""
+        """Whether files are opened, which must be watched."""
         self.sight = BY_CONTENT
-        """How much code may see of what files are called."""
+        """How much code may see of the names of files."""
         self.prints = False
         """Whether code prints."""
         self.captures = False
-        """Whether code may look at what is printed."""
+        """Whether code may read what is printed."""
         self.draws = False
         """Whether libraries are used that may draw random numbers."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
         self.caches: list[Any] = []
-        """Caches of functions that read files: what is in them is read again."""
+        """Caches of functions that read files, whose entries must be read again."""
         self.unseen = ""
-        """What of them calls functions in other processes."""
+        """The name of a library function that calls functions in other processes."""
         self.texts: set[str] = set()
         self.dead: dict[str, set[str]] = {}
-        """What methods mention that nothing calls, by their names."""
+        """The names that methods mention which no code calls, by method."""
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -159,7 +158,7 @@ class Walk:
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
         self.evaluating: dict[tuple[int, re.Pattern[str], frozenset[str]], Callable[..., None]] = {}
-        """What follows names in texts that code evaluates, all the time or where a text is one of some names."""
+        """Follows names in strings that code evaluates: always, or if a string is one of some names."""
         self._evaluated: set[tuple[int, str]] = set()
         self._constants: list[Any] = []
         self._modules: dict[int, tuple[types.ModuleType, Node]] = {}
@@ -173,19 +172,19 @@ class Walk:
         self._root: Any = None
 
     def made(self, cls: type, called: bool = False) -> None:
-        """Take objects of a class for made: what makes them is followed if something calls it by its name.
+        """Assume that objects of a class exist; code that creates them is followed only if it is called by name.
 
-        called says that nothing is done with them but calling them.
+        `called` says that they are only called.
         """
         self._making |= _UNCALLED if called else frozenset()
         self._made.update(c for c in cls.__mro__ if library_name(c)[1] is None and id(c) not in self.numbers)
 
     def run(self, root: Any, path: str) -> None:
-        """Follow all that a value reaches."""
+        """Follow everything that a value reaches."""
         node = self._node(path, "root", path)
         self._root = root.__func__ if isinstance(root, types.MethodType) else root
         self.files = self._filed and (not isinstance(self._root, types.FunctionType) or bool(names_file(self._root)))
-        # What operators do is Python's, too.
+        # The behaviour of operators is part of Python.
         self._edge(node, len(self.nodes))
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
@@ -217,11 +216,11 @@ class Walk:
         self._patches_beside(node)
         self._paths_beside(node)
         self._methods += self._beside
-        while self._methods:  # and those of classes that are met in this way
+        while self._methods:  # also of classes that are met in this way
             self._dead(*self._methods.pop(0))
 
     def _follow_methods(self) -> bool:
-        """Follow the methods that something has come to call, and report whether there are any."""
+        """Follow the methods that are called by now, and report whether there are any."""
         live = [m for m in self._methods if self._is_called(m[0])]
         self._methods = [m for m in self._methods if not self._is_called(m[0])]
         for name, member, of in live:
@@ -229,7 +228,7 @@ class Walk:
         return bool(live)
 
     def _follow_annotations(self) -> bool:
-        """Follow what annotations name if something reads them, and report whether there are any."""
+        """Follow the names in annotations if code reads annotations, and report whether there are any."""
         named = self.names | self.texts if self.any_name else self.names
         if not self._annotated or named.isdisjoint(READING):
             return False
@@ -241,7 +240,7 @@ class Walk:
         return True
 
     def class_of_module(self, node: Node, module: types.ModuleType) -> None:
-        """Follow the class of a module that the program gave it: its properties are attributes of the module."""
+        """Follow the class that the program gave a module, whose properties are attributes of the module."""
         cls = type(module)
         given = library_name(cls)[1] is None
         if id(module) in self._modules or _owner.of_module(module.__name__) or not (given or cls is types.ModuleType):
@@ -252,7 +251,7 @@ class Walk:
             self._value(node, type(module), f"{node.path} -> class of module {module.__name__}")
 
     def _follow_modules(self) -> bool:
-        """Follow what methods of such classes may use of their modules, as attributes; report whether there is any."""
+        """Follow attributes of modules that methods of such classes may use; report whether there is any."""
         before = len(self._seen)
         whole = self.any_name or not self.names.isdisjoint(("__dict__", "__getattribute__"))
         for module, node in [one for one in self._modules.values() if type(one[0]) is not types.ModuleType]:
@@ -267,7 +266,7 @@ class Walk:
         return len(self._seen) != before
 
     def _follow_expressions(self) -> bool:
-        """Follow what texts name that are evaluated with variables: those of any code and value, as they are passed on.
+        """Follow names in evaluated strings, of any code and value, as strings are passed on.
 
         Report whether there is anything new.
         """
@@ -285,14 +284,14 @@ class Walk:
         return len(self._evaluated) != before
 
     def _paths_beside(self, node: Node) -> None:
-        """Add what texts name of modules of the program, as libraries import it by that (`ImportString`)."""
+        """Add the program's objects that strings name by path, as libraries import them by path (`ImportString`)."""
         for text in sorted(self.texts | self._strings):
             found = _expressions.of_path(text)
             if found is not None:
                 self._beside.append((text, found, node))
 
     def _follow_settings(self, node: Node) -> bool:
-        """Follow the settings that something has come to depend on, and report whether there are any."""
+        """Follow the settings that code depends on by now, and report whether there are any."""
         before = len(self.nodes), len(self._methods), len(node.edges)
         wanted = [_settings.PRINTING] if self.formats else []
         wanted += [_settings.ZONE] if self.zoned else []
@@ -317,7 +316,7 @@ class Walk:
         return (len(self.nodes), len(self._methods), len(node.edges)) != before
 
     def _follow_held(self, node: Node, package: str, path: str, of_program: Callable[[Any, str], list[Any]]) -> None:
-        """Follow what the program registered in a variable of a library, which is that or a list or a mapping."""
+        """Follow what the program registered in a variable of a library, directly or in a list or a mapping."""
         value = _settings.held(path, self.guards)
         if isinstance(value, dict) and len(value) <= _WATCHED:
             self.guards.watch_mapping(value)
@@ -340,14 +339,14 @@ class Walk:
                     self._value(node, part, f"{path}[{describe(key)}]" if one is not value else path)
 
     def _follow_based(self, node: Node, path: str) -> None:
-        """Follow the classes of the program that are based on one of a library."""
+        """Follow the program's subclasses of a class of a library."""
         base = _settings.held(path, self.guards)
         based = below(base) if isinstance(base, type) else []
         for cls in sorted(filter(_patches.is_of_program, based), key=_patches.text):
             self._value(node, cls, f"{path} -> {cls.__qualname__}")
 
     def _follow_patches(self, node: Node) -> None:
-        """Follow what the program put into classes of libraries by names that are used."""
+        """Follow what the program put into classes of libraries under names that are used."""
         named = self.names | self.texts | self._strings  # as in frame.agg("mine")
         for name, package in _patches.loaded():
             names: AbstractSet[str] | None = named
@@ -358,14 +357,14 @@ class Walk:
                     self._value(node, part, patch.path)
 
     def _patches_beside(self, node: Node) -> None:
-        """Add what operators, or names that only data has, may call: it may do what it likes, and an edit counts."""
+        """Add patches that operators, or names in data, may call: they may do anything, and an edit counts."""
         any_name = self.any_name or not self.names.isdisjoint(_rules.AGGREGATING)
         for _, package in _patches.loaded():
             for patch in self._new(node, package.unnamed() + (package.patches(None) if any_name else [])):
                 self._beside += [(patch.path, part, node) for part in patch.parts]
 
     def _new(self, node: Node, patches: list[_patches.Patch]) -> list[_patches.Patch]:
-        """Return the patches that are new here, and note which they are."""
+        """Return the patches that are new here, and record them."""
         found = [patch for patch in patches if patch.path not in self._held]
         for patch in found:
             self._held.add(patch.path)
@@ -377,7 +376,7 @@ class Walk:
         return self.any_name or name in self.names or name in _rules.CALLED
 
     def _dead(self, name: str, member: Any, of: Node) -> None:
-        """Follow a method that nothing here calls: it may do what it likes, but an edit of it counts."""
+        """Follow a method that no code here calls: it may do anything, but an edit of it counts."""
         names, self.names = self.names, set()
         doubts, self._doubts = self._doubts, []
         nodes, kept, roots, methods = len(self.nodes), len(self.kept), len(self.roots), len(self._methods)
@@ -428,7 +427,7 @@ class Walk:
         node.edges.append(to)
 
     def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
-        """Let a node refer to a value, whatever it is."""
+        """Make a node refer to a value of any kind."""
         if isinstance(value, type) and value in self._made and node.kind not in ("root", "class"):
             raise Remade(path)
         if is_bound(value):
@@ -459,7 +458,7 @@ class Walk:
         self._edge(node, number)
 
     def _fill(self, node: Node, value: Any, path: str) -> None:
-        """Look at a value, and at the functions and classes in it."""
+        """Read a value, and the functions and classes in it."""
         self._refuse_shared(value, path)
 
         def code(inner: Any) -> bytes:
@@ -496,7 +495,7 @@ class Walk:
             self._constants.append(value)
 
     def _called_by_name(self, name: str, path: str) -> None:
-        """Note that a method may be called, on what it is bound to or is given."""
+        """Record that a method may be called, on its object or on an argument."""
         self.names.add(name)
         if name in _rules.NAMING:
             self.sight = BY_NAME
@@ -519,11 +518,11 @@ class Walk:
         raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {self.allowing(name, why)}{CURES}")
 
     def allows(self, name: str) -> bool:
-        """Report whether somebody said that it does not matter what something gives."""
+        """Report whether the caller allowed a name, as its value does not matter."""
         return any(name == one or name.startswith(f"{one}.") for one in self._allow or ())
 
     def allowing(self, name: str, why: _rules.Refusal) -> str:
-        """Return what to say where no result depends on something, or nothing where that cannot be said."""
+        """Return the advice for results that do not depend on a name's value, or nothing if there is no such option."""
         return "" if self._allow is None else _rules.allowing(name, why)
 
     # Code
@@ -542,7 +541,7 @@ class Walk:
         if documented and number not in self._documented and isinstance(value, types.FunctionType):
             self._documented.add(number)
             node = self.nodes[number]
-            # Whoever gets it as a value can look at these.
+            # Code that receives it as a value can read these.
             self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
             node.out.append(told(value))
@@ -579,10 +578,10 @@ class Walk:
             self._begin_builtin(value, path)
 
     def _wrapper(self, node: Node, value: Wrapper, path: str) -> None:
-        """Follow a function of Larder's: the one of the program, its options, and what was set on it."""
+        """Follow a function of Larder: the program's function, its options, and attributes set on it."""
         from ._identity import of_version
 
-        if value._version is not None and not is_model(type(value._function)):  # whose weights count in any case
+        if value._version is not None and not is_model(type(value._function)):  # its weights count in any case
             node.out.append(of_version(value._function, value._version))
         else:
             self._value(node, value._function, path, "", False)
@@ -605,7 +604,7 @@ class Walk:
                 self._value(node, accessor, path)
 
     def _begin_ufunc(self, value: Any, made: list[Any], path: str) -> None:
-        """Follow the function that a ufunc was made of; those that hold anything else are compiled."""
+        """Follow the functions from which a ufunc was created; a ufunc that holds anything else is compiled."""
         if not all(map(is_code, made)):
             raise CodeError(f"{path}: {value.__name__} is compiled, and of no distribution with a version; {CURES[3:]}")
         node = self._node(path, "function", f"ufunc {value.__name__}")
@@ -629,7 +628,7 @@ class Walk:
         return node
 
     def _depend(self, node: Node, name: str) -> None:
-        """Let a node depend on the settings that what it is of a library depends on."""
+        """Make a node depend on the settings that its library object depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
         self.names |= READING & {name}
@@ -654,7 +653,7 @@ class Walk:
             self._refuse(path, name, why)
 
     def may_open(self, name: str) -> bool:
-        """Report whether what has a name opens files, which is seen and may be those of the key."""
+        """Report whether a name opens files, which are reported and may be those of the key."""
         if not self.files or name not in _rules.OPENERS:
             return False
         self.opens = True
@@ -684,7 +683,7 @@ class Walk:
         self._queue.append(lambda: self._library_function(node, value, path))
 
     def _library_function(self, node: Node, value: types.FunctionType, path: str) -> None:
-        """Follow what a function of a library was given: a decorator has the function that it wraps."""
+        """Follow the program's objects in a library function: a decorator holds the function that it wraps."""
         dispatcher = getattr(value, "registry", None)
         if isinstance(dispatcher, types.MappingProxyType) and value.__globals__["__name__"] == "functools":
             self._state(node, dict(dispatcher), f"{path}.registry", "")
@@ -728,7 +727,7 @@ class Walk:
                 raise CodeError(f"{path}.__signature__: a signature that is set has no key; leave it out, {CURES}")
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
-        # Of others nobody knows that they are given files, whatever they say.
+        # Other functions may receive other values, whatever their annotations say.
         files = names_file(value) if value is self._root and self.files else frozenset()
         own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
         given = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if value is self._root else ())
@@ -747,9 +746,9 @@ class Walk:
                 continue
             self.guards.cell(cell, held)
             if isinstance(held, types.ModuleType):
-                continue  # what is used of it is followed
+                continue  # its used names are followed
             if name == "__class__" and held in self._made:
-                continue  # for super, which makes nothing
+                continue  # for super, which creates nothing
             if name != "repr_running" or _owner.of_module(value.__globals__.get("__name__", "")) is not _owner.PYTHON:
                 self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
 
@@ -775,11 +774,11 @@ class Walk:
 
     def _class(self, node: Node, cls: type) -> None:
         path = node.path
-        node.out.append(f"class {cls.__module__}.{cls.__qualname__}".encode())  # which any object of it tells
+        node.out.append(f"class {cls.__module__}.{cls.__qualname__}".encode())  # which any object of it reveals
         self.guards.bases(cls)
         for base in cls.__bases__:
             where = f"{path} -> base {base.__qualname__}"
-            if issubclass(cls, enum.Enum) and is_code(base):  # which makes no text of anything
+            if issubclass(cls, enum.Enum) and is_code(base):  # which does not convert values to strings
                 self._edge(node, self.code(base, where, True))
             else:
                 self._value(node, base, where)
@@ -815,7 +814,7 @@ class Walk:
             self._dataclass_field(node, held, f"{path}.{name}")
 
     def _type_arguments(self, node: Node, cls: type, path: str) -> None:
-        """Follow what bases are of: any method may read it, as does what makes objects of these (Repository[User])."""
+        """Follow the type arguments of bases (Repository[User]), which methods and object creation may read."""
         e = Encoder(lambda inner: b"%x;" % self.code(inner, f"{path} -> type argument {describe(inner)}", True))
         for base in vars(cls).get("__orig_bases__", ()):
             try:
@@ -825,7 +824,7 @@ class Walk:
         node.out.extend(e.out)
 
     def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
-        """Add the classes of the program that were declared to be of an abstract one, or of one based on it."""
+        """Add the program's classes registered with an abstract class, or with a class based on it."""
         names = registered(cls)
         node.out.append(f"registered {names}".encode())
         self.guards.registers()
@@ -839,13 +838,13 @@ class Walk:
         dunder = name.startswith("__") and name.endswith("__")
         if method and not dunder and not loud and not self._is_called(name):
             self._methods.append((name, inner, node))
-        elif name == "_member_type_" and is_code(member):  # of an enumeration, which makes no text of anything
+        elif name == "_member_type_" and is_code(member):  # of an enumeration, which does not convert values to strings
             self._edge(node, self.code(member, path, True))
         elif inner is not member:
             node.out.append(b"cached property")
             self._value(node, inner, path)
         elif name == "__doc__" and isinstance(member, str):
-            # Some are made of what has an address: the defaults of a dataclass.
+            # Some contain an address: that of the defaults of a dataclass.
             self._value(node, _ADDRESS.sub("", member), path)
         elif type(member) is functools.singledispatchmethod:
             self._value(node, member.dispatcher, path)
@@ -853,7 +852,7 @@ class Walk:
             self._value(node, member, path)
 
     def _is_loud(self, cls: type) -> bool:
-        """Report whether a base is of a library that may call any method of the class."""
+        """Report whether a base belongs to a library that may call any method of the class."""
         for base in cls.__mro__[1:]:
             _, owner = library_name(base)
             if owner is not None and base.__module__ not in _QUIET:
@@ -880,7 +879,7 @@ class Walk:
 
 
 def told(function: types.FunctionType) -> bytes:
-    """Return what a function says of itself to whoever has it as a value, beside its code."""
+    """Return what a function reveals as a value, besides its code."""
     e = Encoder(_no_code)
     text = function.__doc__ if isinstance(function.__doc__, str) else None
     e.add((function.__name__, function.__qualname__, text, hints(function)))
@@ -888,7 +887,7 @@ def told(function: types.FunctionType) -> bytes:
 
 
 _OF_SYMPY = frozenset(["default_assumptions", "_prop_handler"])
-"""What sympy makes for each class, in another order in each process."""
+"""Attributes that sympy creates for each class, in another order in each process."""
 
 
 def _is_of_sympy(cls: type) -> bool:
@@ -923,15 +922,15 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def _is_elsewhere(code: types.CodeType) -> bool:
-    """Report whether code that is in a module of a library comes from a file of the user."""
+    """Report whether code in a module of a library comes from a file of the user."""
     name = code.co_filename
-    if name.startswith(_OWN):  # wherever this package was put
+    if name.startswith(_OWN):  # wherever this package is installed
         return False
     return not name.startswith("<") and name.endswith(".py") and name[:1] in "/\\" and _owner.of_file(name) is None
 
 
 def _is_inherited(cls: type, name: str) -> bool:
-    """Report whether a base that is of a library has a name, so that it may call it."""
+    """Report whether a base of a library has a name, so that the library may call it."""
     return any(name in vars(base) for base in cls.__mro__[1:] if library_name(base)[1] is not None)
 
 

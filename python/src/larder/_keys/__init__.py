@@ -1,8 +1,8 @@
-"""Keys of values: what two values have in common if and only if they are the same.
+"""Compute keys of values: two values have the same key if and only if they are the same.
 
-`digest` is of everything that a function can see of a value. What cannot be told is
-refused, with the way to it. The encoding has a version; it is that of Larder's keys in
-Python, which have nothing in common with those of Go.
+`digest` covers everything that a function can see of a value. A value that cannot be encoded
+is refused, with its path. The encoding has a version; keys of Python have nothing in common
+with those of Go.
 """
 
 from ._digest import digest, digest_rows, encode

@@ -1,4 +1,4 @@
-"""What writes arrays and scalars of NumPy."""
+"""Encode arrays and scalars of NumPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._objects import attributes
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a class of NumPy, or of one that is based on it."""
+    """Return the encoder of values of a class of NumPy, or of a subclass."""
     if cls is np.ndarray:
         return _array
     if issubclass(cls, np.generic):
@@ -41,7 +41,7 @@ def rows(array: Any) -> list[bytes] | None:
     if type(array) is not np.ndarray or array.ndim < 2 or array.dtype.hasobject:
         return None
     if array.ndim > 2 and not array.flags.c_contiguous:
-        return None  # its rows may be in Fortran's order
+        return None  # its rows may be in Fortran order
     array = np.ascontiguousarray(array)
     shape = array.shape[1:]
     size = array.dtype.itemsize * int(np.prod(shape, dtype=np.int64))
@@ -104,7 +104,7 @@ def _array(e: Encoder, value: Any) -> None:
 
 
 def _shared(e: Encoder, value: Any) -> None:
-    """Append which memory an array is a view of, if another value shares it."""
+    """Append the identity of the memory that an array is a view of, if another value shares it."""
     root = value
     while type(root.base) is np.ndarray:
         root = root.base
@@ -143,7 +143,7 @@ def _dtype(e: Encoder, value: Any) -> None:
     e.out.append(b"D")
     e.add(value.str)
     if value.isbuiltin == 1 and np.dtype(value.str).num != value.num:
-        e.add(value.char)  # long and long long are of one size, and two types
+        e.add(value.char)  # long and long long have the same size, and are two types
     if value.metadata is not None:
         e.named(b".", "metadata", dict(value.metadata))
     if value.subdtype is not None:
@@ -165,7 +165,7 @@ def _dtype(e: Encoder, value: Any) -> None:
 def _vectorized(e: Encoder, value: Any) -> None:
     if not e.known(value):
         e.of_class(b"O", type(value))
-        attributes(e, value, type(value), frozenset(["_ufunc"]))  # made of the others in a call
+        attributes(e, value, type(value), frozenset(["_ufunc"]))  # computed from the others in a call
 
 
 def _ufunc(e: Encoder, value: Any) -> None:
@@ -182,7 +182,7 @@ def _generator(e: Encoder, value: Any) -> None:
         return
     e.out.append(b"G")
     if value is getattr(np.random.mtrand, "_rand", None):
-        return  # of the process: what draws from it is not cached, and its state is another one in each
+        return  # of the process: draws from it are not cached, and its state differs between processes
     bits = getattr(value, "bit_generator", value)
     e.add(type(value).__name__)
     if type(value) is np.random.RandomState:
@@ -190,5 +190,5 @@ def _generator(e: Encoder, value: Any) -> None:
     else:
         e.add(bits.state)
         seeds = getattr(bits, "seed_seq", None) or getattr(bits, "_seed_seq", None)
-        e.add(getattr(seeds, "n_children_spawned", None))  # which generators are made of it next
+        e.add(getattr(seeds, "n_children_spawned", None))  # which determines the generators that it spawns next
         e.add(getattr(seeds, "state", None))

@@ -1,4 +1,4 @@
-"""Digests of values."""
+"""Compute digests of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._wrapper import Wrapper
 from ..errors import ArgumentError, CodeError
 from ._encoder import BY_CONTENT, Encoder, Unkeyed
 
-# In front of every encoding; another number is another format.
+# The prefix of every encoding; a change of the format needs another number.
 FORMAT = b"larder python value 2\n"
 
 
@@ -29,14 +29,15 @@ def digest(
 ) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
-    `name` is what errors call the value. `used` are the names of attributes that the code
-    which gets the value mentions, as in `Identity.names`: a method of another name may
-    do what no key can tell, as it is not called. `known` are numbers of functions and classes
-    that the code knows itself, by their addresses: it can tell whether a value has one of these,
-    or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
-    `names` says how much of the names of files counts, as in `Identity.names_files`, and `filed` says that what
-    code in it opens is watched. `allow` are names of what code in it may reach, as of `identify`, and a `version`
-    stands for functions and classes of modules in it that cannot be known. Raises ArgumentError for what has no key.
+    `name` is the name of the value in errors. `used` are the names of attributes that the code
+    which receives the value mentions, as in `Identity.names`. A method of another name is not
+    called, so it may do what no key covers. `known` are the numbers of functions and classes that
+    the code reaches, by address: code can tell whether a value holds one of these or another one
+    with the same text. `fresh` leaves out attributes that objects fill in themselves. `names` says
+    how much of the names of files counts, as in `Identity.names_files`. `filed` says that files
+    opened by code in the value are watched. `allow` are names that its code may reach, as for
+    `identify`. A `version` replaces the identity of functions and classes of modules that have
+    none. Raises ArgumentError if the value has no key.
     """
     options: dict[str, Any] = {"used": used, "known": known, "fresh": fresh, "names": names, "filed": filed}
     return sha256(encode(value, name=name, allow=allow, version=version, **options)).digest()
@@ -54,9 +55,9 @@ def encode(
     allow: frozenset[str] | None = None,
     version: str | None = None,
 ) -> bytes:
-    """Return what `digest` is the SHA-256 of.
+    """Return the bytes whose SHA-256 is `digest`.
 
-    Of content that is large there is only the digest in it.
+    They have only the digest of large content.
     """
     classes = _Classes(name, used, known or {}, filed, allow, version)
     e = Encoder(classes.code, fresh, classes.made)
@@ -78,7 +79,7 @@ def encode(
 
 
 class _Classes:
-    """The functions and classes that a value has in it."""
+    """The functions and classes in a value."""
 
     __slots__ = ("allow", "filed", "found", "known", "name", "sight", "used", "version")
 
@@ -98,10 +99,10 @@ class _Classes:
         self.used = used
         self.found: dict[int, Any] = {}
         self.sight = BY_CONTENT
-        """How much code among the values may see of the names of files."""
+        """How much of the names of files code among the values may see."""
 
     def made(self, cls: type) -> bytes:
-        """Return what the class of an object is known by: of a model that is there, not by what would make another."""
+        """Return the identity of an object's class; for an existing model, without code that creates another."""
         from .._code import is_model
 
         return self.code(cls, self.used is not None and "__class__" not in self.used and is_model(cls))
@@ -112,7 +113,7 @@ class _Classes:
         try:
             identity = identity_of(value, filed=self.filed, allow=self.allow, made=made)
         except CodeError as err:
-            # What was made in a function may have captured what tells it from another one.
+            # A function or class created in a function may have captured what distinguishes it from another.
             named = isinstance(value, (type, FunctionType)) and is_in_module(value, value.__module__)
             if self.version is not None and named:
                 return of_version(value, self.version)
@@ -129,7 +130,7 @@ class _Classes:
         return found
 
     def check(self) -> None:
-        """Refuse methods that may be called and do what no key can tell."""
+        """Refuse methods that may be called and do what no key covers."""
         refused = {name: why for identity in self.found.values() for name, why in identity.refused.items()}
         if not refused or self.version is not None:
             return
@@ -139,12 +140,12 @@ class _Classes:
                 raise ArgumentError(f"{self.name} has code in it without a key: {why}")
 
     def _called(self) -> frozenset[str] | None:
-        """Return the names that something mentions which may be called, or None if they may be any."""
+        """Return the names of methods that may be called, or None if they may be any."""
         if self.used is None or any(identity.names is None for identity in self.found.values()):
             return None
         called = self.used.union(*(identity.live for identity in self.found.values()))
         left = [pair for identity in self.found.values() for pair in identity.dead.items()]
-        # What is no method but a variable of a library, which has a path, may be called by that library.
+        # An entry with a path is a variable of a library, which may call it.
         while live := [pair for pair in left if pair[0] in called or "." in pair[0]]:
             left = [pair for pair in left if pair not in live]
             called = called.union(*(names for _, names in live))

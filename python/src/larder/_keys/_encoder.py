@@ -1,10 +1,10 @@
-"""What values are as bytes: typed, framed, and with what refers to what.
+"""Encode values as bytes that are typed, framed, and record shared references.
 
-Each value is a letter for its type, what there is of it with lengths in front, and the
-values in it. No two values that a function can tell apart have the same bytes: lists
-and tuples, 1 and 1.0 and True differ, and so do an object that is there twice and two
-that are equal. What may change and so has an identity is numbered as it is met, and is
-its number when it is met again; so values that have themselves in them end, too.
+The encoding of a value is a letter for its type, its content with lengths in front, and the
+values in it. Values that a function can tell apart have different bytes: lists and tuples
+differ, 1 and 1.0 and True differ, and so do one object twice and two equal objects. A
+mutable object is numbered when it is first met, and encoded as its number when it is met
+again. So the encoding of a value that contains itself ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from weakref import WeakKeyDictionary
 from ._hash import tree
 from ._text import describe
 
-# What is smaller is part of the encoding; what is larger is there by its digest.
+# Smaller content is part of the encoding; larger content is represented by its digest.
 _INLINE = 4096
 
 _DOUBLE = struct.Struct("<d").pack
 
 
 BY_CONTENT, BY_ORDER, BY_NAME = range(3)
-"""How much code may see of what files are called: nothing, how they compare, or all."""
+"""How much code may see of the names of files: nothing, their order, or all."""
 
 
 class Unkeyed(Exception):
-    """A value that has no key: what it is, what helps, and the steps to it, last one first."""
+    """A value that has no key: its description, a fix, and the steps to it, last one first."""
 
     def __init__(self, what: str, cure: str):
         super().__init__(what, cure)
@@ -44,20 +44,20 @@ class Unkeyed(Exception):
 
     @property
     def way(self) -> str:
-        """The steps from the value to what has no key."""
+        """The path from the value to the part without a key."""
         return "".join(reversed(self.steps))
 
 
 Writer = Callable[["Encoder", Any], None]
-"""Appends what a value of some type is to the `out` of an encoder."""
+"""Appends the encoding of a value to the `out` of an encoder."""
 
 
 class Encoder:
-    """The bytes of values one after another, in `out`.
+    """Encodes values one after another into `out`.
 
-    `code` returns what a function or a class is known by, and `made` the class of an object, the same if not said.
-    A `fresh` one leaves out what objects have filled in by themselves (`functools.cached_property`).
-    Who is done calls `name_files`.
+    `code` returns the identity of a function or a class, and `made` that of an object's class; by
+    default they are the same. A `fresh` encoder leaves out attributes that objects fill in themselves
+    (`functools.cached_property`). The caller ends by calling `name_files`.
     """
 
     __slots__ = ("code", "files", "fresh", "kept", "made", "of_code", "out", "seen")
@@ -69,22 +69,22 @@ class Encoder:
         self.made = made or code
         self.fresh = fresh
         self.files: list[str] = []
-        """The paths of the files that were met, which are known by their content so far."""
+        """The paths of the files that were met, so far identified by content."""
         self.of_code: Mapping[int, int] = {}
-        """Numbers of objects that code knows by itself, which it can tell from equal ones."""
+        """Numbers of objects that code refers to, which it can tell from equal ones."""
         self.out: list[bytes] = []
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Append what a value is."""
+        """Append the encoding of a value."""
         (_WRITERS.get(type(value)) or writer(type(value)))(self, value)
 
     def known(self, value: Any) -> bool:
         """Report whether a value was met before, and append its number if so."""
         number = self.seen.setdefault(id(value), len(self.seen))
         if number == len(self.kept):
-            self.kept.append(value)  # or another one could get its place in memory
+            self.kept.append(value)  # otherwise another object could reuse its address
             own = self.of_code.get(id(value))
             if own is not None:
                 self.out.append(b"=%x;" % own)
@@ -99,7 +99,7 @@ class Encoder:
         self.add(value)
 
     def content(self, content: Any) -> None:
-        """Append the bytes of a buffer that is contiguous."""
+        """Append the bytes of a contiguous buffer."""
         count = content.nbytes if type(content) is memoryview else len(content)
         self.out.append(b"%x;" % count)
         self.out.append(bytes(content) if count <= _INLINE else tree(content))
@@ -107,7 +107,7 @@ class Encoder:
     def name_files(self, sight: int) -> None:
         """Append as much of the names of files as code can see: BY_CONTENT, BY_ORDER or BY_NAME.
 
-        Of several files, at least which of them are one.
+        For several files, this includes at least which of them are the same.
         """
         if sight >= BY_NAME and self.files:
             self.add(("names", *self.files))
@@ -127,7 +127,7 @@ _FOUND: WeakKeyDictionary[type, Writer] = WeakKeyDictionary()
 
 
 def writes(*types: type) -> Callable[[Writer], Writer]:
-    """Declare what writes values of exactly these types."""
+    """Declare the encoder of values of exactly these types."""
 
     def declare(write: Writer) -> Writer:
         for cls in types:
@@ -138,7 +138,7 @@ def writes(*types: type) -> Callable[[Writer], Writer]:
 
 
 def writer(cls: type) -> Writer:
-    """Return what writes values of a type, by its bases if it is no type of its own here."""
+    """Return the encoder of a type, or that of its bases if it has none."""
     found = _WRITERS.get(cls) or _FOUND.get(cls)
     if found is None:
         from ._types import find
@@ -148,7 +148,7 @@ def writer(cls: type) -> Writer:
 
 
 def fixed(value: Any) -> bool:
-    """Report whether nothing can change a value."""
+    """Report whether a value is immutable."""
     kind = type(value)
     if kind in (tuple, frozenset):
         return all(map(fixed, value))
@@ -156,7 +156,7 @@ def fixed(value: Any) -> bool:
 
 
 FIXED: set[type] = {type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented)}
-"""Types of values that nothing can change, nor what they refer to."""
+"""Types of values that are immutable, with everything that they refer to."""
 
 
 @writes(type(None))
@@ -176,7 +176,7 @@ def _int(e: Encoder, value: int) -> None:
 
 @writes(float)
 def _float(e: Encoder, value: float) -> None:
-    if value != value:  # the same one is found in lists and sets, another one is not
+    if value != value:  # lists and sets find the same NaN object, but not another one
         if e.known(value):
             return
         e.out.append(_nan(value))
@@ -184,7 +184,7 @@ def _float(e: Encoder, value: float) -> None:
 
 
 def _nan(value: float) -> bytes:
-    """Return what tells a NaN that programs compare with by `is` from others."""
+    """Return what distinguishes a NaN that programs compare with `is` from others."""
     numpy = sys.modules.get("numpy")
     return b"m" if value is math.nan else b"n" if numpy is not None and value is numpy.nan else b""
 
@@ -259,7 +259,7 @@ def _list(e: Encoder, value: list[Any]) -> None:
 
 
 def items(e: Encoder, value: Any) -> None:
-    """Append the items of a sequence, whose number was said."""
+    """Append the items of a sequence, whose length was appended before."""
     i = 0
     try:
         for i, item in enumerate(value):  # noqa: B007
@@ -276,7 +276,7 @@ def _dict(e: Encoder, value: dict[Any, Any]) -> None:
 
 
 def pairs(e: Encoder, value: dict[Any, Any]) -> None:
-    """Append the keys and values of a mapping, whose number was said."""
+    """Append the keys and values of a mapping, whose length was appended before."""
     key: Any = None
     try:
         for key, item in dict.items(value):
@@ -303,14 +303,14 @@ def _called(item: Any) -> tuple[str, str]:
 
 
 def members(e: Encoder, letter: bytes, value: Any) -> None:
-    """Append what is in a set, in an order that only their own bytes decide."""
+    """Append the members of a set, in an order that depends only on their own bytes."""
     e.out.append(b"%b%x;" % (letter, len(value)))
     if all(map(fixed, value)):
         e.out.extend(sorted(_alone(Encoder(e.code, made=e.made), item) for item in value))
         return
     alone: list[tuple[bytes, list[str], Any]] = []
     plain = True
-    # Code is numbered where it is met first: that must not be another place in each process.
+    # Code is numbered where it is first met, which must be the same place in each process.
     for item in sorted(value, key=_called):
         own = Encoder(e.code, e.fresh, e.made)
         own.seen, own.kept, own.of_code = e.seen.copy(), e.kept.copy(), e.of_code
@@ -321,7 +321,7 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
         if plain:
             e.out.append(content)
             e.files += files
-        else:  # they may share what is in them, and others may refer to it
+        else:  # they may share parts, and other values may refer to them
             e.add(item)
 
 

@@ -1,4 +1,4 @@
-"""What writes tables and columns of pandas."""
+"""Encode tables and columns of pandas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN: Any = getattr(pd.arrays, "NumpyExtensionArray", None) or pd.arrays.Pandas
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a class of pandas."""
+    """Return the encoder of a class of pandas."""
     if cls is pd.DataFrame:
         return _frame
     if cls is pd.Series:
@@ -40,7 +40,7 @@ def find(cls: type) -> Writer | None:
 
 
 def _derived(e: Encoder, value: Any) -> None:
-    """Append a table or a column of a class that is based on those of pandas, with what it says that it has more."""
+    """Append a table or column of a subclass of those of pandas, with the attributes that it declares."""
     e.of_class(b"PD", type(value))
     e.add([(name, getattr(value, name, None)) for name in type(value)._metadata])
     (_frame if isinstance(value, pd.DataFrame) else _series)(e, value)
@@ -95,8 +95,8 @@ def _levels(e: Encoder, value: Any) -> None:
 
 
 def _column(e: Encoder, value: Any) -> None:
-    """Append a column as a whole, where its values lie together: one by one takes a thousand times as long."""
-    if isinstance(value, PLAIN) and not isinstance(value.dtype, pd.StringDtype):  # texts without pyarrow are both
+    """Append a column as a whole if its values are contiguous: one by one takes a thousand times as long."""
+    if isinstance(value, PLAIN) and not isinstance(value.dtype, pd.StringDtype):  # strings without pyarrow are both
         value = value.to_numpy()
     e.out.append(b"PC")
     if type(value).__module__.partition(".")[0] not in ("pandas", "numpy"):
@@ -116,7 +116,7 @@ def _column(e: Encoder, value: Any) -> None:
     elif isinstance(value, _MASKED):
         missing = np.asarray(value._mask)
         _plain(e, missing)
-        _plain(e, np.where(missing, np.zeros(1, value._data.dtype), value._data))  # whatever lies there
+        _plain(e, np.where(missing, np.zeros(1, value._data.dtype), value._data))  # any value may lie there
     elif isinstance(value.dtype, pd.ArrowDtype) or getattr(value.dtype, "storage", "") == "pyarrow":
         from ._tables import stream
 
@@ -130,7 +130,7 @@ def _column(e: Encoder, value: Any) -> None:
 
 
 def _own(e: Encoder, value: Any) -> None:
-    """Append the code of an array that is not of pandas, and what its dtype says that it has."""
+    """Append the code of an array that is not of pandas, and the attributes that its dtype declares."""
     e.of_class(b"PX", type(value))
     e.of_class(b"PX", type(value.dtype))
     e.add([(name, getattr(value.dtype, name, None)) for name in value.dtype._metadata])
@@ -140,13 +140,13 @@ _MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArr
 
 
 def _plain(e: Encoder, value: Any) -> None:
-    """Append the content of an array, wherever it lies: equal frames may have their columns in other blocks."""
+    """Append the content of an array, whatever its layout: equal frames may have their columns in other blocks."""
     content: Any = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
     e.content(memoryview(content))
 
 
 def _objects(e: Encoder, value: list[Any]) -> None:
-    """Append objects: texts together, and others one by one."""
+    """Append objects: strings together, and others one by one."""
     if set(map(type, value)) != {str}:
         items(e, value)
         return

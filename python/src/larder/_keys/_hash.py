@@ -1,4 +1,4 @@
-"""SHA-256 of many bytes, by several threads."""
+"""Compute SHA-256 of large content on several threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def tree(content: Any) -> bytes:
-    """Return the digest of bytes, which need not be copied for it."""
+    """Return the digest of bytes, without copying them."""
     view = memoryview(content)
     if view.nbytes <= PIECE:
         return sha256(view).digest()
@@ -36,7 +36,7 @@ def tree(content: Any) -> bytes:
             digests[i] = sha256(view[i * PIECE : (i + 1) * PIECE]).digest()
 
     others = []
-    with contextlib.suppress(RuntimeError):  # the interpreter ends: this thread does all
+    with contextlib.suppress(RuntimeError):  # the interpreter ends, so this thread does everything
         others = [_threads().submit(work) for _ in range(min(_THREADS, count) - 1)]
     work()
     for other in others:
@@ -54,7 +54,7 @@ def _threads() -> ThreadPoolExecutor:
 
 def _forget() -> None:
     global _pool
-    _pool = None  # its threads are not in the child
+    _pool = None  # its threads do not exist in the child
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""What writes images of PIL."""
+"""Encode images of PIL."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ._encoder import Encoder, Writer
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes images, those that come from files among them."""
+    """Return the encoder of images, also of those opened from files."""
     return _image if issubclass(cls, Image.Image) else None
 
 
 def _image(e: Encoder, value: Any) -> None:
-    """Append the pixels, and what was read with them: its format, palette and notes."""
+    """Append the pixels, and what was read with them: format, palette and metadata."""
     if e.known(value):
         return
     value.load()

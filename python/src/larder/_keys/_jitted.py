@@ -1,4 +1,4 @@
-"""What writes functions that numba compiles: by what they are copied from, and what the program set on them."""
+"""Encode functions compiled by numba, by the data from which they are copied and attributes that the program set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GIVEN = frozenset([*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"])
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes compiled functions, of which numba says how they are copied."""
+    """Return the encoder of compiled functions, for which numba says how they are copied."""
     return _jitted if issubclass(cls, ReduceMixin) else None
 
 

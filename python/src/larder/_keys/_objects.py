@@ -1,4 +1,4 @@
-"""What writes functions, classes, exceptions, members of enums and objects of any class."""
+"""Encode functions, classes, exceptions, members of enums and objects of any class."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CODE = (
     classmethod,
     property,
 )
-"""Types of what is known by its code."""
+"""Types that are identified by their code."""
 
 COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_ArrayFunctionDispatcher", "ufunc"])
-"""Names of types that functions of libraries have, whose modules say what they are."""
+"""Names of the types that libraries use for their functions, whose modules identify them."""
 
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made while the program ran
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was created at run time
 
-# What an object of a subclass is as a value of the built-in type, whatever the subclass overrides.
+# The value of an object of a subclass as its built-in type, whatever the subclass overrides.
 CONTENT: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
@@ -54,7 +54,7 @@ _CURE = "pass what it is made of, or give its class a method __larder_key__ that
 
 
 def find(cls: type) -> Writer:
-    """Return what writes values of a class that has no special rule."""
+    """Return the encoder of a class that has no special rule."""
     if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
         return _builtin
     if cls in CODE or issubclass(cls, (type, Wrapper)) or cls.__name__ in COMPILED:
@@ -73,7 +73,7 @@ def find(cls: type) -> Writer:
 
 
 def _says_itself(cls: type) -> bool:
-    """Report whether a class that a library made in C has a method that says what its objects consist of."""
+    """Report whether a C class of a library has a method that returns the parts of its objects."""
     from .._code._library import library_name
     from .._code._owner import PYTHON
 
@@ -83,7 +83,7 @@ def _says_itself(cls: type) -> bool:
 
 
 def reduced(e: Encoder, value: Any) -> None:
-    """Append an object by what it is copied from (PEP 307): its class, what it is made of, and its state."""
+    """Append an object by its reduced form (PEP 307): class, arguments of its constructor, and state."""
     if e.known(value):
         return
     e.of_class(b"J", type(value))
@@ -103,7 +103,7 @@ def _code(e: Encoder, value: Any) -> None:
 
 
 def _builtin(e: Encoder, value: Any) -> None:
-    """Append a compiled function, and what it is bound to if it is a method of a value."""
+    """Append a compiled function, and the object that it is bound to if it is a method of a value."""
     own = value.__self__
     if own is None or isinstance(own, (type, types.ModuleType)):
         _code(e, value)
@@ -123,7 +123,7 @@ def _member(e: Encoder, value: enum.Enum) -> None:
     e.of_class(b"E", type(value))
     if value._name_ is not None and value._name_ in type(value).__members__:
         e.add(value._name_)
-    else:  # flags together
+    else:  # combined flags
         e.add(value._value_)
     for name, held in vars(value).items():
         if name not in OF_MEMBERS:
@@ -135,7 +135,7 @@ OF_MEMBERS = frozenset(["_name_", "_value_", "_sort_order_", "__objclass__", "_i
 
 
 def _instance(e: Encoder, value: Any) -> None:
-    """Append an object by its class, what it is as a value of a built-in type, and its attributes."""
+    """Append an object by its class, its value as a built-in type, and its attributes."""
     cls = type(value)
     if e.known(value):
         return
@@ -163,7 +163,7 @@ def attributes(e: Encoder, value: Any, cls: type, without: frozenset[str] = froz
                         continue
                     e.named(b"/", name, held)
         own = getattr(value, "__dict__", {})
-        for name, held in own.items() if isinstance(own, dict) else ():  # else it answers to any name
+        for name, held in own.items() if isinstance(own, dict) else ():  # otherwise it answers to any name
             if name not in without and not (e.fresh and is_filled(cls, name)):
                 e.named(b".", str(name), held)
     except Unkeyed as err:
@@ -172,12 +172,12 @@ def attributes(e: Encoder, value: Any, cls: type, without: frozenset[str] = froz
 
 
 def is_filled(cls: type, name: str) -> bool:
-    """Report whether an attribute was made of the others, when it was asked for first."""
+    """Report whether an attribute was computed from the others when it was first read."""
     return any(type(vars(base).get(name)) is functools.cached_property for base in cls.__mro__)
 
 
 def refuse_hidden(cls: type) -> None:
-    """Refuse objects of classes made in C, as nobody can tell what is in them."""
+    """Refuse objects of classes implemented in C, whose content cannot be read."""
     for base in cls.__mro__:
         if base in CONTENT or base in BaseException.__mro__:
             continue
@@ -189,7 +189,7 @@ def refuse_hidden(cls: type) -> None:
 
 
 def _grows(cls: type) -> bool:
-    """Report whether objects of a class have room for more than its base's and its slots."""
+    """Report whether objects of a class have memory beyond that of its base and its slots."""
     base = cls.__base__
     if base is None:
         return False

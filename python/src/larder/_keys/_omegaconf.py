@@ -1,4 +1,4 @@
-"""What writes configurations of OmegaConf: as they stand, and by what their interpolations give."""
+"""Encode configurations of OmegaConf: as written, and with the values of their interpolations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._encoder import Encoder, Writer
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes mappings and lists of OmegaConf."""
+    """Return the encoder of mappings and lists of OmegaConf."""
     return _container if cls.__name__ in ("DictConfig", "ListConfig") else None
 
 
@@ -21,7 +21,7 @@ def _container(e: Encoder, value: Any) -> None:
     e.add(contents(value, resolve=False))
     try:
         resolved = contents(value, resolve=True)
-    except Exception as err:  # of a resolver of the program, or of a name that is not there
+    except Exception as err:  # from a resolver of the program, or a missing name
         resolved = f"{type(err).__qualname__}: {err}"
     e.add(resolved)
     metadata = value._metadata

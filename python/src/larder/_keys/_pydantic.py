@@ -1,4 +1,4 @@
-"""What writes parts of classes of pydantic, without the addresses and the compiled validators in them."""
+"""Encode parts of classes of pydantic, without the addresses and compiled validators in them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _LEFT_OUT = {
     "pydantic._internal._decorators.Decorator": frozenset(["cls_ref"]),
     "pydantic.type_adapter.TypeAdapter": frozenset(["core_schema", "validator", "serializer", "pydantic_complete"]),
 }
-"""Attributes that follow from others, or have an address in them, by classes."""
+"""Attributes by class that follow from others or have an address in them."""
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a class of pydantic that has such attributes."""
+    """Return the encoder of a class of pydantic that has such attributes."""
     left_out = _LEFT_OUT.get(f"{cls.__module__}.{cls.__qualname__}")
     if left_out is None:
         return None

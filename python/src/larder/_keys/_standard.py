@@ -1,4 +1,4 @@
-"""What writes values of types of the standard library that have hidden state."""
+"""Encode values of types of the standard library that have hidden state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._encoder import FIXED, Encoder, Unkeyed, Writer, items, pairs
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a type of the standard library, if it is one known here."""
+    """Return the encoder of a type of the standard library, if it is listed here."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     reduce = _PARTS.get(name)
     if reduce is None or not _is_of_library(cls):
@@ -36,7 +36,7 @@ def find(cls: type) -> Writer | None:
 
 
 def _is_of_library(cls: type) -> bool:
-    """Report whether a class is what the module says that it names."""
+    """Report whether a class is the one that its module has under its name."""
     found: Any = sys.modules.get(cls.__module__)
     for name in cls.__qualname__.split("."):
         found = getattr(found, name, None)
@@ -46,7 +46,7 @@ def _is_of_library(cls: type) -> bool:
 def _moment(value: Any) -> tuple[Any, ...]:
     zone = value.tzinfo
     rest = (value.hour, value.minute, value.second, value.microsecond, value.fold, zone)
-    # The offset, too: the rules of zones are data of the machine.
+    # The offset is included, as the rules of zones are data of the machine.
     return rest if zone is None else (*rest, value.utcoffset())
 
 
@@ -61,7 +61,7 @@ def _zone(value: Any) -> tuple[Any, ...]:
 
 
 def decimal_context() -> tuple[Any, ...] | None:
-    """Return how decimal numbers are computed with, or None for the usual way."""
+    """Return the context of decimal computations, or None for the default."""
     import decimal
 
     c = decimal.getcontext()
@@ -74,14 +74,14 @@ _USUAL = (28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, ("DivisionByZero", "Inva
 
 
 def _random(value: Any) -> tuple[Any, ...]:
-    # What draws from that of the process is not cached, so its state, another one in each, is no part of keys.
+    # Draws from the generator of the process are not cached, so its state is not part of keys.
     return () if value is random._inst else (value.getstate(),)
 
 
 def _tokenizer(value: Any) -> tuple[Any, ...]:
     try:
         text = value.to_str()
-    except Exception as err:  # a part of it is of the program
+    except Exception as err:  # a part of it belongs to the program
         raise Unkeyed(f"a tokenizer that cannot be serialized ({err})", "pass its file, or say key=") from None
     return (sys.modules["tokenizers"].__version__, text, getattr(value, "encode_special_tokens", None))
 
@@ -102,7 +102,7 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
         "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
         "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None), repr(v)),
         "zoneinfo.ZoneInfo": _zone,
-        # With how it would be computed with: a function of it need not name that.
+        # Includes the context of computations, which a function of the value need not name.
         "decimal.Decimal": lambda v: (*v.as_tuple(), decimal_context()),
         "fractions.Fraction": lambda v: (v.numerator, v.denominator),
         "uuid.UUID": lambda v: (v.int, v.is_safe.value),
@@ -171,7 +171,7 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
     }
 )
 
-# Nothing changes these, nor what they refer to.
+# These are immutable, with everything that they refer to.
 _FIXED = {
     "datetime.date",
     "datetime.timedelta",

@@ -1,4 +1,4 @@
-"""What writes expressions of sympy, which fill in their hashes and what follows from them as they are used."""
+"""Encode expressions of sympy, which fill in hashes and derived values when they are used."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._objects import attributes
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes expressions of classes of sympy."""
+    """Return the encoder of expressions of sympy."""
     module: Any = sys.modules.get(cls.__module__)
     own = cls.__module__.startswith("sympy.") and getattr(module, cls.__qualname__, None) is cls
     return _expression if own and issubclass(cls, sympy.Basic) else None
 
 
 def _expression(e: Encoder, value: Any) -> None:
-    """Append what an expression is copied from, where assumptions are as they were said, and its attributes."""
+    """Append the arguments from which an expression is copied, with the assumptions as declared, and its attributes."""
     if e.known(value):
         return
     e.of_class(b"J", type(value))

@@ -1,4 +1,4 @@
-"""What writes tables and arrays of Arrow."""
+"""Encode tables and arrays of Arrow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._encoder import Encoder, Writer
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a class of pyarrow."""
+    """Return the encoder of a class of pyarrow."""
     if cls in (pa.Table, pa.RecordBatch):
         return _table
     if issubclass(cls, (pa.Array, pa.ChunkedArray)):
@@ -54,11 +54,11 @@ def _scalar(e: Encoder, value: Any) -> None:
 
 
 def stream(e: Encoder, value: Any) -> None:
-    """Append the content of a column, wherever it begins, but not how it is cut into chunks.
+    """Append the content of a column, whatever its offset and chunks.
 
-    Bytes that do not count (of what is missing, beyond the end of a slice) would show in
-    buffers, so only what is there is taken of them. What has no simple buffers is what it
-    is in Python.
+    Buffers may have bytes that do not count, for missing values or beyond the end of a slice, so
+    only the bytes of present values are appended. A column without simple buffers is encoded as
+    its Python values.
     """
     kind = value.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -83,7 +83,7 @@ def stream(e: Encoder, value: Any) -> None:
 
 
 def _texts(e: Encoder, value: Any) -> None:
-    """Append texts: how long each is, -1 for one that is missing, and all of them together."""
+    """Append strings: the length of each, -1 for a missing one, and all of them joined."""
     e.out.append(b"s")
     stream(e, pc.binary_length(value).fill_null(-1))
     plain = _whole(value.fill_null(b""))

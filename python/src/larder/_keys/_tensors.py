@@ -1,4 +1,4 @@
-"""What writes tensors, and the types and devices of torch."""
+"""Encode tensors, and the types and devices of torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._encoder import FIXED, Encoder, Unkeyed, Writer
 
 
 def find(cls: type) -> Writer | None:
-    """Return what writes values of a class of torch, or of one that is based on it."""
+    """Return the encoder of a class of torch, or of a subclass."""
     if cls in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.Tensor):
         return _tensor
     if issubclass(cls, torch.Tensor):
@@ -42,7 +42,7 @@ def _tensor(e: Encoder, value: Any) -> None:
     grad = bool(value.requires_grad)
     e.out.append(b"X")
     e.add((type(value).__name__, str(value.dtype), tuple(value.shape), grad, value.is_conj(), value.is_neg()))
-    e.add(modes_of_torch(grad))  # which what its operators do depends on
+    e.add(modes_of_torch(grad))  # which its operators depend on
     for hooks in ("_backward_hooks", "_post_accumulate_grad_hooks"):  # by numbers that the process counts
         if held := getattr(value, hooks, None):
             e.named(b".", hooks, list(held.values()))
@@ -57,9 +57,9 @@ def _tensor(e: Encoder, value: Any) -> None:
 
 
 def flat(plain: Any) -> Any:
-    """Return the elements of a contiguous tensor, of at least one, one after another.
+    """Return the elements of a contiguous, nonempty tensor, one after another.
 
-    Where there is only one of a dimension its stride may be any, which a view as bytes does not take.
+    A dimension of size 1 may have any stride, which a view as bytes does not accept.
     """
     return plain.as_strided((plain.numel(),), (1,))
 
@@ -86,5 +86,5 @@ def _size(e: Encoder, value: Any) -> None:
 def _generator(e: Encoder, value: Any) -> None:
     if not e.known(value):
         e.out.append(b"g")
-        # What draws from that of the process is not cached, and its state is another one in each.
+        # Draws from the generator of the process are not cached, and its state differs between processes.
         e.add((str(value.device), None if value is torch.default_generator else value.get_state()))

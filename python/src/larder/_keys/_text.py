@@ -1,4 +1,4 @@
-"""What values are called where keys are explained."""
+"""Describe values in explanations of keys."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _MOST = 80
 
 
 def describe(value: Any) -> str:
-    """Return a line of at most 80 characters for people: what a value is, in short."""
+    """Return a short description of a value in a line of at most 80 characters."""
     try:
         text = _described(value, 3)
-    except Exception:  # what it says of itself is an error
+    except Exception:  # its own description raises an error
         text = f"a {type(value).__qualname__}"
     return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
@@ -41,7 +41,7 @@ def _described(value: Any, depth: int) -> str:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute, whatever the object does when it is asked for one."""
+    """Return an attribute, whatever the object does when it is read."""
     try:
         return getattr(value, name, None)
     except Exception:
@@ -55,7 +55,7 @@ def _number(value: Any) -> str:
 
 
 def _quoted(value: str | bytes) -> str:
-    # More than is shown is not made into text first.
+    # No more than is shown is converted to a string first.
     text = repr(value[:_MOST])
     if isinstance(value, str):
         inner = text[1:-1].replace('"', '\\"') if text[0] == "'" else text[1:-1]
@@ -92,5 +92,5 @@ def _array(value: Any, shape: Any, dtype: Any) -> str:
     kind = "array" if type(value).__name__ == "ndarray" else type(value).__name__
     try:
         return f"{what} {kind} of {form}, {digest(value).hex()[:4]}…"
-    except Exception:  # it has no key, which others say better
+    except Exception:  # it has no key, which is reported elsewhere
         return f"{what} {kind} of {form}"

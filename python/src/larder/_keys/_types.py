@@ -1,4 +1,4 @@
-"""What writes values of types that are known by their names or by their bases."""
+"""Select the encoder of values by the names of their types or of their bases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from importlib import import_module
 
 from ._encoder import Encoder, Unkeyed, Writer
 
-# What knows the types of a library, by the package that they are of. No library is
-# imported here: a value of it says that it is there.
+# The modules that encode types of a library, by package. No library is imported here: a value
+# of it shows that it is imported.
 _LIBRARIES = {
     "numpy": "_arrays",
     "torch": "_tensors",
@@ -24,7 +24,7 @@ _LIBRARIES = {
 
 _CURE = "make it in the function, pass what it is made of, or give its class a method __larder_key__ that returns that"
 
-# What is alive, by the module and name of its class, or of one of its bases, in words.
+# Live objects, by the module and name of their class or of a base, with a description.
 _ALIVE = {
     "_io._IOBase": "an open file",
     "_socket.socket": "a socket",
@@ -50,7 +50,7 @@ _ALIVE = {
 
 
 def find(cls: type) -> Writer:
-    """Return what writes values of a type that has no writer of its own."""
+    """Return the encoder of a type that has no encoder of its own."""
     from . import _objects, _standard
 
     if (known := _standard.find(cls)) is not None:
@@ -73,7 +73,7 @@ def find(cls: type) -> Writer:
 
 
 def _of_library(cls: type, package: str) -> Writer | None:
-    """Return what writes values of a library, whose other versions may lack what it reads of them."""
+    """Return the encoder for a library, whose other versions may lack the attributes that it reads."""
     try:
         write: Writer | None = import_module(f".{_LIBRARIES[package]}", __package__).find(cls)
     except _LACKING as err:
@@ -92,7 +92,7 @@ def _of_library(cls: type, package: str) -> Writer | None:
     return guarded
 
 
-# What libraries raise that lack an attribute, or refuse what is asked of a value.
+# The exceptions of libraries that lack an attribute, or refuse a request on a value.
 _LACKING = (AttributeError, TypeError, ValueError, LookupError, RuntimeError, ImportError, OSError)
 
 
@@ -113,7 +113,7 @@ def _own_key(e: Encoder, value: object) -> None:
 
 
 def _mock(e: Encoder, value: object) -> None:
-    """Append what is never there again: a mock has any attribute and counts its calls."""
+    """Append an encoding that never occurs again: a mock has any attribute and counts its calls."""
     e.out.append(b"mock" + os.urandom(16))
 
 

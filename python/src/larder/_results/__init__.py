@@ -1,16 +1,16 @@
-"""Results of functions as bytes, and back.
+"""Encode results as bytes, and decode them.
 
     encoded = encode(value)
     value = decode(encoded)
 
-What comes back has the types and the contents of what was given: 1, 1.0 and True stay
-apart, NaN keeps its bits, dicts their order, arrays their dtype and their order in memory,
-and what was one object at two places of a value is one again. What cannot be restored
-is refused with the way to it. No code of an encoding is run, and nothing is pickled:
-classes of the program are looked up by name, where their fields are still the same.
+The decoded value has the types and the content of the original: 1, 1.0 and True differ, NaN
+keeps its bits, dicts their order, arrays their dtype and memory order. An object at two
+places of a value is one object again. A value that cannot be restored is refused with its
+path. Decoding runs no code of an encoding and unpickles nothing: classes of the program are
+looked up by name, and must still have the same fields.
 
-docs/reference/python-results.md says what can be kept, and how, to the byte. Arrays are views of their
-buffers.
+docs/reference/python-results.md lists what can be encoded, and specifies each byte. Arrays are views
+of their buffers.
 """
 
 from .reader import decode

@@ -1,4 +1,4 @@
-"""Arrays and scalars of NumPy."""
+"""Encode and decode arrays and scalars of NumPy."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 Described = Any
-"""What a dtype is kept as: a text such as "<f4", (base, shape) of a field that is an array, or
-(fields, bytes, aligned, record) with (name, title, described, offset) of each field."""
+"""The stored form of a dtype: a string such as "<f4", (base, shape) for a field that is an array, or
+(fields, bytes, aligned, record) with (name, title, described, offset) of each field.
+"""
 
 _PLAIN = "biufcmMSUV"
 _known: dict[str, Any] = {}
 
 
 def describe(dtype: Any) -> Described:
-    """Return what a dtype is kept as, or refuse it."""
+    """Return the stored form of a dtype, or refuse it."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         described: Described = (describe(base), shape)
@@ -33,9 +34,9 @@ def describe(dtype: Any) -> Described:
         described = (_fields(dtype), dtype.itemsize, dtype.isalignedstruct, dtype.type is np.record)
     else:
         described = dtype.str
-        if _known.get(described) is dtype:  # NumPy has one object for each of the common ones
+        if _known.get(described) is dtype:  # NumPy has one object for each of the common dtypes
             return described
-        if dtype.char in "lLqQ" and np.dtype(described).char != dtype.char:  # they have one text
+        if dtype.char in "lLqQ" and np.dtype(described).char != dtype.char:  # they have the same string
             described = dtype.byteorder.replace("=", "") + dtype.char
     if dtype.metadata is not None or not _same(dtype, described):
         raise Refused(
@@ -66,7 +67,7 @@ def _same(dtype: Any, described: Described) -> bool:
 
 
 def dtype_of(described: Described) -> Any:
-    """Return a dtype, which has nothing in it but plain data."""
+    """Return a dtype whose parts are plain data."""
     if type(described) is str:
         return _plain(described)
     if len(described) == 2:
@@ -90,13 +91,13 @@ def _plain(text: str) -> Any:
         raise TypeError(f"dtype {text!r}")
     if made.kind in "SU" and not made.itemsize:
         raise TypeError(f"dtype {text!r}, of which NumPy makes another one")
-    if len(_known) < 1000:  # texts of damaged results are no reason to keep more
+    if len(_known) < 1000:  # strings of damaged results must not fill memory
         _known[text] = made
     return made
 
 
 def flat(array: Any) -> Data:
-    """Return the elements of an array, in the order in which they lie if there are no gaps."""
+    """Return the elements of an array, in memory order if there are no gaps."""
     if not array.nbytes:
         return Data(b"", 0)
     return Data(array.ravel("A").view(np.uint8), array.nbytes)
@@ -122,7 +123,7 @@ def write_array(writer: Writer, array: Any) -> None:
 
 
 def read_array(reader: Reader) -> Any:
-    """Return an array, which looks at its buffer."""
+    """Return an array that is a view of its buffer."""
     tree, at = reader.tree, reader.at
     begin = at + 1 + tree[at]
     text = tree[at + 1 : begin].decode()
@@ -142,7 +143,7 @@ def _array(dtype: Any, fortran: bool, shape: tuple[int, ...], size: int, memory:
         raise ValueError(f"an array of {dtype} and shape {shape} in {size} bytes")
     if not size:
         return _empty(shape, dtype, fortran)
-    array = np.frombuffer(memory, dtype, count, at)  # the one way in which it can never be written to
+    array = np.frombuffer(memory, dtype, count, at)  # the only way to make it permanently read-only
     if dtype.kind in "UV":
         _check_texts(array, dtype)
     return array if len(shape) == 1 else array.reshape(shape, order="F" if fortran else "C")
@@ -172,7 +173,7 @@ def _make(*parts: Any) -> Any:
 
 
 def _check_texts(array: Any, dtype: Any) -> None:
-    """Complain of what is no character, which NumPy would do when it is looked at, and badly."""
+    """Refuse strings with invalid characters, for which NumPy raises a worse error when they are read."""
     for name in dtype.names or ():
         _check_texts(array[name], dtype[name].base)
     if dtype.kind == "U" and array.size:

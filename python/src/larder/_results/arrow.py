@@ -1,4 +1,4 @@
-"""Tables and arrays of Arrow, as streams of its own format."""
+"""Encode and decode tables and arrays of Arrow, as Arrow streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _stream(schema: Any, batches: list[Any]) -> tuple[Any, ...]:
 
 
 def _extended(schema: Any) -> bool:
-    """Return whether there are types that programs register: where they are not, Arrow leaves them out."""
+    """Return whether there are extension types, which Arrow drops where they are not registered."""
     return "extension<" in " ".join(map(str, schema.types))
 
 

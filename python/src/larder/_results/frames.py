@@ -1,7 +1,7 @@
-"""Frames, series, indexes and arrays of pandas.
+"""Encode and decode frames, series, indexes and arrays of pandas.
 
-They are kept as the arrays in them, and come back with memory of their own, as people
-write to frames. Each is read back when it is written, and refused if it is not the same.
+They are stored as the arrays in them, and decoded into their own memory, as programs write to
+frames. Each is decoded when it is encoded, and refused if the two differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _values(value: Any) -> Any:
 
 
 def _own(values: Any) -> Any:
-    """Return values with memory of their own."""
+    """Return values with their own memory."""
     if not isinstance(values, (np.ndarray, ExtensionArray)):
         raise TypeError(f"a {type(values).__name__} where an array must be")
     return values.copy()
@@ -112,7 +112,7 @@ def _spaced(cls: Any) -> Kind:
 
 
 def _freq(value: Any) -> Any:
-    freq = getattr(value, "freq", None)  # arrays have none in newer versions
+    freq = getattr(value, "freq", None)  # arrays do not have it in newer versions
     return freq and freq.freqstr
 
 
@@ -120,7 +120,7 @@ def _freq(value: Any) -> Any:
 
 
 def _zone(zone: Any) -> Any:
-    """Return a time zone as it is kept: as a tuple if it is one of pytz, which older versions have."""
+    """Return the stored form of a time zone: a tuple for one of pytz, which older versions have."""
     name = getattr(zone, "zone", None)
     if name is None or not type(zone).__module__.startswith("pytz"):
         return zone
@@ -182,8 +182,8 @@ def _period(ordinals: Any, freq: Any) -> Any:
 
 def _texts_parts(array: Any) -> tuple[Any, ...]:
     dtype = array.dtype
-    if dtype.storage == "pyarrow":  # as they lie there: texts of Python take twenty times as long
-        values: Any = array.__arrow_array__().combine_chunks().cast("large_string")  # which 2.1 has as strings
+    if dtype.storage == "pyarrow":  # as stored in memory: Python strings take twenty times as long
+        values: Any = array.__arrow_array__().combine_chunks().cast("large_string")  # 2.1 has it as strings
     else:
         values = array.to_numpy(object, na_value=None).tolist()
     return values, dtype.storage, dtype.na_value is not pd.NA

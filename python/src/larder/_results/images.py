@@ -1,4 +1,4 @@
-"""Images of PIL."""
+"""Encode and decode images of PIL."""
 
 from __future__ import annotations
 

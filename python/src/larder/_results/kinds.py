@@ -1,4 +1,4 @@
-"""Types that are kept as what they are made of, and where they are found."""
+"""Register types that are stored as their parts, and find them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 
 class Refused(Exception):
-    """Something that cannot be kept: why, and the steps from it up to the result."""
+    """A part that cannot be stored: the reason, and the steps from it up to the result."""
 
     def __init__(self, why: str, step: str = "") -> None:
         super().__init__(why)
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Data:
-    """A part that is a buffer: aligned and out of line. Back come memoryviews that cannot be written to."""
+    """A part that is a buffer: aligned and out of line. Decoding returns read-only memoryviews."""
 
     memory: Any
     bytes: int
@@ -28,35 +28,36 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type whose values are kept as a few parts, which are values again."""
+    """A type whose values are stored as a few parts, which are values themselves."""
 
     name: str
-    """What it is called in encodings: its module and its own name."""
+    """The name in encodings: its module and its own name."""
     type: type
     parts: Callable[[Any], tuple[Any, ...]]
-    """Takes a value apart, or raises `Refused`."""
+    """Splits a value into parts, or raises `Refused`."""
     make: Callable[..., Any]
-    """Makes a value of parts. They may be of any type where an encoding is damaged: what does
-    not fit is an exception of any kind, and nothing larger than the parts is made."""
+    """Creates a value from parts. In a damaged encoding they may have any type: parts that do
+    not fit raise any exception, and nothing larger than the parts is allocated.
+    """
     steps: tuple[str, ...] = ()
-    """The ways from a value to its parts, for messages."""
+    """The paths from a value to its parts, for messages."""
     shared: bool = True
-    """Whether a value that comes twice is one object again: not of what is small and cannot change."""
+    """Whether a value that occurs twice is decoded as one object; not for small immutable values."""
     write: Callable[[Any, Any], None] | None = None
-    """Writes a value of its own way instead: called with the writer."""
+    """Replaces `parts`: writes a value itself, called with the writer."""
     checked: bool = False
-    """Whether a value is read back as it is written, and refused if it is not the same."""
+    """Whether a value is decoded when it is encoded, and refused if the two differ."""
     private: bool = False
-    """Whether `make` gets memory, as its first argument, that it may have written to."""
+    """Whether `make` receives memory as its first argument, and may write to it."""
 
 
 _BY_TYPE: dict[type, Kind] = {}
 _BY_NAME: dict[str, Kind] = {}
 
 CURES: dict[type, str] = {}
-"""What to do about values of types derived from these, and of these."""
+"""Fixes in messages for values of these types and of subclasses."""
 
-# What is asked of whose types. They are imported when there is a value of theirs.
+# The modules that register types, by package, imported when there is a value of that package.
 _MODULES = {
     "array": "standard",
     "collections": "standard",
@@ -78,14 +79,14 @@ _MODULES = {
 
 
 def register(*kinds: Kind) -> None:
-    """Add kinds. Several types may have one name."""
+    """Add kinds; several types may have one name."""
     for kind in kinds:
         _BY_TYPE[kind.type] = kind
         _BY_NAME.setdefault(kind.name, kind)
 
 
 def of_type(cls: type) -> Kind | None:
-    """Return the kind of exactly this type, not of one that it is derived from, or None."""
+    """Return the kind of exactly this type, not of its bases, or None."""
     if cls not in _BY_TYPE:
         root = _root(cls.__module__)
         if root in sys.modules:
@@ -99,7 +100,7 @@ def of_type(cls: type) -> Kind | None:
 
 
 def of_name(name: str) -> Kind:
-    """Return the kind of a name: KeyError if there is none, ImportError if what it needs is not installed."""
+    """Return the kind with a name; raise KeyError if there is none, ImportError if its library is not installed."""
     if name not in _BY_NAME:
         _load(_root(name))
     return _BY_NAME[name]
@@ -118,7 +119,7 @@ T = TypeVar("T")
 
 
 def expect(cls: type[T], value: object) -> T:
-    """Return a part that must be of a type."""
+    """Return a part, which must be of a type."""
     if type(value) is not cls:
         raise TypeError(f"a {type(value).__name__} where a {cls.__name__} must be")
     return value

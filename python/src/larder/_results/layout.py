@@ -1,4 +1,4 @@
-"""Where things lie in an encoding: what its writer and its reader agree on."""
+"""Define the layout of encodings, shared by writer and reader."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import struct
 
 MAGIC = b"LARDVAL\x01"
 HEAD = struct.Struct("<8sQ")
-"""The magic, and where the tree ends."""
+"""The magic, and the end of the tree."""
 
 FLOAT = struct.Struct("<8sQBd")
 INT = struct.Struct("<8sQBq")
 """Whole encodings of numbers."""
 
 COUNTED = struct.Struct("<BQ")
-"""A node that says how many bytes or nodes it has."""
+"""A node with its number of bytes or nodes."""
 SHORT = struct.Struct("<BI")
-"""A text or bytes that lie in the tree."""
+"""A string or bytes that lie in the tree."""
 OF_FLOAT = struct.Struct("<Bd")
 OF_INT = struct.Struct("<Bq")
 COMPLEX = struct.Struct("<dd")
 
 SMALL, LARGE = -(1 << 63), (1 << 63) - 1
-"""What an int of 64 bits can be."""
+"""The range of a 64-bit int."""
 
 INLINE = 1024
-"""Texts and bytes from here on are buffers."""
+"""Strings and bytes of at least this size are buffers."""
 
 SHARED = 64
-"""Texts, bytes and tuples that take at least as much are written once."""
+"""Strings, bytes and tuples of at least this size are written once."""
 
 PACKED = 16
-"""Lists and tuples of so many numbers or short texts, and no others, are packed."""
+"""Lists and tuples of at least this many numbers or short strings, and nothing else, are packed."""
 
 DEEPEST = 200
-"""How many containers there may be in each other."""
+"""The maximum depth of nested containers."""
 
 ALIGNED = 64
 ZEROS = [bytes(n) for n in range(ALIGNED)]

@@ -1,6 +1,6 @@
-"""Values of classes of the program: dataclasses, named tuples, enumerations.
+"""Encode and decode values of the program's classes: dataclasses, named tuples, enumerations.
 
-They are known by module and qualified name, and restored without any code of theirs.
+They are identified by module and qualified name, and restored without running their code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Plan:
     cls: type
     fields: tuple[str, ...]
     slots: dict[str, Any]
-    """What reads and writes fields that are no entries of `__dict__`."""
+    """Reads and writes fields that are not entries of `__dict__`."""
 
 
 _FUNCTION = "return what it makes"
@@ -53,7 +53,7 @@ kinds.CURES |= {
 
 
 def refused(cls: type) -> Refused:
-    """Return what says that values of a type cannot be kept."""
+    """Return the exception that values of a type cannot be stored."""
     remedies = (kinds.CURES[base] for base in cls.__mro__ if base in kinds.CURES)
     remedy = next(remedies, "return a dataclass of what is in it")
     return Refused(f'a value of type {_called(cls)} cannot be kept; {remedy}, or say codec="pickle"')
@@ -68,7 +68,7 @@ def _called(cls: type) -> str:
 
 
 def write_enum(writer: Writer, value: Enum) -> None:
-    """Add a member of an enumeration: its name, or None of flags that are several, and what it stands for."""
+    """Add a member of an enumeration: its name, or None for combined flags, and its value."""
     cls = type(value)
     writer.tree.append(_ENUM)
     _write_class(writer, cls, ())
@@ -98,7 +98,7 @@ def _named(cls: Any) -> bool:
 
 
 def write_dataclass(writer: Writer, value: object) -> None:
-    """Add an instance of a dataclass: its fields, what else it has, and of a dict what is in it."""
+    """Add an instance of a dataclass: its fields, its other attributes, and the entries of a dict."""
     cls = type(value)
     at = writer.begin(value)
     if not at:
@@ -131,7 +131,7 @@ def _write_field(writer: Writer, plan: Plan, name: str, value: object, rest: dic
 
 
 def _write_rest(writer: Writer, rest: dict[str, Any]) -> None:
-    """Add the attributes that are no fields."""
+    """Add the attributes that are not fields."""
     writer.tree += COUNTED.pack(_OBJECT, len(rest))
     for name, item in rest.items():
         writer.write(name)
@@ -153,7 +153,7 @@ def _attributes(value: object) -> dict[str, Any]:
         found = dict(object.__getattribute__(value, "__dict__"))
     except AttributeError:
         return {}
-    found.pop("__orig_class__", None)  # typing's note of how a generic class was called
+    found.pop("__orig_class__", None)  # set by typing when a generic class is called
     return found
 
 
@@ -174,9 +174,9 @@ def _write_class(writer: Writer, cls: type, fields: tuple[str, ...]) -> Plan:
 
 
 def _name(cls: type) -> tuple[str, str]:
-    """Return where a class is found again, or refuse it if that is another one."""
+    """Return the module and name under which a class is found, or refuse it if another object is there."""
     module, name = cls.__module__, cls.__qualname__
-    if module == "__mp_main__":  # what a process that was spawned calls the program
+    if module == "__mp_main__":  # the name of the program in a spawned process
         module = "__main__"
     if "<locals>" in name:
         raise Refused(
@@ -207,7 +207,7 @@ def _fields(cls: Any) -> tuple[str, ...]:
 
 
 def _slots(cls: type) -> dict[str, Any]:
-    """Return the slots of a class and of those that it is derived from."""
+    """Return the slots of a class and its bases."""
     found: dict[str, Any] = {}
     for base in cls.__mro__:
         for name, entry in vars(base).items():
@@ -217,7 +217,7 @@ def _slots(cls: type) -> dict[str, Any]:
 
 
 def _blank(cls: Any) -> Any:
-    """Return an instance without any attribute."""
+    """Return an instance without attributes."""
     try:
         if issubclass(cls, OrderedDict):
             return OrderedDict.__new__(cls)
@@ -230,7 +230,7 @@ def _blank(cls: Any) -> Any:
 
 
 def read_enum(reader: Reader) -> Enum:
-    """Return a member of an enumeration that still stands for what it did."""
+    """Return a member of an enumeration that still has the same value."""
     cls: Any = _read_class(reader).cls
     name, value = reader.read(), reader.read()
     if not (isinstance(cls, type) and issubclass(cls, Enum)):
@@ -314,7 +314,7 @@ def _read_class(reader: Reader) -> Plan:
 
 
 def _find(module: str, name: str) -> object:
-    """Return a class that the program has. Nothing is imported: that would run code that the encoding names."""
+    """Return an imported class of the program, importing nothing, as that would run code that the encoding names."""
     if module not in sys.modules:
         raise ResultError(f"class {module}.{name} of the result is of a module that is not imported")
     try:

@@ -1,4 +1,4 @@
-"""Lists and tuples of numbers alone, or of short texts of which some may be None, as buffers."""
+"""Encode lists and tuples of only numbers, or of short strings and None, as buffers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .layout import PACKED, SHARED
 
 _FLOATS, _INTS, _TEXTS, _SOME = b"fiso"
 BUFFERS = {_FLOATS: 1, _INTS: 1, _TEXTS: 2, _SOME: 2}
-"""The letters of what is packed, and how many buffers each has."""
+"""The letters of packed values, and the number of buffers of each."""
 
 
 def packed(value: list[Any] | tuple[Any, ...]) -> tuple[int, list[bytes]] | None:
-    """Return the letter and the buffers of a value, or None if it is not to be packed."""
+    """Return the letter and the buffers of a value, or None if it is not packed."""
     if len(value) < PACKED or type(value[0]) not in _PACKS:
         return None
     types = set(map(type, value))
@@ -42,7 +42,7 @@ def _texts(value: Any) -> tuple[int, list[bytes]] | None:
 
 
 def _some(value: Any) -> tuple[int, list[bytes]] | None:
-    """Pack texts of which some are None: instead of a length it has one more than any text."""
+    """Pack strings and None, where None has the length 2**32 - 1, which no string has."""
     made = _texts([text for text in value if text is not None])
     if made is None:
         return None
@@ -56,12 +56,12 @@ _PACKS: dict[type, Callable[[Any], tuple[int, list[bytes]] | None]] = {
     float: _floats,
     int: _ints,
     str: _texts,
-    _NONE: lambda value: None,  # of nothing else
+    _NONE: lambda value: None,  # no other value
 }
 
 
 def unpacked(letter: int, n: int, buffers: list[memoryview]) -> tuple[Any, ...] | list[Any]:
-    """Return the n items of a value that was packed."""
+    """Return the n items of a packed value."""
     if letter not in (_TEXTS, _SOME):
         return _numbers(n, "d" if letter == _FLOATS else "q", 8, buffers[0])
     text = str(buffers[1], "utf-8", "surrogatepass")

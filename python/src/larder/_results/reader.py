@@ -1,4 +1,4 @@
-"""Bytes to values."""
+"""Decode bytes to values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from .packed import BUFFERS, unpacked
 def decode(encoded: bytes | bytearray | memoryview | mmap.mmap) -> Any:
     """Return the value of an encoding.
 
-    Arrays look at its memory, which therefore must not change, and stay when `encoded`
-    itself is let go of. They cannot be written to. Tensors can, so they are copies unless
-    the memory can be written to and so is private: a mapping made with ACCESS_COPY, or a
-    bytearray that nobody else uses.
+    Arrays are read-only views of its memory, which must not change and lives as long as they
+    do. Tensors are writable, so they are copies unless the memory is writable and so private:
+    a mapping with ACCESS_COPY, or a bytearray that is used only here.
 
-    What is no encoding, is damaged, or needs a class or a library that is not there or
-    has changed is a `ResultError`.
+    An encoding that is invalid or damaged, or needs a class or library that is missing or has
+    changed, raises `ResultError`.
     """
     try:
         if type(encoded) is bytes and len(encoded) == FLOAT.size:
@@ -46,7 +45,7 @@ def _decoded(encoded: Any) -> Any:
 
 
 class Reader:
-    """The tree of an encoding and its buffers, while they are read."""
+    """Reads the tree of an encoding and its buffers."""
 
     __slots__ = ("at", "classes", "data", "depth", "end", "memo", "private", "tree")
 
@@ -63,7 +62,7 @@ class Reader:
         self.data = private.toreadonly()
         self.tree = encoded if type(encoded) is bytes and end == len(encoded) else bytes(private[:end])
         self.end: int = end
-        """Where the last buffer that was read ends."""
+        """The end of the last buffer that was read."""
         self.at = HEAD.size
         self.depth = 0
         self.memo: dict[int, Any] = {}
@@ -76,7 +75,7 @@ class Reader:
         return _READS[self.tree[at]](self)
 
     def number(self, tag: int) -> int:
-        """Return the number of a node that must be there."""
+        """Return the number of a node that must come next."""
         found, number = COUNTED.unpack_from(self.tree, self.at)
         if found != tag:
             raise ValueError(f"a node {found} at {self.at} where {tag} must be")
@@ -84,19 +83,19 @@ class Reader:
         return int(number)
 
     def count(self, tag: int) -> int:
-        """Return how many nodes follow: each takes a byte at least."""
+        """Return the number of nodes that follow, each of at least a byte."""
         n = self.number(tag)
         if n > len(self.tree) - self.at:
             raise ValueError(f"{n} nodes at {self.at}")
         return n
 
     def counted(self, tag: int) -> int:
-        """Return what `count` does, after the tag was read."""
+        """Return the same as `count`, after the tag was read."""
         self.at -= 1
         return self.count(tag)
 
     def read_name(self) -> str:
-        """Return a text that must be there."""
+        """Return a string that must come next."""
         return kinds.expect(str, self.read())
 
     def take(self, size: int) -> bytes:
@@ -108,7 +107,7 @@ class Reader:
         return self.tree[at : self.at]
 
     def buffer(self, private: bool = False) -> memoryview:
-        """Return the next buffer, which can be written to if it may be."""
+        """Return the next buffer, writable if allowed."""
         size = self.number(_DATA)
         if not size:
             return _EMPTY
@@ -116,7 +115,7 @@ class Reader:
         return (self.private if private else self.data)[begin : begin + size]
 
     def find(self, size: int) -> int:
-        """Return where the next buffer begins, which has so many bytes."""
+        """Return the position of the next buffer, which has a given size."""
         begin = self.end + -self.end % ALIGNED
         end = begin + size
         if end > len(self.data) or self.data[self.end : begin] != ZEROS[begin - self.end]:
@@ -125,7 +124,7 @@ class Reader:
         return begin
 
     def finish(self) -> None:
-        """Complain of what is left."""
+        """Refuse remaining bytes."""
         if self.at != len(self.tree) or self.end != len(self.data):
             raise ValueError("there is more than one value")
 

@@ -1,4 +1,4 @@
-"""Rows of arrays and tensors: each is an encoding of its own, made and read many at once."""
+"""Encode and decode rows of arrays and tensors in bulk, each as a separate encoding."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Encoded = bytes | bytearray | memoryview
 
 
 def encode_rows(array: Any) -> list[bytes]:
-    """Return what `encode` returns for each row of an array or tensor: what its first dimension counts.
+    """Return what `encode` returns for each row of an array or tensor, along its first dimension.
 
-    A row of what has one dimension has none. What cannot be kept is a `ResultError`.
+    A row of a one-dimensional array is a scalar. Rows that cannot be stored raise `ResultError`.
     """
     try:
         memory, size = _flat(array)
@@ -35,7 +35,7 @@ def encode_rows(array: Any) -> list[bytes]:
 
 
 def _flat(array: Any) -> tuple[memoryview, int]:
-    """Return the elements of what has rows, row after row."""
+    """Return the elements of an array or tensor, row after row."""
     kind = _library(array)
     if kind is None or not array.ndim:
         raise Refused(f"a {type(array).__name__} has no rows; return an array or a tensor with a first dimension")
@@ -60,7 +60,7 @@ def _first(array: Any) -> Any:
 
 
 def _library(array: Any) -> str | None:
-    """Return whose array it is."""
+    """Return the library of an array."""
     for library, name in (("numpy", "ndarray"), ("torch", "Tensor")):
         module = sys.modules.get(library)
         if module is not None and type(array) is getattr(module, name):
@@ -69,10 +69,10 @@ def _library(array: Any) -> str | None:
 
 
 def decode_rows(rows: Sequence[Encoded]) -> Any:
-    """Return the array or tensor of rows, which `encode_rows` or `encode` made.
+    """Return the array or tensor of rows that `encode_rows` or `encode` returned.
 
-    All have one dtype and shape, or it is a `ResultError`, as is what `decode` complains of.
-    An array cannot be written to; a tensor can.
+    Rows of different dtypes or shapes raise `ResultError`, as do rows that `decode` refuses. An
+    array is read-only; a tensor is writable.
     """
     if not rows:
         raise ResultError("there are no rows, so nobody knows of what dtype and shape they would be")

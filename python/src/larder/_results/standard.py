@@ -1,4 +1,4 @@
-"""Types of the standard library."""
+"""Encode and decode types of the standard library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .kinds import Data, Kind, Refused, expect, register
 
 
 def _texts(cls: Any) -> Kind:
-    """Return the kind of a type whose values are their texts."""
+    """Return the kind of a type whose values are stored as their strings."""
 
     def make(text: Any) -> Any:
         value = cls(expect(str, text))
@@ -34,7 +34,7 @@ def _texts(cls: Any) -> Kind:
 
 def _zone(value: zoneinfo.ZoneInfo) -> tuple[str]:
     try:
-        value.__reduce__()  # which is an error for what was read from a file of its own
+        value.__reduce__()  # raises an error if it was read from its own file
     except Exception as error:
         raise Refused("a time zone of a file cannot be kept; make it by zoneinfo.ZoneInfo(key)") from error
     return (value.key,)
@@ -66,7 +66,7 @@ def _defaults(value: defaultdict[Any, Any]) -> tuple[Any, ...]:
 
 
 def _bare(value: dict[Any, Any]) -> tuple[dict[Any, Any]]:
-    """Return what is in a dict that may have attributes, and has none."""
+    """Return the content of a dict that may have attributes, and has none."""
     if vars(value):
         raise Refused(f"a {type(value).__name__} with attributes cannot be kept; return a dataclass")
     return (dict(value),)
@@ -118,7 +118,7 @@ register(
         lambda v: (v.bytes, v.is_safe.value),
         lambda data, safe: uuid.UUID(bytes=data, is_safe=uuid.SafeUUID(safe)),
     ),
-    # Its text has e where the context says so.
+    # Its string has e where the context says so.
     _plain("decimal.Decimal", decimal.Decimal, lambda v: (str(v).replace("e", "E"),), _decimal),
     *map(
         _texts,

@@ -1,4 +1,4 @@
-"""Tensors of torch."""
+"""Encode and decode tensors of torch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALLED = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def check(tensor: Any) -> None:
-    """Refuse a tensor that would not come back as it is."""
+    """Refuse a tensor that would change when it is decoded."""
     why = _unlike(tensor)
     if why:
         raise Refused(why)

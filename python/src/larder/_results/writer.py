@@ -1,4 +1,4 @@
-"""Values to bytes."""
+"""Encode values as bytes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from .reader import decode
 def encode(value: object) -> bytes:
     """Return a value as bytes.
 
-    Equal values have equal bytes, as far as they share objects in the same way. What
-    cannot be kept is a `ResultError`.
+    Equal values have equal bytes, if they share objects in the same way. A value that cannot
+    be stored raises `ResultError`.
     """
     kind = type(value)
     if kind is float:
@@ -46,7 +46,7 @@ def encode(value: object) -> bytes:
 
 
 def parts(value: object) -> list[Any]:
-    """Return a value as bytes and buffers, which make an encoding one after another.
+    """Return a value as a list of bytes and buffers that together are its encoding.
 
     They are views of the value's own memory, so it must not change while they are in use.
     """
@@ -71,7 +71,7 @@ def _way(steps: list[str]) -> str:
 
 
 class Writer:
-    """The tree of a value and its buffers, while they are made."""
+    """Writes the tree of a value and its buffers."""
 
     __slots__ = ("buffers", "bytes", "checking", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
 
@@ -79,18 +79,18 @@ class Writer:
         self.tree = bytearray(HEAD.size)
         self.buffers: list[tuple[Any, int]] = []
         self.checking = False
-        """Whether what is written is read back."""
+        """Whether written values are read back."""
         self.depth = 0
         self.memo: dict[int, int] = {}
-        """Where objects lie in the tree, by their ids, and 0 for those that are being written."""
+        """Positions of objects in the tree, by their ids; 0 for those that are being written."""
         self.texts: dict[str, int] = {}
         self.bytes: dict[bytes, int] = {}
         self.kept: list[Any] = []
-        """What was made meanwhile, so that nothing else gets its id."""
+        """Temporary objects, held so that no other object reuses their ids."""
         self.classes: dict[type, objects.Plan] = {}
         self.found: dict[type, Write] = {}
         self.orders: dict[int, bytes] = {}
-        """What elements of sets are ordered by, by their ids."""
+        """The sort keys of elements of sets, by their ids."""
 
     def write(self, value: object) -> None:
         """Add a node."""
@@ -98,7 +98,7 @@ class Writer:
         (_WRITES.get(kind) or self.found.get(kind) or self.find(kind))(self, value)
 
     def step(self, value: object, step: str) -> None:
-        """Add a node that is a step below the one that is being written."""
+        """Add a node that is a step below the current one."""
         try:
             self.write(value)
         except Refused as refused:
@@ -106,7 +106,7 @@ class Writer:
             raise
 
     def find(self, kind: type) -> Write:
-        """Return what writes values of a type that is none of Python's own."""
+        """Return the writer of values of a type that is not built in."""
         known = kinds.of_type(kind)
         if known is not None:
             _WRITES[kind] = known.write or of_kind(known)
@@ -123,7 +123,7 @@ class Writer:
         return found
 
     def begin(self, value: object) -> int:
-        """Begin an object and return where it lies, or refer to it and return 0 if it was written before."""
+        """Begin an object and return its position; if it was written before, refer to it and return 0."""
         at = self.memo.get(id(value))
         if at == 0:
             raise Refused(_ITSELF)
@@ -137,7 +137,7 @@ class Writer:
         return len(self.tree)
 
     def end(self, value: object, at: int, shared: bool = True) -> None:
-        """End an object that was begun; whether it is referred to where it comes again."""
+        """End an object that was begun; `shared` says whether it is referred to where it occurs again."""
         self.depth -= 1
         if shared:
             self.memo[id(value)] = at
@@ -252,7 +252,7 @@ def _sequence(writer: Writer, tag: int, value: list[Any] | tuple[Any, ...]) -> N
 
 
 def items(writer: Writer, value: Iterable[Any]) -> None:
-    """Add the nodes of items that have numbers."""
+    """Add the nodes of items, which have indices as steps."""
     i = 0
     try:
         for i, item in enumerate(value):  # noqa: B007
@@ -281,7 +281,7 @@ def _dict(writer: Writer, value: dict[Any, Any]) -> None:
 def _said(key: object) -> str:
     if type(key) not in (str, int, float, bool, bytes):
         return f"a {type(key).__name__}"
-    text = hex(key) if type(key) is int and abs(key) > LARGE else repr(key)  # decimal ones may have no text
+    text = hex(key) if type(key) is int and abs(key) > LARGE else repr(key)  # decimal strings have a limited length
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -310,7 +310,7 @@ def _elements(writer: Writer, tag: int, value: set[Any] | frozenset[Any]) -> Non
 
 
 def _order(writer: Writer, item: object) -> bytes:
-    """Return what elements of a set are ordered by, as the order that they have is another in each process."""
+    """Return the sort key of an element of a set, as the order of sets differs between processes."""
     order = writer.orders.get(id(item))
     if order is None:
         alone = Writer()
@@ -333,7 +333,7 @@ def _slice(writer: Writer, value: slice) -> None:
 
 
 def of_kind(kind: Kind) -> Write:
-    """Return what writes values of a kind."""
+    """Return the writer of values of a kind."""
     name = kind.name.encode()
     head = bytes((_KIND, len(name))) + name
     take_apart, steps, shared = kind.parts, kind.steps, kind.shared
@@ -366,7 +366,7 @@ def of_kind(kind: Kind) -> Write:
 
 
 def _check(value: object) -> None:
-    """Refuse a value that would not come back as it is."""
+    """Refuse a value that would change when it is decoded."""
     first, second = Writer(), Writer()
     first.checking = second.checking = True
     first.write(value)

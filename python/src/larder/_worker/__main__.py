@@ -1,4 +1,4 @@
-"""Runs a function for the program that started this process, task after task."""
+"""Run a function for the program that started this process, task after task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIZE = struct.Struct("<Q")
 
 
 def main() -> None:
-    """Read what is to be run, say what it is known by, and run it until nobody asks any more."""
+    """Read the task, report the function's identity, and run it until the program closes the connection."""
     _worker.process = os.getpid()
     to, frames = _own(1), _Frames(_own(0))  # before anything is imported that may write there
     os.dup2(2, 1)
@@ -65,24 +65,24 @@ def main() -> None:
 
 
 def _started(function: Function, logs: bool) -> tuple[int, bytes]:
-    """Call the function's setup, and return the frame that says how that went."""
+    """Call the function's setup, and return the frame with its outcome."""
     try:
         function.start()
     except BaseException as error:
         _flush()
         if logs:
-            os.write(2, END_OF_SAMPLE)  # nothing more comes of it
+            os.write(2, END_OF_SAMPLE)  # nothing more follows
         return FAILED, json.dumps({"text": failed(error)}).encode()
     _flush()
     return READY, b""
 
 
 _FIRST = 200
-"""The first number of files that are this process' own: functions may do what they like with those that are usual."""
+"""The first descriptor that this process uses: functions may do anything with lower ones."""
 
 
 def _own(number: int) -> int:
-    """Return a file that the program gave, under a number that nobody knows."""
+    """Return a descriptor from the program, under a number that functions do not use."""
     try:
         import fcntl
     except ImportError:  # on Windows
@@ -91,42 +91,42 @@ def _own(number: int) -> int:
 
 
 def _flush() -> None:
-    """Write out what was printed, wherever the function has it go by now."""
+    """Flush printed output, wherever the function redirects it."""
     end_if_forked()
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # what cannot be written changes no result
+        with contextlib.suppress(Exception):  # a failed write changes no result
             stream.flush()
 
 
 def _set(variables: bytes) -> None:
-    """Set variables of the environment, each ended by a zero."""
+    """Set variables of the environment, each ended by a zero byte."""
     for variable in variables.split(b"\0")[:-1]:
         name, _, value = os.fsdecode(variable).partition("=")
         os.environ[name] = value
 
 
 class _Frames:
-    """Frames of what the program sends, as few reads as there can be."""
+    """Reads frames from the program with few reads."""
 
     def __init__(self, file: int) -> None:
         self._file = file
         self._buffer = b""
 
     def next(self) -> tuple[int, bytes]:
-        """Return the kind of the next frame, and its body. Where nobody is there any more, the process ends."""
+        """Return the kind of the next frame, and its body; end the process if the program has ended."""
         while True:
             try:
                 self._read(_FRAME.size)
                 kind, size = _FRAME.unpack_from(self._buffer)
                 end = _FRAME.size + size
                 self._read(end)
-            except KeyboardInterrupt:  # what was to be interrupted is done already
+            except KeyboardInterrupt:  # the interrupted work is already done
                 continue
             body, self._buffer = self._buffer[_FRAME.size : end], self._buffer[end:]
             return kind, body
 
     def _read(self, size: int) -> None:
-        """Read until so many bytes are there."""
+        """Read until a number of bytes is available."""
         while len(self._buffer) < size:
             more = os.read(self._file, max(size - len(self._buffer), 1 << 16))
             if not more:

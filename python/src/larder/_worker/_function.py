@@ -1,4 +1,4 @@
-"""The function of a node: what it is known by, how items are given to it, and what it returns."""
+"""Run the function of a node: its identity, its arguments, and its results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HERE = os.path.dirname(__file__)
 
 
 class Function:
-    """A function with what it is given beside items."""
+    """A function with its arguments besides items."""
 
     def __init__(self, setup: Mapping[str, Any]) -> None:
         self._setup = setup
@@ -63,7 +63,7 @@ class Function:
         self._first: list[Any] = []
 
     def known(self) -> dict[str, Any]:
-        """Return what the function is known by."""
+        """Return the identity of the function."""
         settings = surroundings()
         named = Encoder(bytes)
         named.add([ending(path) for path in self._files])
@@ -85,15 +85,15 @@ class Function:
         }
 
     def start(self) -> None:
-        """Call the setup, if there is one: what it returns is the first argument."""
+        """Call the setup, if there is one; its result is the first argument of the function."""
         if self._start is not None:
             with self._watched():
                 self._first = [self._start(**self._start_given)]
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Refuse what opens files that it was not given, or draws random numbers that nobody decides."""
-        if not self._checked:  # a version stands for it
+        """Refuse the result if files are opened that were not passed, or unseeded random numbers are drawn."""
+        if not self._checked:  # a version covers it
             yield
             return
         with Watch(self._files, self._threads, self._allow, self._caches, follows=self._follows) as watch:
@@ -102,9 +102,9 @@ class Function:
             raise CodeError(watch.reason())
 
     def answer(self, message: memoryview, answer: Answer) -> None:
-        """Answer a message, which has some samples."""
+        """Answer a message that has some samples."""
         reader = Reader(message)
-        with self._watched():  # all of them: to look at generators takes as long as a small sample
+        with self._watched():  # for all samples together: checking generators takes as long as a small sample
             if self._batch:
                 self._several([self._read(reader) for _ in range(reader.count)], answer)
             else:
@@ -116,7 +116,7 @@ class Function:
         return [reader.next(how, item) for how, item in zip(self._as, self._items, strict=True)]
 
     def _one(self, reader: Reader) -> list[bytes | memoryview]:
-        """Return the parts of the answer for one sample: what fails fails it alone."""
+        """Return the parts of the answer for one sample; an error fails only that sample."""
         after = reader.after(len(self._items))
         try:
             made = self._call(*self._first, *self._read(reader), **self._given)
@@ -148,11 +148,11 @@ class Function:
             answer.add(self._encoded(self._failed_or(row)))
 
     def _yielded(self, made: GeneratorType[Any, Any, Any], samples: int, answer: Answer) -> None:
-        """Write each value as it comes: the next one may be the same object, changed."""
+        """Write each value when it is yielded, as the next one may be the same object, changed."""
         count = 0
         for one in made:
             count += 1
-            if count > samples:  # there may be no end of them
+            if count > samples:  # the generator may be infinite
                 made.close()
                 break
             answer.add(self._encoded(self._failed_or((one,))))
@@ -168,7 +168,7 @@ class Function:
         return errors[0] if errors else row
 
     def _split(self, made: Any, verb: str) -> tuple[Any, ...]:
-        """Return what was returned, or yielded, by item."""
+        """Return the returned or yielded values by item."""
         if len(self._into) == 1:
             return (made,)
         if isinstance(made, dict) and made.keys() == set(self._into):
@@ -188,7 +188,7 @@ class Function:
         )
 
     def _encoded(self, values: Any) -> list[bytes | memoryview]:
-        """Return the parts of one result of several, or of why there is none."""
+        """Return the parts of one of several results, or of the error in its place."""
         if isinstance(values, BaseException):
             return failure(failed(values))
         try:
@@ -203,7 +203,7 @@ class Function:
         return parts
 
     def _check(self) -> None:
-        """Refuse what changed what it is known by: then results depend on what came before."""
+        """Refuse a change of what identifies the function, as results would depend on earlier calls."""
         for identity in self._checked:
             if not identity.check():
                 raise CodeError(
@@ -225,7 +225,7 @@ class Function:
             )
 
     def _share(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return which of the arguments go to the function, and which to its setup."""
+        """Return the arguments of the function, and those of its setup."""
         taken = {f: _keywords(f) for f in (self._call, self._start) if f is not None}
         shares: list[dict[str, Any]] = []
         for f in (self._call, self._start):
@@ -238,7 +238,7 @@ class Function:
         return shares[0], shares[1]
 
     def _forms(self) -> list[str]:
-        """Return how each item is given: as the flow says, else as the function does."""
+        """Return the form in which each item is passed: by the flow, else by the function's annotations."""
         said: dict[str, str] = self._setup.get("as") or {}
         for item, how in said.items():
             if how not in AS:
@@ -251,22 +251,22 @@ class Function:
 
 
 def _own_code() -> bytes:
-    """Return what items are made values by, and values items."""
-    own, loader = sha256(), __spec__.loader  # that of an archive, too
+    """Return the identity of the code that converts items to values and back."""
+    own, loader = sha256(), __spec__.loader  # also the loader of an archive
     for name in sorted(["__init__", *(module.name for module in pkgutil.iter_modules([_HERE]))]):
         own.update(loader.get_data(os.path.join(_HERE, f"{name}.py")))  # type: ignore[union-attr]
     return own.digest()
 
 
 def _is_ordered(column: Any) -> bool:
-    """Report whether results of several samples come in an order: those of a set could be of any sample."""
+    """Report whether the results of several samples are ordered; those of a set belong to no sample."""
     if isinstance(column, (str, bytes, bytearray, Mapping, Set)):
         return False
     return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0
 
 
 def _keywords(function: Any) -> frozenset[str] | None:
-    """Return the names of parameters that can be given by name, or None if it may be any."""
+    """Return the names of parameters that can be passed by keyword, or None if any can."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -277,7 +277,7 @@ def _keywords(function: Any) -> frozenset[str] | None:
 
 
 def _annotations(function: Any) -> list[str]:
-    """Return the annotations of the parameters that are given by position, as text."""
+    """Return the annotations of the positional parameters, as strings."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -295,14 +295,14 @@ def _form(annotation: str, batch: bool) -> str:
 
 
 def shown(made: Any) -> str:
-    """Return what something is, in a word or two."""
+    """Return a description of a value in a word or two."""
     if isinstance(made, (list, tuple, dict)):
         return f"a {type(made).__name__} of {len(made)}"
     return f"a {type(made).__name__}"
 
 
 def failed(error: BaseException) -> str:
-    """Return what an error says, and where in the function it was raised."""
+    """Return the message of an error, and where in the function it was raised."""
     said = _cut("".join(traceback.format_exception_only(error)).strip())
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not _ours(f.filename)]
     lines = [f"    {f.filename}:{f.lineno}, in {f.name}" for f in frames[-_SHOWN:]]
@@ -317,7 +317,7 @@ def failed(error: BaseException) -> str:
 
 
 def _cut(text: str, most: int = 4000) -> str:
-    """Return a text, or what it begins and ends with if it is long."""
+    """Return a string, or its beginning and end if it is long."""
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 

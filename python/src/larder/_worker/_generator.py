@@ -1,4 +1,4 @@
-"""A function whose elements are samples: it is called once, and gone through piece by piece."""
+"""Run a function that yields samples: it is called once, and read piece by piece."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ._memory import Answer
 from ._values import failure
 
 _ORDER = struct.Struct("<6Q")
-"""What is to be done: number, whether to close, elements to pass over, elements, bytes, bytes of an element."""
+"""A request: number, whether to close, elements to skip, elements, bytes, bytes of an element."""
 
 _HEAD = struct.Struct("<4Q")
-"""What was done: number, elements, elements that were passed over, whether there are no more."""
+"""A reply: number, elements, skipped elements, whether there are no more."""
 
 _COUNT, _PASSED, _ENDED = 8, 16, 24
 _NUMBER = struct.Struct("<Q")
 _SLICE = 0.004
-"""How many seconds elements are made for before those that there are go to the program."""
+"""How many seconds elements are computed before the available ones are sent to the program."""
 
 _END = object()
 
 
 class Generator(Function):
-    """A generator, or what else a function returns that can be gone through."""
+    """A generator, or any iterable that a function returns."""
 
     def __init__(self, setup: Mapping[str, Any]) -> None:
         super().__init__(setup)
@@ -43,9 +43,9 @@ class Generator(Function):
         pass
 
     def answer(self, message: memoryview, answer: Answer) -> None:
-        """Do what an order says."""
+        """Serve a request."""
         number, close, skip, elements, size, most = _ORDER.unpack_from(message)
-        answer.add([_HEAD.pack(0, 0, 0, 0)])  # of no order, until it is all written
+        answer.add([_HEAD.pack(0, 0, 0, 0)])  # no request, until it is completely written
         answer.put(0, _NUMBER.pack(number))
         if close:
             self._close()
@@ -58,7 +58,7 @@ class Generator(Function):
             answer.put(_ENDED, _NUMBER.pack(1))
 
     def _piece(self, answer: Answer, skip: int, elements: int, size: int, most: int) -> bool:
-        """Pass over elements, and add some to an answer; return whether there are no more."""
+        """Skip elements, and add some to an answer; return whether there are no more."""
         passed = count = 0
         end = monotonic() + _SLICE
         try:
@@ -90,7 +90,7 @@ class Generator(Function):
         return parts
 
     def _begun(self) -> Iterator[Any]:
-        """Call the function. From then on it is watched, to its end: what it draws and opens may be in any piece."""
+        """Call the function, watched until its end, as any piece may draw or open files."""
         if self._checked:
             watch = Watch(self._files, self._threads, self._allow, self._caches, follows=self._follows)
             self._watch = self._watching.enter_context(watch)
@@ -103,7 +103,7 @@ class Generator(Function):
         return iter(made)
 
     def _close(self) -> None:
-        """Have what the generator has in `finally` done."""
+        """Run the `finally` blocks of the generator."""
         elements, self._elements = self._elements, None
         with self._watching:
             close = getattr(elements, "close", None)

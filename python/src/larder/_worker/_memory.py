@@ -1,4 +1,4 @@
-"""Where messages lie: in memory that this process shares with the program, or in their frames."""
+"""Exchange messages in memory shared with the program, or in their frames."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from . import end_if_forked
 
 
 class Answer(Protocol):
-    """An answer, as it grows."""
+    """An answer that grows."""
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
 
     def add(self, parts: Sequence[bytes | memoryview]) -> None:
-        """Write parts behind what there is: whoever they belong to may change them then."""
+        """Append parts; their owners may change them afterwards."""
 
     def put(self, at: int, data: bytes) -> None:
-        """Write over what was added."""
+        """Overwrite bytes that were added."""
 
 
 class Memory(Protocol):
-    """Where messages come from, and answers go to."""
+    """The location of messages and answers."""
 
     def read(self, size: int, rest: bytes) -> memoryview:
-        """Return the message of a task, of which nothing may be kept."""
+        """Return the message of a task; the caller must not hold on to it."""
 
     def answer(self) -> Answer:
-        """Begin an answer, in place of the one before."""
+        """Begin an answer, in place of the previous one."""
 
     def sent(self) -> bytes:
-        """Return what of the answer belongs into its frame."""
+        """Return the part of the answer that its frame holds."""
 
 
 class _Shared:
@@ -82,7 +82,7 @@ class _Shared:
 
     def _grow(self, size: int) -> None:
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(self._files[1], 0, size)  # what is written where there is no memory ends the process
+            os.posix_fallocate(self._files[1], 0, size)  # a write without memory would end the process
         else:
             os.ftruncate(self._files[1], size)
         self._answers = mmap.mmap(self._files[1], size)
@@ -90,10 +90,10 @@ class _Shared:
 
 
 _SMALL = 4096
-"""How many bytes it takes less to put together than to write part by part."""
+"""Up to this many bytes, joining parts is faster than writing each."""
 
 _STEP = 16 << 20
-"""How many bytes an answer may grow by beyond what it needs."""
+"""The maximum number of bytes by which an answer grows beyond its need."""
 
 
 class _Inline:
@@ -125,10 +125,10 @@ class _Inline:
 
 
 def shared(given: int, answers: int) -> Memory:
-    """Return memory by the numbers of its two files."""
+    """Return memory by the descriptors of its two files."""
     return _Shared(given, answers)
 
 
 def inline() -> Memory:
-    """Return what lies in frames."""
+    """Return memory that lies in frames."""
     return _Inline()

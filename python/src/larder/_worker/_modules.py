@@ -1,4 +1,4 @@
-"""Modules of a flow's functions: looked for beside the flow first, and read from their sources."""
+"""Import modules of a flow's functions, from the flow's directory first, and from source."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from . import installed
 
 
 class _FromSource(importlib.machinery.SourceFileLoader):
-    """Reads a module's source, and not what was compiled of it.
+    """Reads a module's source instead of its bytecode cache.
 
-    What is compiled counts as current while the source has the same size and the same
-    second, and then an edit goes unseen.
+    The cache counts as current if the source has the same size and the same second of its
+    time. An edit within that second would be missed.
     """
 
     def path_stats(self, path: Any) -> Any:
@@ -28,7 +28,7 @@ class _FromSource(importlib.machinery.SourceFileLoader):
 
 
 def look_in(folders: list[str]) -> None:
-    """Have modules looked for in folders, in front of all others."""
+    """Search for modules in directories before all others."""
     own = [os.path.join(os.path.realpath(folder), "") for folder in folders]
     finders = importlib.machinery.FileFinder.path_hook(
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
@@ -48,7 +48,7 @@ def look_in(folders: list[str]) -> None:
 
 
 def find(name: str, folder: str) -> Callable[..., Any]:
-    """Return the function that a flow calls MODULE:NAME, or FILE.py:NAME."""
+    """Return the function that a flow names MODULE:NAME, or FILE.py:NAME."""
     module, colon, attribute = name.rpartition(":")
     if not colon or not module or not attribute:
         raise CodeError(
@@ -63,14 +63,14 @@ def find(name: str, folder: str) -> Callable[..., Any]:
         raise CodeError(f"{name} is no function but a {type(found).__name__}")
     kept = sys.modules.get("larder._memo")
     if kept is not None and isinstance(found, kept.Memo):
-        found = found._function  # the flow keeps its results
+        found = found._function  # the flow caches its results
     function: Callable[..., Any] = found
     return function
 
 
 @functools.cache
 def _file(path: str) -> Any:
-    """Return the module of a file that need not be where modules are looked for."""
+    """Return the module of a file that need not be on the search path."""
     name = os.path.basename(path).removesuffix(".py")
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == path:
         return sys.modules[name]
@@ -78,7 +78,7 @@ def _file(path: str) -> Any:
         raise CodeError(f"there is no file {path}")
     if name in sys.modules or name in sys.stdlib_module_names:
         name += "_of_flow"
-    sys.path.insert(0, os.path.dirname(path))  # as that of a script
+    sys.path.insert(0, os.path.dirname(path))  # like that of a script
     spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
     assert spec is not None
     assert spec.loader is not None
@@ -89,7 +89,7 @@ def _file(path: str) -> Any:
 
 
 def read() -> list[str]:
-    """Return the files that modules of no distribution were read from, and the folders that were looked into."""
+    """Return the files that modules outside distributions were read from, and the directories that were searched."""
     files = {folder or os.curdir for folder in sys.path}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)

@@ -1,4 +1,4 @@
-"""Values of items as functions get them, and what functions return as values of items."""
+"""Convert items to arguments of functions, and results of functions to items."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = {name: number for number, name in enumerate(_DTYPES)}
 _DEEPEST = 200
 
 AS = ("value", "numpy", "pil", "torch", "bytes")
-"""How an item may be given."""
+"""The forms in which an item may be passed."""
 
 
 class Reader:
@@ -29,12 +29,12 @@ class Reader:
     def __init__(self, message: memoryview) -> None:
         self._message = message
         self.at = 8
-        """Where the next value begins."""
+        """The position of the next value."""
         self.count = int.from_bytes(message[:8], "little")
-        """How many samples there are."""
+        """The number of samples."""
 
     def after(self, values: int) -> int:
-        """Return where so many values end."""
+        """Return the end position of a number of values."""
         at = self.at
         for _ in range(values):
             _, _, rank, size = _HEAD.unpack_from(self._message, at)
@@ -42,7 +42,7 @@ class Reader:
         return int(at)
 
     def next(self, how: str, item: str) -> Any:
-        """Return the next value, in the way that its item is given. Nothing of it is in the message."""
+        """Return the next value in the form of its item, sharing no memory with the message."""
         form, dtype, rank, size = _HEAD.unpack_from(self._message, self.at)
         at = self.at + _HEAD.size
         shape = struct.unpack_from(f"<{rank}Q", self._message, at)
@@ -124,7 +124,7 @@ _SCALARS = {
 
 
 def _value(data: memoryview, dtype: str, shape: tuple[int, ...], form: int) -> Any:
-    """Return an array of NumPy, or the number of one without dimensions."""
+    """Return an array of NumPy, or a number if it has no dimensions."""
     if shape or dtype not in _SCALARS:
         return _numpy(data, dtype, shape, form)
     return struct.unpack(_SCALARS[dtype], data)[0]
@@ -139,7 +139,7 @@ _MAKERS: dict[str, Callable[[memoryview, str, tuple[int, ...], int], Any]] = {
 
 
 def failure(text: str) -> list[bytes | memoryview]:
-    """Return the parts of what stands for a sample that could not be made."""
+    """Return the parts that represent a sample that could not be computed."""
     return _part(ERROR, text.encode("utf-8", "backslashreplace"))
 
 
@@ -157,7 +157,7 @@ def value(made: Any, item: str) -> list[bytes | memoryview]:
     plain = _plain(made, f"item {item}", 0)
     try:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:  # a whole number of very many digits
+    except ValueError as error:  # an integer of very many digits
         raise ValueError(f"item {item}: {error}") from None
     return _part(JSON, _encoded(text, item))
 
@@ -181,7 +181,7 @@ def _elements(form: int, dtype: str, shape: tuple[int, ...], data: Any) -> list[
 
 
 _names: dict[Any, str] = {}
-"""Of types of arrays that lie in memory as they do in messages."""
+"""The names of array types that have the same layout in memory and in messages."""
 
 
 def _of_numpy(made: Any, item: str) -> list[bytes | memoryview] | None:
@@ -207,7 +207,7 @@ def _of_numpy(made: Any, item: str) -> list[bytes | memoryview] | None:
 
 
 def _number(made: Any, where: str) -> Any:
-    """Return a scalar of NumPy as Python has it: of times, and of numbers that Python has not, it would be another."""
+    """Return a NumPy scalar as a Python value; refuse times, and numbers that Python cannot represent."""
     if made.dtype.kind not in "biufSU" or (made.dtype.kind == "f" and made.dtype.itemsize > 8):
         raise TypeError(
             f"{where} is a {made.dtype} of NumPy, which no item can be: return a number, a text, or an array"
@@ -248,7 +248,7 @@ _LIBRARIES = {"numpy": _of_numpy, "torch": _of_torch, "PIL": _of_pil}
 
 
 def _plain(made: Any, where: str, depth: int) -> Any:
-    """Return what a document can have, and refuse what would come back as something else."""
+    """Return a value that a document can hold, and refuse one that would be decoded as another."""
     if made is None or isinstance(made, (bool, str)):
         return made
     if depth > _DEEPEST:

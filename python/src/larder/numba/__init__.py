@@ -1,15 +1,15 @@
-"""Functions that numba compiled, kept in Larder's store and never stale.
+"""Cache functions compiled by numba in Larder's store.
 
     import larder.numba
     larder.numba.install()
 
-From then on each function that is made with `cache=True` is loaded if its machine code
-is kept, by this or another process, and compiled and kept if not. Functions are known by
-content: their bytecode and options, and all that numba reads while it compiles them,
-other functions included, wherever they are. What has no key is compiled as without a
-cache; `report` and `why` say for what reason.
+From then on each function created with `cache=True` is loaded if this or another process
+cached its machine code, and otherwise compiled and cached. The key covers the function's
+bytecode and options, and everything that numba reads while it compiles, including other
+functions, wherever they are. A function without a key is compiled without a cache; `report`
+and `why` give the reason.
 
-Machine code runs as this process does: see docs/guides/numba.md for whom to trust.
+Machine code has the rights of this process; docs/guides/numba.md says which writers to trust.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ __all__ = ["NumbaError", "Report", "Row", "Why", "install", "report", "why"]
 
 
 def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
-    """Keep all functions with `cache=True` that are made from now on in Larder's store.
+    """Cache all functions with `cache=True` that are created from now on in Larder's store.
 
-    `cache` is the cache folder; None is the usual one. `key_file` is a file with at least
-    16 bytes that only those have who may make compiled functions for this process; if it
-    is given, or LARDER_SIGNING_KEY names one, what is not signed with it is not loaded.
+    `cache` is the cache directory; None is the default. `key_file` is a file of at least 16
+    bytes that only processes have which may compile functions for this one. If it is given, or
+    LARDER_SIGNING_KEY names one, functions not signed with it are not loaded.
 
-    Raises NumbaError if numba is missing or is one that is not known here; then nothing is
-    changed, and numba's own cache stays in force. May be called again, also with another
-    folder or key: that holds for functions that are made from then on.
+    Raises NumbaError if numba is missing or its version is not supported. Then nothing changes,
+    and numba's own cache stays in use. May be called again, also with another directory or key,
+    which apply to functions created from then on.
     """
     _installing().install(cache=cache, key_file=key_file)
 
 
 def report() -> Report:
-    """Return what became of the functions of this process: loaded, compiled, refused and why."""
+    """Return the outcome for each function of this process: loaded, compiled, or refused and why."""
     report: Report = _installing().keeper().report
     return report
 
 
 def why(function: Any) -> Why:
-    """Say what a compiled function is known by now, why it is not kept if it is not, and what became of it."""
+    """Return the current identity of a compiled function, why it is not cached, and its outcome."""
     from ._why import explained
 
     return explained(_installing().keeper(), function)

@@ -1,12 +1,11 @@
-r"""Compiled functions as bytes: what they are of, that they are whole, and who made them.
+r"""Write and read compiled functions as bytes that are checked and signed.
 
     larder numba 1\\n   then 32 bytes of digest, 32 of signature (zeros if there is none), and
-                       what numba makes of the function
+                       numba's serialized function
 
-The digest is SHA-256 over the key and the rest, so neither a damaged artifact nor one
-that lies under another key is taken for right. The signature is HMAC-SHA-256 of that
-digest with the key of whoever shares the store. Nothing is unpickled before both are
-looked at.
+The digest is SHA-256 over the key and the rest, so a damaged artifact is refused, and so is
+one under another key. The signature is HMAC-SHA-256 of the digest with the key that the
+users of the store share. Nothing is unpickled before both are verified.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NONE = bytes(32)
 
 
 class Foreign(Exception):
-    """What was found is not what was kept here under this key; the text says what it is."""
+    """The bytes found were not stored here under this key; the message says what they are."""
 
 
 def _digest(key: bytes, payload: bytes) -> bytes:
@@ -32,13 +31,13 @@ def _signed(secret: bytes | None, digest: bytes) -> bytes:
 
 
 def sealed(key: bytes, payload: bytes, secret: bytes | None) -> bytes:
-    """Return what is kept of a compiled function under a key, signed if there is a secret."""
+    """Return the stored form of a compiled function under a key, signed if there is a secret."""
     digest = _digest(key, payload)
     return b"".join((_MARK, digest, _signed(secret, digest), payload))
 
 
 def opened(key: bytes, kept: bytes, secret: bytes | None) -> bytes:
-    """Return the payload of what was kept under a key, or raise Foreign."""
+    """Return the payload stored under a key, or raise Foreign."""
     if len(kept) < _HEAD or not kept.startswith(_MARK):
         raise Foreign("it is no compiled function")
     digest, signature = kept[len(_MARK) : _HEAD - 32], kept[_HEAD - 32 : _HEAD]
@@ -57,5 +56,5 @@ def _unsigned(signature: bytes, secret: bytes | None) -> str:
 
 
 def place(secret: bytes | None) -> bytes:
-    """Return what is part of all keys, so that those who sign and those who do not keep apart."""
+    """Return a part of all keys, which separates processes that sign from those that do not."""
     return b"" if secret is None else hmac.digest(secret, b"larder numba place 1\n", "sha256")

@@ -1,7 +1,7 @@
-"""numba's cache of one function, in Larder's store.
+"""Implement numba's cache of one function on Larder's store.
 
-numba asks it for a function before it compiles, and hands it what was compiled. In
-between this process has the claim, and others wait for it.
+numba requests a function from the cache before it compiles it, and then passes the compiled
+function to the cache. In between this process holds the claim, and others wait for it.
 """
 
 from __future__ import annotations
@@ -31,59 +31,59 @@ from ._types import same
 from ._walk import Walk
 
 _SECONDS = 8
-"""Bytes that say how many microseconds of processor time it took to compile."""
+"""The number of bytes of the processor time of the compilation, in microseconds."""
 
 _NEAR = 4096
-"""How many compiled functions a process has near."""
+"""How many compiled functions a process holds in memory."""
 
 _PART = "it is compiled as a part of"
 
 _ENOUGH = 3
-"""After how many failures in a row the server is not asked again."""
+"""The number of failures in a row after which the server is not asked again."""
 
 
 @dataclass(slots=True)
 class Known:
-    """What a function is known by at one moment, for some argument types."""
+    """The identity of a function at one moment, for some argument types."""
 
     walk: Walk
     state: bytes
-    """What had been compiled already of what it reaches."""
+    """The state of what it reaches: how that has been compiled before."""
     code: bytes
     key: bytes
 
 
 @dataclass(slots=True)
 class Pending:
-    """What is being compiled here."""
+    """A compilation in progress in this process."""
 
     of: LarderCache
     known: Known | None
     claim: _calls.Claim | None
     reason: str
     begun: float = field(default_factory=time.thread_time)
-    """In seconds of processor time, which other processes do not make longer."""
+    """In seconds of processor time, which other processes do not extend."""
     within: float = 0.0
-    """How much of the time since went into others that have a row."""
+    """The time since then that was spent on others with a row."""
 
 
 @dataclass(slots=True, frozen=True)
 class Held:
-    """A compiled function that this process has."""
+    """A compiled function in the memory of this process."""
 
     compiled: Any
     cost: float
-    """How many seconds of processor time it took to compile, without what it called."""
+    """The processor time of its compilation in seconds, without that of functions that it calls."""
     classes: dict[str, int]
-    """The classes in its code, as what was reached from it."""
+    """The classes in its code, by their numbers in the walk."""
     within: list[Compiled]
-    """What it asked for, which was compiled with it or before."""
+    """The functions that it requested, which were compiled with it or before."""
     loops: list[Added]
-    """Which loops vectorized functions got then, in order."""
+    """The loops that vectorized functions got then, in order."""
 
 
 class Keeper:
-    """All that the caches of a process share."""
+    """The state that all caches of a process share."""
 
     def __init__(self, client: _calls.Client, secret: bytes | None) -> None:
         self.client, self.secret = client, secret
@@ -93,51 +93,51 @@ class Keeper:
         self.report = Report()
         self.unasked = Unasked(self.report)
         self.stack: list[Pending] = []
-        """What is being compiled, the innermost last."""
+        """The compilations in progress, the innermost last."""
         self.compiling: list[Any] = []
         """All functions that are being compiled, with a cache or without."""
         self.held: dict[bytes, Held] = {}
-        """What this process has by keys."""
+        """The functions in the memory of this process, by key."""
         self.late = False
-        """Whether functions were compiled before, with names that other processes may have, too."""
+        """Whether functions were compiled before, with names that other processes may use, too."""
         self.lost: list[str] = []
-        """Why the server could not be had, the last times in a row."""
+        """The errors of the last consecutive requests to the server."""
 
     def hold(self, key: bytes, held: Held) -> None:
-        """Have a compiled function near for others of this process that are equal to it."""
+        """Hold a compiled function for equal functions of this process."""
         if len(self.held) >= _NEAR:
             del self.held[next(iter(self.held))]
         self.held[key] = held
 
     def loop(self, compiled: Any, how: str, build: Callable[[], Any]) -> Any:
-        """Return the library of the loop around a kernel that is called in some way: kept, or else built."""
+        """Return the library of the loop around a kernel that is called in some way: cached, or else built."""
         client = self.client if len(self.lost) < _ENOUGH else None
         return self.loops.library(client, compiled, how, self.within(), build)
 
     def within(self) -> int:
-        """Return the token of what is being compiled, for others that it needs."""
+        """Return the token of the current compilation, for functions that it needs."""
         tokens = [p.claim.token for p in self.stack if p.claim is not None]
         return tokens[-1] if tokens else 0
 
     def count(self, function: Any, took: float) -> None:
-        """Count what was compiled and asks for no cache, unless it was for something that does."""
+        """Count a compilation without a cache, unless it was for a function with one."""
         asks = any(isinstance(cache_of(of), LarderCache) for of in (function, *self.compiling))
         if not asks and not is_numbas(python_of(function)):
             self.report.uncached[named(function)] = self.report.uncached.get(named(function), 0.0) + took
 
     def follow(self, before: Keeper) -> None:
-        """Take over what is known of this process from who was installed before."""
+        """Take over the knowledge about this process from a previous installation."""
         self.registered, self.history, self.compiling = before.registered, before.history, before.compiling
         self.loops.follow(before.loops)
         self.report, self.unasked = before.report, before.unasked
         self.late = before.late
 
     def circle(self, walk: Walk, around: list[Any]) -> str:
-        """Return which of the functions that are compiled around it one calls: it is compiled as a part of that."""
+        """Return the surrounding compilation that this function calls, as it is then compiled as part of that."""
         return next((named(function) for function in around if walk.reaches(function)), "")
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
-        """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
+        """Return the current identity of a function, or raise Refused; `before` is the one before its compilation."""
         with _uncollected():
             walk = self.walked(dispatcher, signature, before.walk if before is not None else None)
             if walk.refused:
@@ -146,7 +146,7 @@ class Keeper:
             return self.known_in(walk.state(), walk, signature)
 
     def walked(self, dispatcher: Any, signature: Any, before: Walk | None = None) -> Walk:
-        """Return what a function reaches; `before` is that from before it was compiled, if it has been since."""
+        """Return what a function reaches; `before` is the walk from before its compilation, if any."""
         args, result = normalized(signature)
         with _uncollected():
             walk = Walk(self.registered, before)
@@ -155,7 +155,7 @@ class Keeper:
         return walk
 
     def known_in(self, state: bytes, walk: Walk, signature: Any) -> Known:
-        """Return what a function is known by where what had been compiled already is told by some state."""
+        """Return the identity of a function for a given state of what it reaches."""
         code = walk.digest(state)
         lines = [_artifact.place(self.secret), code, _installed.compilers(), _installed.settings()]
         lines += [_installed.processor(), repr(signature).encode() if not isinstance(signature, tuple) else b""]
@@ -166,7 +166,7 @@ class Keeper:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Have no garbage looked for meanwhile: there is hardly any, and all of numba would be looked through."""
+    """Disable garbage collection within the block: there is little garbage, and all of numba would be scanned."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -183,7 +183,7 @@ def _threads() -> bytes:
 
 
 def normalized(signature: Any) -> tuple[tuple[Any, ...], Any]:
-    """Return the types of arguments, and that of the result if it was asked for."""
+    """Return the types of arguments, and that of the result if it was requested."""
     from numba.core import sigutils
 
     args, result = sigutils.normalize_signature(signature)
@@ -196,15 +196,15 @@ def cache_of(function: Any) -> Any:
 
 
 def asked(args: tuple[Any, ...], result: Any) -> str:
-    """Return which result was asked for, if one was: it is what callers get, whatever it would be by itself."""
+    """Return the requested result type as a string, if any, which callers receive instead of the inferred one."""
     return "" if result is None else f" {result}{args}"
 
 
 class LarderCache(_Cache):  # type: ignore[misc]
-    """The cache of one function: numba's interface, Larder's store.
+    """The cache of one function, with numba's interface, on Larder's store.
 
-    Whatever goes wrong here, the function is compiled as if there were no cache, and the
-    report says why.
+    On any failure here, the function is compiled as without a cache, and the report gives the
+    reason.
     """
 
     def __init__(self, keeper: Keeper, dispatcher: Any) -> None:
@@ -213,22 +213,22 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
     @property
     def cache_path(self) -> str:
-        """Where it is kept, in words: it is no folder of numba's."""
+        """The location as a word, as it is not a directory of numba's."""
         return "larder"
 
     def enable(self) -> None:
-        """Keep what is compiled from now on."""
+        """Cache functions compiled from now on."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Neither load nor keep anything."""
+        """Neither load nor cache anything."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Do nothing: what is kept is never stale."""
+        """Do nothing, as cached functions are never stale."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept for some argument types, or None: then it is to be compiled."""
+        """Return the cached function for some argument types, or None if it must be compiled."""
         _contexts.begin(target_context)
         if not self._enabled or self._has_failed(sig):
             return None
@@ -254,15 +254,15 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return found
 
     def _has_failed(self, sig: Any) -> bool:
-        """Report whether numba could not compile it for these types, and raises the same error for good."""
+        """Report whether numba has failed to compile it for these types, and will raise the same error again."""
         compiler = getattr(self._of, "_compiler", None)
         return compiler is not None and normalized(sig) in compiler._failed_cache
 
     def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
-        """Ask for what is kept, or to compute it here.
+        """Request the cached function, or the claim to compile it here.
 
-        Without a cache it would have been compiled with what called it, if that was loaded: so first for what it was
-        there, whatever has been compiled since.
+        If a caller of it was loaded, it would have been compiled with that caller without a cache. So
+        its state there is requested first, whatever has been compiled since.
         """
         state = self._keeper.history.kept(self._of, normalized(sig)[0])
         if state is not None and state != known.state:
@@ -273,7 +273,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return self._claimed(known, begun, context, sig)
 
     def _claimed(self, known: Known, begun: float, context: Any, sig: Any, flags: int = 0) -> tuple[Any, Pending]:
-        """Ask this process, and then the server."""
+        """Look in the memory of this process, and then ask the server."""
         held = self._keeper.held.get(known.key)
         if held is not None and not _classes.same(held.classes, known.walk):
             return None, Pending(self, known, None, "an equal function of this process has other classes in it")
@@ -308,7 +308,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 reason = str(foreign)
             if flags:
                 return None, Pending(self, known, None, reason)
-            flags = _calls.AGAIN  # what is there is of no use to anybody
+            flags = _calls.AGAIN  # the stored bytes are of no use to any process
 
     def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
         payload = _artifact.opened(known.key, kept, self._keeper.secret)
@@ -331,7 +331,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return compiled
 
     def _came(self, known: Known, sig: Any, begun: float, held: Held) -> None:
-        """Note that a function was loaded, which it took others some time to compile; raise Unfit if it is no use."""
+        """Record that a function was loaded, with its writer's compilation time; raise Unfit if it cannot be used."""
         took = time.perf_counter() - begun
         self._expect_loop(held.compiled, known, sig)
         args, result = normalized(sig)
@@ -346,7 +346,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled, if it is known by something."""
+        """Cache the compiled function, if it has a key."""
         pending = self._popped()
         if pending is None:
             return
@@ -365,7 +365,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         self._note(sig, REFUSED if reason else COMPILED, took, reason)
 
     def _saved(self, sig: Any, data: Any, pending: Pending, took: float) -> str:
-        """Keep it, or return why it is not kept; it took some seconds to compile."""
+        """Cache it, or return the reason why not; `took` is its compilation time in seconds."""
         if pending.known is None or pending.claim is None:
             return pending.reason or "nobody asked for it"
         if self._keeper.late:
@@ -397,7 +397,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             self._keeper.loops.expect(compiled, Kernel(self._function(known), known.key, about))
 
     def _way(self, refused: Refused, pending: Pending) -> str:
-        """Return why a function is refused, with the way to the function within it that is the cause."""
+        """Return why a function is refused, with the path to the function within it that is the cause."""
         if pending.known is not None:
             for node in pending.known.walk.nodes[2:]:
                 for row in self._keeper.report.rows:
@@ -413,13 +413,13 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return outcome.text if outcome.kind in (_calls.UNKEPT, _calls.ERROR) else ""
 
     def failed(self, reason: str) -> None:
-        """Say that nothing comes of what was begun last."""
+        """Report that the last compilation begun gives no result."""
         pending = self._popped()
         if pending is not None and pending.claim is not None:
             self._deliver(pending.claim, _calls.Made(None, reason))
 
     def _popped(self) -> Pending | None:
-        """Return what was begun here last, and leave nothing that was begun within it."""
+        """Return the last compilation begun for this function, and end those begun within it."""
         stack = self._keeper.stack
         if not any(pending.of is self for pending in stack):
             return None
@@ -439,7 +439,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
 
 def _said(error: Exception) -> str:
-    """Return what went wrong with the server in one line: of its log the last one, which says why it ended."""
+    """Return an error of the server in one line; of its log the last line, which says why it ended."""
     first, *more = (str(error) or type(error).__name__).splitlines()
     if not isinstance(error, Error):
         first = f"{type(error).__name__}: {first}"
@@ -459,7 +459,7 @@ def _about(sig: Any) -> list[dict[str, str]]:
 
 
 def _code(known: Known, digest: str) -> dict[str, Any]:
-    """Return what a function is known by, in the terms of the protocol."""
+    """Return the identity of a function in the terms of the protocol."""
     parts = [
         {"name": node.text[:500], "where": node.path[-500:], "digest": _calls.shown(node.digest())}
         for node in known.walk.nodes[1:]

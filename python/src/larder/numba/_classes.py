@@ -1,10 +1,10 @@
-"""Classes in compiled code, as the program's own ones.
+"""Resolve classes in compiled code to those of the loading program.
 
-numba pickles the classes of errors, enums and named tuples into the code that raises or
-returns them. It pickles those of the script, and those that functions make, by value, so
-who loads the code would get other classes of the same names. Here such a class is pickled
-as a token that nothing else has. What is kept says which of the things that the function
-reaches each token is, and who loads it has found the same things before.
+numba pickles the classes of errors, enums and named tuples into the code that raises or returns
+them. It pickles classes of the script, and those created in functions, by value. A process that
+loads the code would get other classes with the same names. So such a class is pickled as a
+unique token here. The cached function says which of the things that it reaches each token is,
+and a loading process has found the same things before.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _TOKEN = re.compile(rb"larder-class-[0-9a-f]{32}")
 
 _tokens: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 _classes: dict[str, type] = {}
-"""Classes by their tokens. Code that has a token in it lives as long as the process."""
+"""Classes by token. Code with a token lives as long as the process."""
 
 
 _active: list[bool] = []
-"""Whether what is pickled now is code, and no message to another process; the innermost last."""
+"""Whether the value being pickled is code, and not a message to another process; the innermost last."""
 
 
 @contextmanager
 def tokens(active: bool = True) -> Iterator[None]:
-    """Have classes pickled as tokens meanwhile, by the thread that has the compiler's lock."""
+    """Pickle classes as tokens within the block, on the thread that holds the compiler's lock."""
     _active.append(active)
     try:
         yield
@@ -48,7 +48,7 @@ def found(token: str) -> type:
 
 
 def reduced(value: Any) -> Any:
-    """Return how a class is pickled into code that no other process can import, or None for all other values."""
+    """Return how a class that no other process can import is pickled into code; None for other values."""
     from numba.cloudpickle.cloudpickle import _should_pickle_by_reference
 
     if not isinstance(value, type) or not (_active and _active[-1]) or _owner.of_module(value.__module__) is not None:
@@ -63,7 +63,7 @@ def reduced(value: Any) -> Any:
 
 
 def numbers_of(data: bytes, walk: Walk, name: str) -> dict[str, int]:
-    """Return which things of a walk the tokens in code are, or raise Refused."""
+    """Return the numbers in a walk of the tokens in code, or raise Refused."""
     tokens = sorted({token.decode() for token in _TOKEN.findall(data)})
     places = {id(node.value): i for i, node in reversed(list(enumerate(walk.nodes)))}
     numbers = {}
@@ -77,12 +77,12 @@ def numbers_of(data: bytes, walk: Walk, name: str) -> dict[str, int]:
 
 
 def same(numbers: dict[str, int], walk: Walk) -> bool:
-    """Report whether the tokens in code that is here are the classes that a walk has found."""
+    """Report whether the tokens in loaded code are the classes that a walk has found."""
     return all(_classes.get(token) is walk.nodes[number].value for token, number in numbers.items())
 
 
 def restore(numbers: dict[str, int], walk: Walk) -> None:
-    """Let the tokens in code that is loaded be the classes that a walk has found, or raise Unfit."""
+    """Bind the tokens in loaded code to the classes that a walk has found, or raise Unfit."""
     for token, number in numbers.items():
         cls = walk.nodes[number].value
         if _classes.setdefault(token, cls) is not cls:

@@ -1,9 +1,9 @@
-"""What of numba is there before compiled code is looked for and loaded.
+"""Prepare numba's contexts before compiled code is looked up and loaded.
 
-numba refreshes its contexts before it asks a cache: it imports its modules and those of
-extensions, begins its run time, and makes an object of each of thousands of templates.
-These objects are needed to compile alone, before which it refreshes them again; so here
-all but that is done, once, and the registries are listed that it would install.
+numba refreshes its contexts before it asks a cache. It imports its modules and those of
+extensions, starts its runtime, and creates an object for each of thousands of templates. Only
+compilation needs these objects, and numba refreshes the contexts again before it. So this
+module does everything else, once, and lists the registries that numba would install.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _Listed:
-    """Stands for a context that only notes which registries it is to have."""
+    """A context that only records which registries it would install."""
 
     def __init__(self) -> None:
         self.registries: list[Any] = []
@@ -23,7 +23,7 @@ class _Listed:
 
 
 def begin(context: Any) -> None:
-    """Have all there that is needed to load code for a context."""
+    """Create everything that loading code for a context needs."""
     from numba.core.cpu import CPUContext
 
     if type(context) is CPUContext:
@@ -33,7 +33,7 @@ def begin(context: Any) -> None:
 
 
 def registries() -> tuple[list[Any], list[Any]]:
-    """Return the registries of templates, and those of lowering, whether they are installed by now or not."""
+    """Return the registries of templates and those of lowering, whether installed already or not."""
     from numba.core.registry import cpu_target
 
     templates, lowering = _usual()

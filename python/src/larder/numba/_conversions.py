@@ -1,8 +1,8 @@
-"""Which types the program has declared to become which others: a rule decides what numba chooses to call.
+"""Record the type conversions that the program declared, which decide what numba chooses to call.
 
-numba's table of rules can be asked for two types and not for all, and numba adds to it as
-it compiles. So what was said before is asked of all types that have any, and what is said
-later is heard as it is said.
+numba's table of rules answers for two types, not for all, and numba adds to it while it
+compiles. So earlier rules are found by asking for all types that have any, and later rules
+are recorded when they are declared.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from itertools import product
 from typing import Any
 
 Rule = tuple[Any, Any, str]
-"""From which type, to which one, and how: "promote", "safe" or "unsafe"."""
+"""A source type, a target type, and the kind: "promote", "safe" or "unsafe"."""
 
 RULES: list[Rule] = []
-"""The rules that are not numba's own, in the order in which they were found or said."""
+"""The rules that are not numba's own, in the order in which they were found or declared."""
 
 _ADDING = "numba.core.typing.context"
-"""What notes in the table what follows from types by themselves."""
+"""The module that adds rules that follow from types themselves."""
 
 
 _USUAL = "f531b26a15ded2a95281ab40a33f83bc"
-"""The digest of the rules that numba begins with: to make these again takes longer than all the rest."""
+"""The digest of numba's initial rules; computing them again takes longer than everything else."""
 
 
 def hear() -> None:
-    """Find the rules that there are, and hear of each that is said from now on."""
+    """Find the existing rules, and record each later one."""
     from numba.core.typeconv.rules import default_type_manager
     from numba.core.typeconv.typeconv import TypeManager
 
@@ -47,7 +47,7 @@ def hear() -> None:
 
 
 def _of_numba(kinds: set[Any]) -> Iterator[Rule]:
-    """Return the rules among some types that numba begins with."""
+    """Yield the initial rules of numba among some types."""
     from numba.core.typeconv.rules import _init_casting_rules
     from numba.core.typeconv.typeconv import TypeManager
 
@@ -57,7 +57,7 @@ def _of_numba(kinds: set[Any]) -> Iterator[Rule]:
 
 
 def _rules(table: Any, kinds: set[Any]) -> Iterator[Rule]:
-    """Yield the rules among some types that a table has."""
+    """Yield the rules of a table among some types."""
     for one, other in product(_in_order(kinds), repeat=2):
         found = table.check_compatible(one, other)
         if found is not None and one != other:

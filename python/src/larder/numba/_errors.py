@@ -1,4 +1,4 @@
-"""What can go wrong with compiled functions."""
+"""Exceptions for compiled functions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ..errors import Error
 
 
 class NumbaError(Error):
-    """Compiled functions cannot be kept: numba is missing, or it is not one that is known here."""
+    """Compiled functions cannot be cached: numba is missing, or its version is not supported."""
 
 
 class Refused(Exception):
-    """One function cannot be kept: the way to what has no key, and what that is."""
+    """A function cannot be cached: the path to the part without a key, and the reason."""
 
     def __init__(self, path: str, why: str):
         super().__init__(f"{path}: {why}")
@@ -18,4 +18,4 @@ class Refused(Exception):
 
 
 class Unfit(Exception):
-    """What is kept is right, and of no use to this process as it is by now: why."""
+    """A cached function is valid, but this process cannot use it: the reason."""

@@ -1,4 +1,4 @@
-"""What a piece of code does and names, found once for each code object."""
+"""Extract what a piece of code does and names, once for each code object."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _MOST = 8192
 
 
 Mention = tuple[str, str, tuple[str, ...], bytes, str]
-"""What kind of thing is named, its name, the attributes that follow, what is appended for it, and what it is called."""
+"""The kind of a named thing, its name, the attributes that follow, the bytes to append, and its name in messages."""
 
 
 @dataclass
 class Facts:
-    """What there is to know of code without what its names mean."""
+    """The properties of code that do not depend on the meaning of its names."""
 
     code: CodeType
     uses: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """Globals and captured variables, each with the attributes that follow: what kind, its name, these."""
+    """Globals and captured variables: kind, name, and the attributes that follow."""
     names: frozenset[str]
-    """All attributes that are mentioned, and texts that may be."""
+    """All attributes that code mentions, and strings that may be attributes."""
     methods: frozenset[str]
-    """Those that are mentioned of what has no name."""
+    """Attributes that code mentions on objects without a name."""
     insides: frozenset[str]
-    """Those by which code gets at what it does not name."""
+    """Attributes by which code reaches objects that it does not name."""
     formats: bool
-    """Whether it makes text of values."""
+    """Whether it converts values to strings."""
     imports: tuple[tuple[_bytecode.Imported, tuple[str, ...]], ...]
-    """What it imports, each with the attributes that follow."""
+    """The imports of the code, each with the attributes that follow."""
     unknown: str | None
     """An instruction that names something and is not known."""
     writes: str | None
     """A variable outside of it that it sets."""
     returned: tuple[CodeType, ...]
-    """Of an overload, functions in it that it only returns, of which nothing is said here: they are compiled."""
+    """For an overload, the functions in it that it only returns: they are compiled, and not covered here."""
 
     @cached_property
     def content(self) -> bytes:
-        """What it does."""
+        """The digest of what the code does."""
         return _bytecode.content(self.code)
 
     @cached_property
@@ -58,22 +58,22 @@ class Facts:
 
     @property
     def unnamed(self) -> bytes:
-        """The same without the names of globals, but for which of them are one: generated code has others each time."""
+        """The same with globals numbered instead of named, as generated code has other names each time."""
         return self._unnamed[0]
 
     @cached_property
     def uses_named(self) -> tuple[Mention, ...]:
-        """Its uses, with what is appended for each where names count."""
+        """Its uses, with the bytes appended for each where names count."""
         return tuple(_mention(*use, use[1]) for use in self.uses)
 
     @cached_property
     def uses_unnamed(self) -> tuple[Mention, ...]:
-        """Its uses, with what is appended for each where names of globals do not count."""
+        """Its uses, with the bytes appended for each where names of globals do not count."""
         return tuple(_mention(*use, self.aliases.get(use[1], use[1])) for use in self.uses)
 
     @property
     def aliases(self) -> dict[str, str]:
-        """What globals are called in that."""
+        """The numbered names of globals in these."""
         return self._unnamed[1]
 
 
@@ -85,9 +85,9 @@ _known: OrderedDict[tuple[CodeType, bool], Facts] = OrderedDict()
 
 
 def facts_of(code: CodeType, overload: bool = False) -> Facts:
-    """Return what there is to know of code, which may be that of an overload.
+    """Return the facts of code, which may be that of an overload.
 
-    Comments, lines, names of variables and the file are no part of it.
+    Comments, lines, names of variables and the file are not part of them.
     """
     found = _known.get((code, overload))
     if found is None:
@@ -145,7 +145,7 @@ def _facts(code: CodeType, overload: bool) -> Facts:
 
 
 def _returned(names: _bytecode.Names) -> Iterator[CodeType]:
-    """Yield the functions in a function with which it does nothing but return them."""
+    """Yield the inner functions that a function only returns."""
     ops = names.ops
     used = {op.value for op, then in pairwise(ops) if _loads(op) and then.name != "RETURN_VALUE"}
     for i, op in enumerate(ops):
@@ -161,7 +161,7 @@ def _loads(op: _bytecode.Op) -> bool:
 
 
 def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:
-    """Return the names of code with numbers for those of globals, the same ones in the functions within it."""
+    """Return the names of code with numbers for globals, the same numbers as in the functions within it."""
     loaded: set[str] = set()
     others: set[str] = set()
     for op in instructions(code):
@@ -173,7 +173,7 @@ def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:
 
 
 def placed(code: CodeType) -> bytes:
-    """Return where code stands, line by line, for code that is compiled to be debugged."""
+    """Return the position of code, line by line, for code that is compiled for debugging."""
     lines = [f"{code.co_filename} {code.co_firstlineno} {code.co_varnames}"]
     lines += [f"{line}" for _, line in dis.findlinestarts(code)]
     inner = [placed(c) for c in code.co_consts if isinstance(c, CodeType)]
@@ -181,6 +181,6 @@ def placed(code: CodeType) -> bytes:
 
 
 def variables(code: CodeType) -> bytes:
-    """Return what variables of code are called, for code whose errors have their names."""
+    """Return the names of variables of code, for code whose errors contain them."""
     inner = [variables(c) for c in code.co_consts if isinstance(c, CodeType)]
     return repr((code.co_varnames, code.co_cellvars)).encode() + b"".join(inner)

@@ -1,10 +1,10 @@
-"""What compiled functions were made from in this process, which they are made from for good.
+"""Record what compiled functions were compiled from in this process.
 
-numba reads a variable when it compiles and never again. A function that was compiled
-while a variable was 1 goes on with 1, and so does what is compiled later and calls it;
-another process, in which the variable is 2 from the beginning, must not get that. So of
-all that was reached when something was compiled it is noted what it was, and what calls
-it later on is kept only if it still is that. The same holds for numba's settings.
+numba reads a variable when it compiles, and never again. A function that was compiled while a
+variable was 1 keeps the 1, and so does any function that calls it and is compiled later. Another
+process in which the variable is 2 from the start must not load that function. So each
+compilation records the state of everything that it reached. A later caller is cached only if
+that state is unchanged. The same holds for numba's settings.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _MOST = 50_000
 Reference = Callable[[], Any]
 Types = tuple[Any, ...]
 Way = tuple[str, Passed]
-"""How something was compiled: in words, and the flags that those took which were compiled within it."""
+"""How a function was compiled: a string, and the flags that functions inherited which were compiled within it."""
 Asked = tuple[weakref.ref[Any], str]
 """A function, and the types of its arguments."""
 Compiled = tuple[int, str, Way, bytes | None]
-"""The number of a function in a walk, the types of its arguments, how it was compiled, and in which state it is kept,
-if it is."""
+"""The number of a function in a walk, the types of its arguments, how it was compiled, and its cached state, if any."""
 Added = tuple[int, Any, Passed, int]
-"""The number of a vectorized function in a walk, the signature of a loop that it got, flags around its kernel, and
-how many functions had been asked for by then."""
+"""The number of a vectorized function in a walk, the signature of a loop that it got, the flags around its kernel,
+and the number of functions requested by then.
+"""
 
 
 def _reference(value: Any) -> Reference:
@@ -49,37 +49,37 @@ def _reference(value: Any) -> Reference:
 
 
 def _ran(node: Node) -> bool:
-    """Report whether something is code of the program that runs while numba compiles."""
+    """Report whether a node is code of the program that runs while numba compiles."""
     if not node.runs or node.kind not in ("function", "overload", "intrinsic"):
         return False
     return node.kind == "intrinsic" or library_name(node.value)[1] is None
 
 
 def _is_compiled(node: Node) -> bool:
-    """Report whether something is compiled, or typed, already that is so as a part of what calls it."""
+    """Report whether a part of its callers, such as a kernel or stencil, is already compiled or typed."""
     return (node.kind == "kernel" and bool(node.value.overloads)) or (
         node.kind == "stencil" and bool(node.value._type_cache)
     )
 
 
 def _shown(args: Types) -> str:
-    """Return types as text, with their classes: by these alone numba tells `*args` from a tuple."""
+    """Return types as a string with their classes, by which alone numba tells `*args` from a tuple."""
     return ADDRESS.sub("...", ", ".join(f"{type(kind).__name__} {kind}" for kind in args))
 
 
 @dataclass(slots=True, frozen=True)
 class Seen:
-    """One thing as it was when it was compiled, or something that it is part of."""
+    """A thing as it was when it, or a function that contains it, was compiled."""
 
     value: Reference
     content: bytes
     held: tuple[Reference, ...]
     said: dict[str, int]
     settled: dict[str, Any]
-    """Settings of the process that code could see which ran for it; none if none did."""
+    """The process settings that code could read which ran for it; empty if none ran."""
 
     def holds(self, node: Node, walk: Walk) -> bool:
-        """Report whether it is as it was."""
+        """Report whether it is unchanged."""
         return (
             self.content == node.content()
             and len(self.held) == len(node.edges)
@@ -87,40 +87,40 @@ class Seen:
         )
 
     def differs(self, node: Node) -> str:
-        """Return which names in it mean something else by now, if any does."""
+        """Return the names in it whose meaning changed, for messages."""
         names = [name for name, held in node.said.items() if self.said.get(name) != held]
         return f" ({', '.join(names[:5])})" if names else ""
 
     def unsettled(self, node: Node, walk: Walk) -> list[str]:
-        """Return which settings of the process are others by now that it could see as it ran."""
+        """Return the process settings that changed and that it could read when it ran."""
         if not _ran(node):
             return []
         return [name for name, was in self.settled.items() if walk.settled.get(name, was) != was]
 
 
 class History:
-    """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
+    """What was seen when functions were compiled, used only by the thread that holds the compiler's lock."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, bool, str], Seen | None] = {}
-        """By addresses: what was seen, or nothing if it was seen in two ways."""
+        """By address: what was seen, or None if it was seen in two ways."""
         self._most = _MOST
         self._settings: dict[bytes, None] = {}
-        """What numba's settings were, the last ones at the end."""
+        """The settings of numba during compilations, the latest at the end."""
         self._ways: weakref.WeakKeyDictionary[Any, dict[str, Way]] = weakref.WeakKeyDictionary()
         """How functions were compiled, by the types of their arguments."""
         self._loaded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
-        """For which types functions are taken for compiled that were not, as what they are part of was loaded."""
+        """The types for which functions count as compiled because a function that contains them was loaded."""
         self._states: weakref.WeakKeyDictionary[Any, dict[str, bytes]] = weakref.WeakKeyDictionary()
-        """What had been compiled already of what functions reach, by which they are kept, by types of arguments."""
+        """The states under which functions are cached, by types of arguments."""
         self._inner: weakref.WeakKeyDictionary[Any, dict[str, tuple[Asked, ...]]] = weakref.WeakKeyDictionary()
-        """What was asked for where functions were compiled, or loaded, by the types of their arguments."""
+        """The functions requested while functions were compiled or loaded, by the types of their arguments."""
         self._asked: list[dict[Asked, None]] = []
-        """What has been asked for by each function that is being compiled, the innermost last."""
+        """The functions requested by each function that is being compiled, the innermost last."""
         self.opened = Opened()
 
     def note(self, walk: Walk, args: Types, asked: str = "") -> None:
-        """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
+        """Record what was reached when a function was compiled for some types, and the requested result, if any."""
         self.compiles()
         references = [_reference(node.value) for node in walk.nodes]
         for node, reference in zip(walk.nodes[1:], references[1:], strict=True):
@@ -151,16 +151,16 @@ class History:
         self._ways.setdefault(function, {})[args] = way
 
     def keep(self, function: Any, args: Types, state: bytes) -> None:
-        """Note that a function is kept, and what had been compiled already of what it reaches."""
+        """Record that a function is cached, and the state of what it reaches."""
         self._states.setdefault(function, {})[_shown(args)] = state
 
     def kept(self, function: Any, args: Types) -> bytes | None:
-        """Return in which state a function is kept that is taken for compiled, or None."""
+        """Return the state in which a function is cached that counts as compiled, or None."""
         shown = _shown(args)
         return self._states.get(function, {}).get(shown) if shown in self._loaded.get(function, ()) else None
 
     def missing(self, function: Any) -> list[str]:
-        """Return the types for which a function is taken for compiled, and has not been compiled, nor loaded, here."""
+        """Return the types for which a function counts as compiled, and was neither compiled nor loaded here."""
         here = {_shown(args) for args in function.overloads}
         return [
             args for args in self._ways.get(function, {}) if args not in here and args in self._loaded.get(function, ())
@@ -168,15 +168,15 @@ class History:
 
     @contextmanager
     def asking(self, function: Any, args: Types) -> Iterator[None]:
-        """Note that a function is asked for, and what it asks for if it is compiled, or loaded, now.
+        """Record that a function is requested, and what it requests if it is compiled or loaded now.
 
-        It is compiled with the flags that it has where what called it first was compiled, if that was loaded.
+        If its first caller was loaded, it is compiled with the flags that it had where that was compiled.
         """
         shown = _shown(args)
         asked = (weakref.ref(function), shown)
         taken = shown in self._loaded.get(function, ())
         if self._asked and kind_of(function) == "kernel":
-            self._asked[-1][asked] = None  # before what it asks for, as its loop is made again by that time
+            self._asked[-1][asked] = None  # before its own requests, as its loop is created again by then
         self._asked.append({})
         try:
             with inheriting(self._ways[function][shown][1] if taken else {}):
@@ -191,15 +191,15 @@ class History:
                 self._asked[-1] |= found
 
     def _order(self, function: Any) -> None:
-        """Have what a function is compiled for in the order without a cache: of two that fit callers get the first."""
+        """Order the compiled types of a function as without a cache, as callers get the first of two that fit."""
         numbers = {args: i for i, args in enumerate(self._ways[function])}
         for args in sorted(function.overloads, key=lambda args: numbers.get(_shown(args), 0)):
             function.overloads[args] = function.overloads.pop(args)
 
     def within(self, walk: Walk) -> tuple[list[Compiled], list[Added]]:
-        """Return what of a walk was asked for by the function that is being compiled, and by what it asked for.
+        """Return the parts of a walk that the current compilation requested, directly or indirectly.
 
-        With the loops that vectorized functions have got since the walk, by which they are called from then on.
+        Also return the loops that vectorized functions got since the walk, through which they are called from then on.
         """
         numbers = {id(node.value): i for i, node in enumerate(walk.nodes) if node.kind == "compiled function"}
         found: list[Compiled] = []
@@ -214,7 +214,7 @@ class History:
         return found, self._added(walk, before, (len(before), len(found)))
 
     def _added(self, walk: Walk, before: dict[Asked, tuple[int, int]], last: tuple[int, int]) -> list[Added]:
-        """Return the loops that are new, in the order in which their kernels were asked for, or else as the last."""
+        """Return the new loops, in the order in which their kernels were requested, or else at the end."""
         found = []
         for number, node in enumerate(walk.nodes):
             if node.loops is not None:
@@ -225,9 +225,9 @@ class History:
         return [added for _, added in sorted(found, key=lambda placed: placed[0])]
 
     def again(self, compiled: list[Compiled], walk: Walk) -> None:
-        """Take for compiled what was where a function that is loaded was compiled.
+        """Mark functions as compiled that were where a loaded function was compiled.
 
-        So what is compiled next is known by the same here as there, and is compiled as it would be there.
+        So the next compilation has the same key here as there, and the same result.
         """
         for number, args, way, state in compiled:
             function = walk.nodes[number].value
@@ -244,7 +244,7 @@ class History:
         return [(loop, ways.get(_shown(loop.args), ("", {}))) for loop in loops_of(node.value)[1]]
 
     def contradicted(self, walk: Walk) -> str:
-        """Return the way to a function that was taken for compiled, and was then compiled in another way, if any."""
+        """Return the path to a function that counted as compiled, and was then compiled in another way, if any."""
         for node in walk.nodes:
             ways = self._ways.get(node.value, {}) if node.loaded else {}
             if any(args in ways and ways[args][0] != how for args, how in node.loaded.items()):
@@ -252,11 +252,11 @@ class History:
         return ""
 
     def compiles(self) -> None:
-        """Note that something is compiled now, with numba's settings as they are."""
+        """Record that something is compiled now, with numba's current settings."""
         self._settings[_installed.settings()] = None
 
     def _check_settings(self, path: str) -> None:
-        """Refuse all if settings were others when something was compiled: what numba has in it is linked for good."""
+        """Refuse everything if settings changed since a compilation, because their effect stays linked."""
         now = _installed.settings()
         for before in self._settings:
             if before != now:
@@ -271,10 +271,10 @@ class History:
                 raise Refused(node.path, f"it opened {what} while numba compiled, which no key has anything of")
 
     def check(self, walk: Walk, before: Walk | None = None) -> None:
-        """Raise Refused if something that was compiled is not made from what it would be made from now.
+        """Raise Refused if a function was compiled from a state that has changed.
 
-        Notes in nodes how functions were compiled, where that is another way than they would be now.
-        `before` is what was walked before the function was compiled, if it has been.
+        Records in nodes how functions were compiled, if that differs from how they would be now.
+        `before` is the walk before the function was compiled, if it has been.
         """
         self._check_settings(walk.nodes[1].path)
         self._check_opened(walk)
@@ -303,9 +303,10 @@ class History:
             walk.follows(before)
 
     def _compiled(self, node: Node, mixed: bool) -> None:
-        """Note for which types a function was compiled with other flags than from here, or with any.
+        """Record for which types a function was compiled with other flags than from here, or with any.
 
-        With any where flags are mixed, or functions call each other: of these each is typed by those that are compiled.
+        All types count if flags are mixed, or if functions call each other, as their compiled versions
+        determine the types.
         """
         ways, function = self._ways.get(node.value, {}), node.value
         unseen = [args for args in function.overloads if _shown(args) not in ways]

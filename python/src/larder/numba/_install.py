@@ -1,4 +1,4 @@
-"""Puts Larder's store under numba's caches."""
+"""Install Larder's store under numba's caches."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _keeper: Keeper | None = None
 
 
 class _Numbers(Iterator[int]):
-    """Numbers that are no other process's.
+    """Numbers that no other process uses.
 
-    numba counts the functions that it compiles, and the numbers are in the names of what
-    it links: those of two processes must differ, or one function is linked for another.
+    numba numbers the functions that it compiles, and puts the numbers into the names that it
+    links. Those of two processes must differ, or one function is linked for another.
     """
 
     def __next__(self) -> int:
@@ -43,17 +43,17 @@ class _Numbers(Iterator[int]):
 
 
 class _Compiled(event.Listener):  # type: ignore[misc]
-    """Hears of each function that is compiled: with a cache of Larder, or with none."""
+    """Listens to each compilation, with Larder's cache or without a cache."""
 
     def __init__(self) -> None:
         self._begun: list[float] = []
         self._within: list[float] = []
-        """How much of the time since went into others."""
+        """The time since the start that was spent on others, in seconds."""
         self._walks: list[Walk | None] = []
-        """What is reached from what is being compiled, where it was noted."""
+        """The walks of the compilations in progress, if they were recorded."""
 
     def on_start(self, event: Any) -> None:
-        """Note what a function is compiled from."""
+        """Record what a function is compiled from."""
         self._begun.append(time.thread_time())
         self._within.append(0.0)
         self._walks.append(None)
@@ -77,13 +77,13 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             circle = _keeper.circle(walk, _keeper.compiling[:-1])
             _keeper.history.note(walk, args, asked(args, result) + (f" within {circle}" if circle else ""))
             self._walks[-1] = walk
-        except Exception:  # then what calls it is refused, as it was compiled unseen
+        except Exception:  # its callers are then refused, as its compilation was not recorded
             return
 
     def _is_numbas_alone(self, function: Any) -> bool:
-        """Report whether numba has made a function for another one that it compiles, and nothing else leads there.
+        """Report whether numba created a function for another one that it compiles, and nothing else refers to it.
 
-        What it is made from was noted with that other one.
+        What it is compiled from was recorded with the other one.
         """
         noted = [walk for walk in self._walks if walk is not None]
         if not noted or not is_numbas(python_of(function)) or isinstance(cache_of(function), LarderCache):
@@ -91,7 +91,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         return not any(walk.reaches(function) for walk in noted)
 
     def on_end(self, event: Any) -> None:
-        """Give up the claim of a function that could not be compiled; note one that nobody asked a cache for."""
+        """Release the claim of a function that failed to compile; record one for which no cache was requested."""
         found = event.data["dispatcher"]
         took = self._took(found)
         del self._walks[-1:]
@@ -108,7 +108,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             cache_of(found).failed(f"it could not be compiled: {event.data['args']}")
 
     def _took(self, function: Any) -> float:
-        """Return how long what ends now took by itself, in seconds of processor time: numba's own is its caller's."""
+        """Return the processor seconds of the ending compilation; numba's own functions count for their callers."""
         if not self._begun:
             return 0.0
         whole, within = time.thread_time() - self._begun.pop(), self._within.pop()
@@ -123,14 +123,14 @@ def _failed(ended: Any) -> bool:
 
 
 def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
-    """Keep all functions with `cache=True` that are made from now on in Larder's store.
+    """Cache all functions with `cache=True` that are created from now on in Larder's store.
 
-    `cache` is the cache folder; None is the usual one. `key_file` is a file with at least
-    16 bytes that only those have who may make compiled functions for this process; if it
-    is given, or LARDER_SIGNING_KEY names one, what is not signed with it is not loaded.
+    `cache` is the cache directory; None is the default. `key_file` is a file of at least 16
+    bytes that only processes have which may compile functions for this one. If it is given, or
+    LARDER_SIGNING_KEY names one, functions not signed with it are not loaded.
 
-    Raises NumbaError if this numba is not known here, and then changes nothing. May be
-    called again, also with another folder or key: that holds for functions from then on.
+    Raises NumbaError if the version of numba is not supported, and then changes nothing. May be
+    called again, also with another directory or key, which apply to functions from then on.
     """
     global _keeper
     secret = _secret(key_file)
@@ -176,7 +176,7 @@ def _patch() -> None:
     wrappers._GufuncWrapper.build = rows
     ufuncbuilder.build_ufunc_wrapper = elements
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
-    for name in ("serialize_uncached", "serialize_object"):  # of which numba 0.67 has the one no longer call the other
+    for name in ("serialize_uncached", "serialize_object"):  # in numba 0.67 the one no longer calls the other
         setattr(pythonapi.PythonAPI, name, _into_code(getattr(pythonapi.PythonAPI, name)))
     base.BaseContext.compile_subroutine = _subroutines.apart(base.BaseContext.compile_subroutine)
     stencil.StencilFunc._stencil_wrapper = _stencils.unchanged(stencil.StencilFunc._stencil_wrapper)
@@ -200,7 +200,7 @@ def _enable_vectorized(self: Any) -> None:
 
 
 def _compiling(usual: Any) -> Any:
-    """Return how a function is compiled: as usual, but what asks for it is noted."""
+    """Return numba's method that compiles a function, with the request recorded."""
 
     def compile(self: Any, sig: Any) -> Any:
         assert _keeper is not None
@@ -212,7 +212,7 @@ def _compiling(usual: Any) -> Any:
 
 
 def _disabling(usual: Any) -> Any:
-    """Return how a function is kept from being compiled for more types: as usual, if it has what it would have."""
+    """Return numba's method that disables further compilation, refusing it if a compiled type is missing here."""
 
     def disable_compile(self: Any, val: bool = True) -> None:
         assert _keeper is not None
@@ -227,7 +227,7 @@ def _disabling(usual: Any) -> Any:
 
 
 def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
-    """Compile the kernel of a vectorized function as numba does, and tell of it, as numba does of other functions."""
+    """Compile the kernel of a vectorized function as numba does, and trigger numba's event for other functions."""
     assert _keeper is not None
     if _keeper.stack:
         _loops.keep(self)
@@ -241,14 +241,14 @@ def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
                 compiled = compiler.compile_extra(typing, target, self.py_func, args, result, flags, locals)
             self.cache.save_overload(sig, compiled)
         else:
-            target.refresh()  # what calls the kernel for each element is compiled here, loaded or not
+            target.refresh()  # the loop that calls the kernel is compiled here, whether the kernel is loaded or not
         if compiled.signature not in self.overloads:
             self.overloads[compiled.signature] = compiled
         return compiled
 
 
 def _building(usual: Any) -> Any:
-    """Return how a guvectorized function is made: as usual, and its kernel has the types of variables said for it."""
+    """Return numba's constructor of a guvectorized function, with the declared types of variables set on its kernel."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         usual(self, *args, **kwargs)
@@ -264,7 +264,7 @@ def _loop(compiled: Any, how: str, build: Callable[[], Any]) -> Any:
 
 
 def _callback(usual: Any) -> Any:
-    """Return how a function for C is compiled, or loaded: as usual, but what it asks for is noted."""
+    """Return numba's method that compiles or loads a function for C, with its requests recorded."""
 
     def compile(self: Any) -> None:
         assert _keeper is not None
@@ -275,7 +275,7 @@ def _callback(usual: Any) -> Any:
 
 
 def _compile_callback(self: Any) -> Any:
-    """Compile a function for C as numba does, and tell of it, as numba does of other functions."""
+    """Compile a function for C as numba does, and trigger numba's event for other functions."""
     args, result = tuple(self._sig.args), self._sig.return_type
     with event.trigger_event("numba:compile", data={"dispatcher": self, "args": args, "return_type": result}):
         return self._compiler.compile(args, result)
@@ -286,7 +286,7 @@ def _no_cache(*args: Any, **kwargs: Any) -> Any:
 
 
 def _pickling(usual: Any) -> Any:
-    """Return how values are pickled: as usual, but for classes in code."""
+    """Return numba's method that pickles values, with classes in code replaced by tokens."""
 
     def reducer_override(self: Any, value: Any) -> Any:
         found = _classes.reduced(value)
@@ -296,7 +296,7 @@ def _pickling(usual: Any) -> Any:
 
 
 def _into_code(usual: Any) -> Any:
-    """Return how values are pickled into code, which others than this process and its cache get if it is made ahead."""
+    """Return numba's method that pickles values into code, without tokens if the code is compiled ahead of time."""
 
     def serialize(self: Any, value: Any) -> Any:
         with _classes.tokens(not self.context.aot_mode):
@@ -306,7 +306,7 @@ def _into_code(usual: Any) -> Any:
 
 
 def keeper() -> Keeper:
-    """Return what is installed, or raise NumbaError."""
+    """Return the installed keeper, or raise NumbaError."""
     if _keeper is None:
         raise NumbaError("nothing is installed: call larder.numba.install() first")
     return _keeper

@@ -1,4 +1,4 @@
-"""What compiles: numba, llvmlite and NumPy as they are installed, Python, the processor, the settings."""
+"""Identify the compiler: numba, llvmlite, NumPy, Python, the processor, and the settings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SHOWN = (
     "PARALLEL_DIAGNOSTICS SHOW_HELP THREADING_LAYER THREADING_LAYER_PRIORITY TRACE WARNINGS"
 )
 _NO_MATTER = frozenset(_SHOWN.split())
-"""Settings that say what is shown, where things lie, or how many threads there are: no compiled code has them in it."""
+"""Settings of output, locations and the number of threads, which do not affect compiled code."""
 
 
 def settings() -> bytes:
-    """Return what numba's settings are now, but those that compiled code does not depend on, and what it rewrites."""
+    """Return numba's current settings without those that do not affect compiled code, and the added rewrites."""
     global _seen
     from numba.core import config
     from numba.core.rewrites import rewrite_registry
@@ -42,7 +42,7 @@ def settings() -> bytes:
 
 
 _seen: tuple[list[Any], bytes] | None = None
-"""All settings as they were when they were asked for last, and what they came to."""
+"""All settings as they were read last, and their encoding."""
 
 
 def _settings() -> bytes:
@@ -58,28 +58,28 @@ def _settings() -> bytes:
         and isinstance(value, (int, float, str, tuple, frozenset, type(None)))
     ]
     for kind, classes in rewrite_registry.rewrites.items():
-        names = [f"{c.__module__}.{c.__qualname__}" for c in classes if not is_numbas(c)]  # which come when needed
+        names = [f"{c.__module__}.{c.__qualname__}" for c in classes if not is_numbas(c)]  # imported when needed
         if names:
             lines.append(f"rewrites {kind}={names}")
     return "\n".join(lines).encode()
 
 
 def processor() -> bytes:
-    """Return what code is compiled for: the triple, the name of the processor and its features."""
+    """Return the target of compiled code: the triple, the name of the processor and its features."""
     from numba.core.registry import cpu_target
 
     return repr(cpu_target.target_context.codegen().magic_tuple()).encode()
 
 
 COMPILERS = ("numba", "llvmlite", "numpy")
-"""The distributions that are known by all of their files."""
+"""The distributions that are identified by all of their files."""
 
 _CODE = (".py", ".so", ".pyd", ".dylib", ".dll")
 
 
 @lru_cache(1)
 def compilers() -> bytes:
-    """Return what is known of numba, llvmlite, NumPy and Python as they are installed."""
+    """Return the identity of numba, llvmlite, NumPy and Python as installed."""
     lines = [f"{_owner.PYTHON} {sys.implementation.cache_tag} {platform.machine()} {sys.platform}".encode()]
     for name in COMPILERS:
         lines.append(name.encode() + b" " + _digest(name))
@@ -87,7 +87,7 @@ def compilers() -> bytes:
 
 
 def _digest(name: str) -> bytes:
-    """Return the digest of a package's files, by what was noted of them when it was installed if it was."""
+    """Return the digest of a package's files, by the digests recorded at its installation if there are any."""
     package = sys.modules[name] if name in sys.modules else __import__(name)
     folder = os.path.dirname(os.path.abspath(str(package.__file__)))
     try:
@@ -102,7 +102,7 @@ def _digest(name: str) -> bytes:
 
 @lru_cache(1024)
 def edits(owner: _owner.Owner) -> str:
-    """Return what is known of files of a library that were edited where it is installed: nothing, if none were."""
+    """Return a digest of the files of a library that were edited after its installation; empty if none were."""
     if owner in (_owner.PYTHON, _owner.LARDER) or owner.name in COMPILERS:
         return ""
     try:
@@ -116,9 +116,9 @@ def edits(owner: _owner.Owner) -> str:
 
 
 def _edited(root: str, record: str, known: Callable[[str], bytes] | None = None) -> bytes:
-    """Return what is known of files that are not what they were when the package was installed: their digests.
+    """Return the paths and digests of files that changed since the package was installed.
 
-    The list of files is written last, so only those that are newer, or of another size, are read.
+    The list of files is written last, so only files that are newer, or have another size, are read.
     """
     rows = [row for row in csv.reader(record.splitlines()) if len(row) == 3]
     listed = next((row[0] for row in rows if row[0].endswith("RECORD")), "")
@@ -142,7 +142,7 @@ def _edited(root: str, record: str, known: Callable[[str], bytes] | None = None)
 
 
 def _added(root: str, record: str) -> bytes:
-    """Return what is known of files that are in a package's folders and not among those that were installed."""
+    """Return the paths and digests of files in a package's directories that were not installed."""
     listed = {row[0] for row in csv.reader(record.splitlines()) if row}
     lines = []
     for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(_CODE)} - {""}):
@@ -153,13 +153,13 @@ def _added(root: str, record: str) -> bytes:
                 path = f"{folder}/{name}"
                 if name.endswith(_CODE) and path not in listed:
                     lines.append(b"\nadded " + path.encode() + b" " + _of_code(os.path.join(root, path)))
-        except OSError:  # it was removed, say, as tests are from images: what else was edited still counts
+        except OSError:  # it was removed, as tests are from container images; other edits still count
             lines.append(b"\nunreadable " + folder.encode())
     return b"".join(lines)
 
 
 def _of_code(file: str) -> bytes:
-    """Return the digest of what a file of Python does, without its comments, or else of the file."""
+    """Return the digest of what a Python file does, without its comments, or else of the file."""
     if file.endswith(".py"):
         with open(file, "rb") as opened, suppress(SyntaxError, ValueError, TypeError):
             return sha256(content(compile(opened.read(), "", "exec", dont_inherit=True))).digest()
@@ -167,7 +167,7 @@ def _of_code(file: str) -> bytes:
 
 
 def _of_files(folder: str) -> bytes:
-    """Return the digest of all files of a package, which were not noted when it was installed."""
+    """Return the digest of all files of a package without recorded digests."""
     lines = []
     for place, folders, names in sorted(os.walk(folder)):
         folders[:] = [n for n in folders if n not in ("__pycache__", "tests")]

@@ -1,4 +1,4 @@
-"""What kinds of things of numba, NumPy and C a value may be."""
+"""Classify values of numba, NumPy and C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from .._code._library import shown_module
 from .._keys._objects import COMPILED
 
-_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # what all functions of ctypes are, which it has no public name for
+_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # the base of all functions of ctypes, which has no public name
 
 _BUILTIN = (
     pytypes.BuiltinFunctionType,
@@ -35,7 +35,7 @@ def is_builtin(value: Any) -> bool:
 
 
 def cached(value: Any) -> Any:
-    """Return the function of which a function keeps the results that it had, or what a value is by itself."""
+    """Return the function behind a cache of results such as lru_cache, or else the value."""
     wrapped = getattr(value, "__wrapped__", None) if isinstance(value, functools._lru_cache_wrapper) else None
     return wrapped if isinstance(wrapped, pytypes.FunctionType) else value
 
@@ -53,13 +53,13 @@ def is_ufunc(value: Any) -> bool:
 
 
 def is_numpys(value: Any) -> bool:
-    """Report whether a ufunc is the one that NumPy or SciPy has under its name, and not one that was made."""
+    """Report whether a ufunc is the one that NumPy or SciPy has under its name, and not a generated one."""
     places = [sys.modules.get(name) for name in ("numpy", "scipy.special")]
     return any(place is not None and getattr(place, value.__name__, None) is value for place in places)
 
 
 UNITS = ("dispatcher", "kernel", "callback")
-"""What numba compiles by itself, and asks a cache for."""
+"""The kinds that numba compiles separately, and for which it asks a cache."""
 
 _WAYS: dict[type, str | None] = {}
 
@@ -109,7 +109,7 @@ def _kind_of(cls: type) -> str | None:
 
 
 def python_of(value: Any) -> Any:
-    """Return the function of Python that a value of numba is made from, or else the value itself."""
+    """Return the Python function of a value of numba, or else the value itself."""
     way = kind_of(value)
     if way == "stencil":
         return value.kernel_ir.func_id.func
@@ -119,7 +119,7 @@ def python_of(value: Any) -> Any:
 
 
 def loops_of(value: Any) -> tuple[bool, list[Any]]:
-    """Return whether a vectorized function gets no more loops, and the signatures of those that it has, in order."""
+    """Return whether a vectorized function gets no more loops, and the signatures of its loops in order."""
     builder = getattr(value, "gufunc_builder", None)
     if builder is not None:
         return value._frozen or not value.is_dynamic, list(builder._sigs)
@@ -134,24 +134,24 @@ def is_scalar(value: Any) -> bool:
 
 
 def home(module: str | None) -> str:
-    """Return what a module counts as: the script is the same one in processes that `multiprocessing` spawns."""
+    """Return the name of a module in keys, which for the script is the same in spawned processes."""
     return "__main__" if module == "__mp_main__" else module or ""
 
 
 def named(dispatcher: Any) -> str:
-    """Return the name of what numba compiles, with its module."""
+    """Return the name of a function that numba compiles, with its module."""
     inner = python_of(dispatcher)
     return f"{shown_module(home(inner.__module__))}.{inner.__qualname__}".lstrip(".")
 
 
 def kernel_of(value: Any) -> Any:
-    """Return what holds the function and the options of a vectorized function."""
+    """Return the object that holds the function and the options of a vectorized function."""
     inner = getattr(value, "_dispatcher", None) or getattr(value, "gufunc_builder", None) or value
     return getattr(inner, "nb_func", inner)
 
 
 def pointer(value: Any) -> str:
-    """Return what a value is if it holds an address, else nothing."""
+    """Return a description of a value that holds an address, or the empty string."""
     cls = type(value)
     if isinstance(value, (ctypes._SimpleCData, ctypes._Pointer, _FUNCTION, ctypes.Structure)):
         return f"a function pointer of ctypes ({cls.__name__})" if callable(value) else "a value of ctypes"
@@ -165,21 +165,21 @@ def pointer(value: Any) -> str:
 
 
 def is_models(value: Any) -> bool:
-    """Report whether a value is numba's own table of how types lie in memory."""
+    """Report whether a value is numba's own table of data models."""
     from numba.core.datamodel import default_manager
 
     return value is default_manager
 
 
 def setting(value: Any) -> str:
-    """Return what of the whole process a value is, if it is, else nothing."""
+    """Return a description of a value that is state of the whole process, or the empty string."""
     if isinstance(value, (logging.Logger, logging.Handler)):
         return "a logger, whose level is a setting of the whole process,"
     return "the environment" if isinstance(value, type(os.environ)) else ""
 
 
 def is_stencils(value: Any) -> bool:
-    """Report whether a function is the one that makes stencils."""
+    """Report whether a function is the one that creates stencils."""
     from numba.stencils.stencil import stencil
 
     return value is stencil

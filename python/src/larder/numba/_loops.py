@@ -1,7 +1,7 @@
-"""Loops around kernels: what a vectorized function runs over arrays.
+"""Cache the loops in which vectorized functions call their kernels on arrays.
 
-numba compiles one for each kernel, with the kernel in it: it is known by the kernel's key
-and by how the kernel is called.
+numba compiles a loop for each kernel, with the kernel in it. Its key is that of the kernel with
+the way in which the kernel is called.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ._options import inheriting
 from ._walk import Walk
 
 Build = Callable[[], Any]
-"""Makes the library of a loop."""
+"""Builds the library of a loop."""
 
 
 @dataclass(slots=True, frozen=True)
 class Kernel:
-    """A kernel that is kept, of which this process has no loop yet."""
+    """A cached kernel for which this process has no loop yet."""
 
     function: _calls.Function
     key: bytes
@@ -40,27 +40,27 @@ class Kernel:
 
 
 class Loops:
-    """The loops around a process's kernels. Used by one thread at a time: who has the compiler's lock."""
+    """The loops around a process's kernels, used only by the thread that holds the compiler's lock."""
 
     def __init__(self, secret: bytes | None) -> None:
         self._secret = secret
         self._kernels: WeakKeyDictionary[Any, Kernel] = WeakKeyDictionary()
         """By the libraries of the kernels' code."""
         self._made: dict[bytes, Any] = {}
-        """Libraries by keys: functions that are equal have one kernel, and its loop has one name in the process."""
+        """Libraries by key: equal functions have one kernel, whose loop has one name in the process."""
 
     def follow(self, before: Loops) -> None:
-        """Take over what there is in this process."""
+        """Take over the loops of this process."""
         self._kernels, self._made = before._kernels, before._made
 
     def expect(self, compiled: Any, kernel: Kernel) -> None:
-        """Note that a kernel is kept, so that its loop may be."""
+        """Record that a kernel is cached, so that its loop may be."""
         self._kernels[compiled.library] = kernel
 
     def library(self, client: _calls.Client | None, compiled: Any, how: str, within: int, build: Build) -> Any:
-        """Return the library of the loop around a kernel that is called in some way: kept, or else built and kept.
+        """Return the library of the loop around a kernel that is called in some way: cached, or else built and cached.
 
-        `client` is None if the server cannot be had; `within` is the token of what needs it, if something does.
+        `client` is None if there is no server; `within` is the token of the computation that needs it, if any.
         """
         kernel = self._kernels.pop(compiled.library, None)
         if kernel is None:
@@ -76,7 +76,7 @@ class Loops:
         while True:
             try:
                 found = client.claim(kernel.function, key, within, flags)
-            except Exception:  # the server cannot be had, as the kernel's row says
+            except Exception:  # there is no server, which the kernel's row reports
                 return build()
             if isinstance(found, _calls.Claim):
                 return self._built(client, found, key, kernel, build)
@@ -87,7 +87,7 @@ class Loops:
             except _artifact.Foreign:
                 if flags:
                     return build()
-                flags = _calls.AGAIN  # what is there is of no use to anybody
+                flags = _calls.AGAIN  # the stored bytes are of no use to any process
 
     def _built(self, client: _calls.Client, claim: _calls.Claim, key: bytes, kernel: Kernel, build: Build) -> Any:
         made = _calls.Made(None, "it could not be compiled")
@@ -99,7 +99,7 @@ class Loops:
                 made = _calls.Made(_artifact.sealed(key, data, self._secret), about=lambda: kernel.about)
             return library
         finally:
-            with suppress(Exception):  # then nobody else has it
+            with suppress(Exception):  # then no other process has it
                 client.deliver(claim, made)
 
     def _loaded(self, key: bytes, kept: bytes, context: Any) -> Any:
@@ -111,9 +111,9 @@ class Loops:
 
 
 def add_again(added: Added, walk: Walk) -> None:
-    """Have a vectorized function get a loop that it got where something that calls it was compiled.
+    """Add a loop to a vectorized function that it got where a caller of it was compiled.
 
-    Raise Unfit if it cannot be made: the function would be called in another way from then on.
+    Raise Unfit if the loop cannot be created, as the function would then be called in another way.
     """
     number, signature, flags, _ = added
     node = walk.nodes[number]
@@ -124,13 +124,13 @@ def add_again(added: Added, walk: Walk) -> None:
             _add(node.value, signature)
     except Exception as error:
         if isinstance(error, NumbaNotImplementedError) and _has(node.value, signature):
-            return  # for types that NumPy has not, such as optional ones, a kernel is compiled that compiled code calls
+            return  # for types unknown to NumPy, such as optional ones, compiled code calls a compiled kernel
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
 
 
 def keep(kernel: Any) -> None:
-    """Have a kernel kept, as something that calls it is kept, and gives it to its vectorized function."""
+    """Enable the cache of a kernel, as a cached caller adds it to its vectorized function."""
     if isinstance(kernel.cache, NullCache):
         kernel.enable_caching()
 
@@ -149,7 +149,7 @@ def _add(function: Any, signature: Any) -> None:
 
 
 def kept_apart(loops: Callable[..., Any], wrappers: Any) -> tuple[Any, Any]:
-    """Return how numba compiles loops of rows and of elements: `loops` is asked for the library of each."""
+    """Return numba's compilers of loops of rows and of elements, which request each library from `loops`."""
     usual_rows, usual_elements = wrappers._GufuncWrapper.build, wrappers.build_ufunc_wrapper
 
     @global_compiler_lock  # type: ignore[untyped-decorator]

@@ -1,8 +1,8 @@
-"""What the program's code opens while numba compiles: files, folders, sockets, other programs.
+"""Record files, directories, sockets and programs that the program's code opens while numba compiles.
 
-Names of what may not be reached are known as far as a list goes. Python tells of each file
-that is opened, by whatever name (PEP 578), so what was compiled in the meantime is not
-kept, and neither is what calls that, or code that did so, later on.
+A list of names refuses what code must not reach, and no list is complete. Python reports each
+file that is opened under any name (PEP 578). So functions compiled in the meantime are not
+cached. Neither are their callers, nor later functions with code that opened files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_SYSTEM = ("/proc/", "/sys/", "/dev/", "/usr/share/zoneinfo/", "/etc/localtim
 
 
 class Opened:
-    """What was opened while something was compiled. Used by one thread at a time: who has the compiler's lock."""
+    """What was opened during compilations, used only by the thread that holds the compiler's lock."""
 
     def __init__(self) -> None:
         self._compiling: list[tuple[int, Any]] = []
@@ -38,19 +38,19 @@ class Opened:
         self._hears = False
 
     def begin(self, what: Any) -> None:
-        """Note that something is being compiled."""
-        if not self._hears:  # what compiles nothing is not to pay for it: Python tells of much, as of each `id`
+        """Record the start of a compilation."""
+        if not self._hears:  # other processes must not pay for the hook
             self._hears = True
             sys.addaudithook(self._heard)
         self._compiling.append((threading.get_ident(), what))
 
     def end(self) -> None:
-        """Note that what was begun last is compiled, or given up."""
+        """Record the end of the last compilation begun."""
         if self._compiling:
             self._compiling.pop()
 
     def by(self, value: Any) -> str:
-        """Return what a function has opened while something was compiled, if it has: it, or what it was made from."""
+        """Return what a function, or a part of it, opened during a compilation, or the empty string."""
         code = getattr(value, "__code__", None)
         if isinstance(code, CodeType):
             return self._codes.get(code, "")
@@ -74,7 +74,7 @@ class Opened:
 
 
 def _reads(args: tuple[Any, ...]) -> bool:
-    """Report whether a file is opened to be read, and by its name."""
+    """Report whether a file is opened for reading, and by its name."""
     path, mode, flags = (*args, None, 0)[:3]
     if not isinstance(path, (str, bytes)):
         return False
@@ -84,7 +84,7 @@ def _reads(args: tuple[Any, ...]) -> bool:
 
 
 def _asking(frame: FrameType | None, event: str, what: str) -> Iterator[CodeType]:
-    """Yield the program's code that has something opened, up to what numba called; nothing if it is a library's."""
+    """Yield the program's code that opened something, up to the call by numba; nothing if it belongs to a library."""
     found = False
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
@@ -100,7 +100,7 @@ def _asking(frame: FrameType | None, event: str, what: str) -> Iterator[CodeType
 
 
 def _is_of_import(module: str, event: str, what: str) -> bool:
-    """Report whether a module is looked for, or this package or what it asks looks at something."""
+    """Report whether the event belongs to the search for a module, or to this package."""
     if module in _FINDING:
         return event != "open" or what.endswith((*_MODULES, ".pyc"))
     return module.startswith(("larder.", "importlib.metadata"))

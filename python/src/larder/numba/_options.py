@@ -1,4 +1,4 @@
-"""With which options and flags a function is compiled."""
+"""Read the options and flags with which a function is compiled."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ USUAL: dict[str, tuple[Any, ...]] = {
     "fastmath": (False,),
     "error_model": ("python",),
 }
-"""What says no more than the flags do that come of it."""
+"""Values of options that the resulting flags already cover."""
 
 INHERITED = ("nrt", "fastmath", "error_model", "forceinline")
-"""Flags that a function which says nothing of them takes from the one that it is first compiled within."""
+"""Flags that a function without them inherits from the first function that it is compiled within."""
 
 Passed = dict[str, Any]
-"""Of some flags, those that are inherited."""
+"""The inherited ones of some flags."""
 
 _MISSING = object()
 
@@ -34,14 +34,14 @@ _MOST = 4096
 
 @dataclass(slots=True, frozen=True)
 class Flagged:
-    """Flags that something is compiled with, and all of them as text."""
+    """The flags of a compilation, and all of them as a string."""
 
     flags: Any
     text: str
 
 
 def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
-    """Return all that was said of how a function is to be compiled, in an order of its own."""
+    """Return all options of a function's compilation, in a fixed order."""
     found = [(name, value) for name, value in sorted(dispatcher.targetoptions.items())]
     found.append(("locals", declared(dispatcher.locals)))
     found.append(("pipeline", dispatcher._compiler.pipeline_class))
@@ -50,9 +50,9 @@ def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
 
 
 def declared(said: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the types that were declared for variables, by their names, without those that numba adds as it compiles.
+    """Return the declared types of variables by name, without those that numba adds while it compiles.
 
-    It gives each further assignment of a variable a name of its own (`x.1`), with the type of the variable.
+    numba names each further assignment of a variable separately (`x.1`), with the type of the variable.
     """
     said = said or {}
     return {
@@ -63,7 +63,7 @@ def declared(said: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def said_of(dispatcher: Any) -> tuple[Any, ...] | None:
-    """Return what is equal for functions of which the same was said, or None if that cannot be told from texts."""
+    """Return a value that is equal for functions with the same options, or None if strings cannot tell."""
     if dispatcher.locals:
         return None
     found: list[Any] = [dispatcher._compiler.pipeline_class, type(dispatcher)]
@@ -78,9 +78,9 @@ def said_of(dispatcher: Any) -> tuple[Any, ...] | None:
 
 
 def effective(dispatcher: Any, said: tuple[Any, ...] | None, within: Flagged | None) -> Flagged | None:
-    """Return the flags that a function is compiled with if it is first met within another one, whose flags these are.
+    """Return the flags of a function that is first met within another one with the flags `within`.
 
-    What a function says nothing of (fastmath, the error model) it takes from there. `said` is what `said_of` returned.
+    Options that a function does not set (fastmath, the error model) come from there. `said` is the result of `said_of`.
     """
     if said is None:
         said = (type(dispatcher), *((name, repr(value)) for name, value in dispatcher.targetoptions.items()))
@@ -109,7 +109,7 @@ def _effective(dispatcher: Any, within: Flagged | None) -> Any:
 
 
 def around() -> Flagged | None:
-    """Return the flags of the function that is being compiled, if one is."""
+    """Return the flags of the function that is being compiled, if any."""
     from numba.core.targetconfig import ConfigStack
 
     flags = ConfigStack.top_or_none()
@@ -117,18 +117,18 @@ def around() -> Flagged | None:
 
 
 def passed(flags: Any) -> Passed:
-    """Return what of some flags those functions take that are compiled within one which has them."""
+    """Return those of some flags that functions inherit which are compiled within a function with these flags."""
     return {name: getattr(flags, name) for name in INHERITED}
 
 
 def shown_passed(flags: Any) -> str:
-    """Return as text what of some flags those functions take that are compiled within one which has them."""
+    """Return as a string those of some flags that inner functions inherit."""
     return " ".join(map(text_of, passed(flags).values()))
 
 
 @contextmanager
 def inheriting(flags: Passed) -> Iterator[None]:
-    """Have functions compiled as if it were within one that has some flags; with none, as they are."""
+    """Compile functions within the block as if within one that has some flags; without flags, unchanged."""
     from numba.core.compiler import Flags
     from numba.core.targetconfig import ConfigStack
 
@@ -143,12 +143,12 @@ def inheriting(flags: Passed) -> Iterator[None]:
 
 
 def shown(flags: Any) -> str:
-    """Return all flags as text that is the same in each process."""
+    """Return all flags as a string that is the same in each process."""
     return " ".join(f"{name}={text_of(value)}" for name, value in sorted(flags.values().items()))
 
 
 def text_of(value: Any) -> str:
-    """Return what says all of a flag, and is the same in each process."""
+    """Return a string that represents a flag completely, and is the same in each process."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     if isinstance(value, (set, frozenset)):

@@ -1,10 +1,9 @@
-"""What numba makes of a compiled function, as bytes and back.
+"""Serialize numba's compiled functions, and load them.
 
-It is numba's own form, with three things added: environments of functions whose globals
-have no name of a module, as those that are made by exec have none, which get the globals
-of the function that is loaded; which classes are in it, if nobody can import them; and
-addresses of functions that call each other in a circle, which numba fills in by itself
-only where it has compiled them.
+The format is numba's own, with three additions. Environments of functions whose globals belong
+to no module, as with exec, get the globals of the loaded function. Classes that no process can
+import are listed. Addresses of functions that call each other in a circle are filled in, which
+numba does only where it compiled them.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from ._walk import Walk
 _UNRESOLVED = ".numba.unresolved$"
 
 _kept: list[Any] = []
-"""Environments that were loaded. Code holds their addresses, and functions that are equal share code."""
+"""Loaded environments. Code holds their addresses, and equal functions share code."""
 
 
 def check(compiled: Any, walk: Walk) -> None:
-    """Raise Refused if numba's compiled function cannot be loaded by another process."""
+    """Raise Refused if another process cannot load numba's compiled function."""
 
     def refuse(reason: str) -> None:
         raise Refused(walk.nodes[1].path, reason)
@@ -50,7 +49,7 @@ def check(compiled: Any, walk: Walk) -> None:
 
 
 def _way_to(symbols: list[str], walk: Walk) -> str:
-    """Return the way to the function that has one of some symbols."""
+    """Return the path to the function that has one of some symbols."""
     for node in walk.nodes:
         if node.kind == "compiled function":
             for compiled in node.value.overloads.values():
@@ -60,16 +59,16 @@ def _way_to(symbols: list[str], walk: Walk) -> str:
 
 
 def unresolved(library: Any) -> list[str]:
-    """Return the functions whose addresses code of a circle looks up, as they were not there when it was compiled."""
+    """Return the functions whose addresses code of a circle looks up, as they did not exist at its compilation."""
     names = (variable.name for variable in library._final_module.global_variables)
     return [name.removeprefix(_UNRESOLVED) for name in names if name.startswith(_UNRESOLVED)]
 
 
 def dumped(compiled: Any, walk: Walk, within: list[Compiled], loops: list[Any]) -> tuple[dict[str, int], bytes]:
-    """Return a compiled function as bytes, with the classes in it as what a walk has found, or raise Refused.
+    """Return a compiled function as bytes, with its classes by their numbers in a walk, or raise Refused.
 
-    `within` is what was compiled while it was, which who loads it takes for compiled, and `loops` what vectorized
-    functions got then, which they get where it is loaded.
+    `within` lists the functions compiled during its compilation, which a loading process counts as
+    compiled. `loops` are the loops that vectorized functions got then, and get where it is loaded.
     """
     from numba.core import serialize
 
@@ -93,7 +92,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled], loops: list[Any]) 
 
 @dataclass(slots=True, frozen=True)
 class Loaded:
-    """A compiled function from its bytes, with what `dumped` was told."""
+    """A compiled function loaded from its bytes, with the other arguments that `dumped` received."""
 
     compiled: Any
     classes: dict[str, int]
@@ -102,7 +101,7 @@ class Loaded:
 
 
 def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> Loaded:
-    """Return a compiled function from its bytes, which must be known to be right, with the classes of a walk."""
+    """Return a compiled function from verified bytes, with the classes of a walk."""
     from numba.core.compiler import CompileResult
 
     numbers, within, circle, made = pickle.loads(data)
@@ -123,7 +122,7 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> Load
 
 
 def _declare(codegen: Any, library: Any) -> None:
-    """Make room for the addresses that the code of a library looks up, before it is linked."""
+    """Declare the addresses that the code of a library looks up, before it is linked."""
     import llvmlite.binding as llvm
 
     _, _, (_, bitcode) = library
@@ -137,7 +136,7 @@ def _resolve(codegen: Any, library: Any) -> None:
 
 
 def typed(compiled: Any, args: tuple[Any, ...]) -> Any:
-    """Return a compiled function with the types by which it was asked for, which may be equal to no others (NaN)."""
+    """Return a compiled function with the requested types, which may equal no others (NaN)."""
     if tuple(compiled.signature.args) == args:
         return compiled
     compiled.fndesc.argtypes = args
@@ -145,13 +144,13 @@ def typed(compiled: Any, args: tuple[Any, ...]) -> Any:
 
 
 def again(compiled: Any, context: Any) -> Any:
-    """Return a compiled function for another equal one of this process: with the same code, under another address."""
+    """Return a compiled function for an equal one of this process: the same code under another address."""
     entry = context.get_executable(compiled.library, compiled.fndesc, compiled.environment)
     return compiled._replace(entry_point=entry, metadata=None)
 
 
 def _environments(compiled: Any) -> list[Any]:
-    """Return the environments that the code refers to, those without a name included."""
+    """Return the environments that the code refers to, including those without a name."""
     from numba.core.environment import lookup_environment
 
     names = [v.name for v in compiled.library._final_module.global_variables if v.name.startswith("_ZN08NumbaEnv")]
@@ -171,7 +170,7 @@ def _attached(state: tuple[str | None, list[Any], str], space: dict[str, Any]) -
         try:
             return _rebuild_env(module, consts, name)
         except ImportError:
-            pass  # the name of a module that is none: it was made by exec
+            pass  # its module's name names no module: exec created it
     env = lookup_environment(name)
     if env is None:
         env = Environment(space)

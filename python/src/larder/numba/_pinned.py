@@ -1,4 +1,4 @@
-"""Digests of the sources that are relied on inside numba, and the versions that have them."""
+"""List digests of the numba sources that Larder relies on, and the versions that have them."""
 
 from __future__ import annotations
 

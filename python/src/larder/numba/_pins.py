@@ -1,7 +1,7 @@
-"""What is relied on inside numba, and by which sources it is known.
+"""Verify the internals of numba that Larder relies on, by the digests of their sources.
 
-numba promises nothing about these, so each is looked at when it is installed: code that
-is not known here is refused by its name, and numba's own cache stays in force.
+numba promises nothing about these, so each is verified at installation. An unknown source is
+refused by name, and numba's own cache stays in use.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ RELIED_ON = (
     "stencils.stencil:StencilFuncLowerer",
     "stencils.stencil:_stencil",
 )
-"""Modules below numba, and what is used of them."""
+"""Modules below numba, and the names used in them."""
 
 
 def digest_of(name: str) -> str:
-    """Return the digest of the source of one thing, or why there is none."""
+    """Return the digest of the source of one name, or why there is none."""
     try:
         return _digest(inspect.getsource(_found(name)))
     except (ImportError, KeyError, OSError, TypeError) as error:
@@ -108,7 +108,7 @@ def _digest(source: str) -> str:
 
 
 def _is_known(name: str) -> bool:
-    """Report whether one thing is as it is known: by its lines as they look, or else as Python has them."""
+    """Report whether a source is known: by its lines as found by indentation, or else by those of `inspect`."""
     try:
         if _digest(block(_found(name))) in PINNED.get(name, ()):
             return True
@@ -121,9 +121,9 @@ _BEGINS = re.compile(r"\s*(async def|def|class)\b")
 
 
 def block(value: Any) -> str:
-    """Return the lines of a function or a class by how they are indented: its source, or less than that.
+    """Return the lines of a function or a class by their indentation: its source, or less.
 
-    `inspect` would parse the file anew for each class.
+    `inspect` would parse the file again for each class.
     """
     value = inspect.unwrap(value)
     if isinstance(value, FunctionType):
@@ -141,7 +141,7 @@ def block(value: Any) -> str:
 
 
 def _end(lines: list[str], at: int) -> int:
-    """Return where what begins at a line ends: behind the last one that is indented further."""
+    """Return the end of a block that begins at a line: after the last line with more indentation."""
     margin, last, begun = _margin(lines[at]) if at < len(lines) else 0, at, False
     for i in range(at, len(lines)):
         text = lines[i].strip()
@@ -159,7 +159,7 @@ def _margin(line: str) -> int:
 
 
 def check(version: str) -> None:
-    """Raise NumbaError if numba is not one that is known here, with what of it differs."""
+    """Raise NumbaError if this numba is not supported, with the differences."""
     other = [name for name in RELIED_ON if not _is_known(name)]
     if other:
         raise NumbaError(

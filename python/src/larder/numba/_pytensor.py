@@ -1,10 +1,10 @@
-"""Graphs of which PyTensor asks for no cache, so that the report has them, too.
+"""Report graphs for which PyTensor requests no cache.
 
-PyTensor asks for a cache of what it has a key for. It has none for Ops that are registered
-by `numba_funcify.register` alone, nor for graphs with them, and nobody would hear of these.
-They are told from what is public: numba's event of a compilation, PyTensor's setting and
-registries, and the module that graphs are made in. Where these are others, the report lacks
-such graphs, and nothing else.
+PyTensor requests a cache for graphs that it has a key for. It has none for Ops that are
+registered only by `numba_funcify.register`, nor for graphs with them, so these would be missing
+from the report. They are found by public means: numba's compilation event, PyTensor's setting
+and registries, and the module in which graphs are created. If these change, only such graphs
+are missing from the report.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Unasked:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._compiled: WeakKeyDictionary[Any, list[tuple[Types, float]]] = WeakKeyDictionary()
-        """For which types functions were compiled that are not reported so far, and how long it took."""
+        """The types for which unreported functions were compiled, and how long it took."""
 
     def note(self, function: Any, args: Types, seconds: float) -> None:
-        """Note that a function was compiled; report it if it is a graph that PyTensor asks for no cache of."""
+        """Record the compilation of a function; report it if it is a graph for which PyTensor requests no cache."""
         if _has_no_cache(function) and _is_on():
             self._compiled.setdefault(function, []).append((args, seconds))
-            with suppress(Exception):  # of a PyTensor that is another one
+            with suppress(Exception):  # another version of PyTensor may differ
                 self._graph(function)
 
     def _graph(self, function: Any) -> None:
@@ -55,7 +55,7 @@ class Unasked:
 
 
 def _is_on() -> bool:
-    """Report whether PyTensor is there, and asks for caches."""
+    """Report whether PyTensor is imported and requests caches."""
     return bool(getattr(getattr(sys.modules.get("pytensor"), "config", None), "numba__cache", False))
 
 
@@ -64,7 +64,7 @@ def _is_graph(function: Any) -> bool:
 
 
 def _causes(graph: Any, path: str, around: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what a graph calls that has no cache, with the ways there; if graphs within that are the cause, these."""
+    """Yield the uncached functions that a graph calls, with their paths; for inner graphs, their own causes."""
     for name, called in _called(graph):
         way, found = f"{path} -> {name}", False
         for inner, of in ((name, called), *_called(called)):
@@ -108,7 +108,7 @@ def _reason(function: Any) -> str:
 
 
 def _op_of(python: Any) -> type | None:
-    """Return the Op that has made a function, if it is registered for that alone and not for keys."""
+    """Return the Op that created a function, if it is registered only for that and not for keys."""
     basic: Any = sys.modules.get(_OPS)
     registry = getattr(getattr(basic, "numba_funcify", None), "registry", {})
     for op, made in registry.items():

@@ -1,7 +1,7 @@
-"""What the program and libraries have registered with numba: overloads, lowering, models, casts, rewrites.
+"""Read what the program and libraries registered with numba: overloads, lowering, models, casts, rewrites.
 
-numba finds these by the functions, types and attributes that they are registered for, and
-not by names in code, so they count where what they are for is reached.
+numba finds registrations by the functions, types and attributes that they are for, and not by
+names in code. So they count where these are reached.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ class Entry:
     parts: tuple[Any, ...]
     """The functions and classes that make it, and its options."""
     keys: tuple[Any, ...]
-    """What it is for: functions, types; of which one must be reached. None: it always counts."""
+    """The functions and types it is for, of which one must be reached; None if it always counts."""
     attribute: str | None
-    """The attribute that it is for, which code must mention."""
+    """The attribute it is for, which code must mention."""
     itself: bool = False
-    """Whether it has numba compile the very function that it is for."""
+    """Whether it makes numba compile the very function that it is for."""
     overload: bool = False
     """Whether its functions return what is compiled."""
     flagged: bool = False
-    """Whether what it calls is compiled with options of its own."""
+    """Whether what it calls is compiled with its own options."""
     looks: bool = False
-    """Whether it gets the code that is compiled, with its lines and names."""
+    """Whether it receives the code that is compiled, with its lines and names."""
     place: str = ""
-    """What it shares with others of which numba takes one or the other by when they were registered, if anything."""
+    """A name shared with others, of which numba chooses one by the order of registration."""
 
     @property
     def plain(self) -> bool:
-        """Report whether all that it says is that a function may be called as it is."""
+        """Report whether it only says that a function may be called as it is."""
         return self.itself and not self.flagged
 
 
 class Registered:
-    """All registrations that are not numba's own, by what they are for. What was looked at is not looked at again."""
+    """All registrations that are not numba's own, by what they are for; each is read once."""
 
     def __init__(self) -> None:
         self.by_key: dict[int, list[Entry]] = {}
-        """Those that are for a function or a type, by its address."""
+        """Registrations for a function or a type, by its address."""
         self.everywhere: list[Entry] = []
-        """Those that are for all code, or for an attribute, by their names."""
+        """Registrations for all code, or for an attribute, by name."""
         self.numbers: dict[int, int] = {}
-        """When each one was found, by its address."""
+        """The order in which registrations were found, by address."""
         self._seen: dict[int, int] = {}
         self._hold: list[Any] = []
 
     def refresh(self) -> None:
-        """Look at what was registered meanwhile."""
+        """Read new registrations."""
         before = len(self.everywhere)
         for kind, rows in _tables():
             start = self._seen.get(id(rows), 0)
@@ -88,7 +88,7 @@ class Registered:
             self.by_key.setdefault(id(key), []).append(entry)
 
     def is_overloaded(self, function: Any) -> bool:
-        """Report whether numba compiles something else in place of a function of Python."""
+        """Report whether numba compiles something else in place of a Python function."""
         return any(entry.attribute is None and not entry.itself for entry in self.by_key.get(id(function), ()))
 
 
@@ -121,7 +121,7 @@ def _tables() -> Iterator[tuple[str, Any]]:
 
 
 def extensions() -> Iterator[tuple[str, Any]]:
-    """Yield the tables, by name, of what steps of the compiler do with code that numba has no steps for."""
+    """Yield the tables, by name, of how compiler passes treat code that numba itself does not know."""
     from numba.core.registry import cpu_target
 
     for module in _EXTENDED:
@@ -143,11 +143,11 @@ _EXTENDED = (
 
 
 def is_extended(name: str) -> bool:
-    """Report whether numba calls a table of extensions by a name."""
+    """Report whether a name is that of one of numba's tables of extensions."""
     return name.endswith("_extensions") or name.startswith("ir_extension_") or name == "remove_call_handlers"
 
 
-@lru_cache(8192)  # most are of a registry's functions and of its globals, too
+@lru_cache(8192)  # most belong to a registry's functions and also to its globals
 def _template(cls: Any) -> Entry | None:
     own = vars(cls)
     made = [own[name] for name in ("_overload_func", "_definition_func") if name in own]
@@ -172,7 +172,7 @@ def _template(cls: Any) -> Entry | None:
 
 
 def _options(cls: Any) -> dict[str, Any]:
-    """Return how numba compiles what a template stands for, and when it chooses it."""
+    """Return how numba compiles a template's function, and when it chooses it."""
     found = {name: getattr(cls, name, None) for name in ("_strict", "prefer_literal", "metadata")}
     found["_jit_options"] = dict(getattr(cls, "_jit_options", None) or {})
     found["_inline"] = getattr(getattr(cls, "_inline", None), "value", None)
@@ -180,7 +180,7 @@ def _options(cls: Any) -> dict[str, Any]:
 
 
 def _is_itself(made: Any, key: Any) -> bool:
-    """Report whether it is what `register_jitable` makes: numba's, and all it does is to name a function."""
+    """Report whether it is the result of `register_jitable`: numba's own, which only names a function."""
     return is_numbas(made) and any(cell is key for cell in _held(made))
 
 
@@ -189,7 +189,7 @@ def _rewrite(cls: Any) -> Entry | None:
 
 
 def _conversion(row: Rule) -> Entry:
-    """Return that values of one type become those of another by themselves."""
+    """Return the entry of an implicit conversion from one type to another."""
     *kinds, how = row
     label = " ".join(f"{_class(kind).__module__}.{_class(kind).__qualname__} {kind}" for kind in kinds)
     keys = tuple(_class(kind) for kind in kinds if not is_numbas(_class(kind)))
@@ -197,7 +197,7 @@ def _conversion(row: Rule) -> Entry:
 
 
 def _extension(row: Any) -> Entry | None:
-    """Return what a step of the compiler does with code of a kind, or what is asked about all calls."""
+    """Return the entry of a compiler pass for a kind of code, or of one that sees all calls."""
     kind, made = row if isinstance(row, tuple) else (None, row)
     if is_numbas(made):
         return None
@@ -206,7 +206,7 @@ def _extension(row: Any) -> Entry | None:
 
 
 def _global(row: tuple[Any, Any]) -> Entry | None:
-    """Return what a value that numba knows by itself is typed as: by the templates of it."""
+    """Return the entry for the type of a global that numba knows: its templates."""
     value, kind = row
     templates = getattr(kind, "templates", None)
     if not templates:
@@ -247,7 +247,7 @@ def _cast(row: tuple[Any, Any]) -> Entry | None:
 
 
 def _model(row: tuple[Any, Any]) -> Entry | None:
-    """Return a model, a way into or out of Python, or how a class of Python is typed."""
+    """Return the entry of a data model, a boxing, an unboxing, or the type of a Python class."""
     kind, made = row
     known = is_numbas(kind) or _is_known(kind.__module__) or kind.__module__.partition(".")[0] == "numpy"
     if known and is_numbas(made):
@@ -273,7 +273,7 @@ def _class(kind: Any) -> Any:
 
 
 def _keys(key: Any) -> tuple[Any, ...]:
-    """Return what must be reached: nothing, where operators and builtins are meant, which all code may use."""
+    """Return what must be reached; nothing for operators and builtins, which any code may use."""
     if key is None or isinstance(key, str) or getattr(key, "__module__", None) in _EVERYWHERE:
         return ()
     if isinstance(key, type) and is_numbas(key):
@@ -295,11 +295,11 @@ def _place(kind: str, key: Any, attribute: str | None) -> str:
 
 
 def is_numbas(value: Any) -> bool:
-    """Report whether numba keeps a function or a class, and all that the class is based on: it is known as a whole."""
+    """Report whether a function or class, with all its bases, belongs to numba, which is identified as a whole."""
     if isinstance(value, pytypes.FunctionType):
         return _is_numbas_module(value.__globals__.get("__name__", ""))
     if isinstance(value, type):
-        modules = [base.__module__ for base in value.__mro__]  # "abc" is that of classes which numba makes as it runs
+        modules = [base.__module__ for base in value.__mro__]  # "abc" is that of classes that numba creates at run time
         return any(map(_is_numbas_module, modules)) and all(map(_is_known, modules))
     return _is_numbas_module(getattr(value, "__module__", None) or "")
 
@@ -322,7 +322,7 @@ def _is_others(cls: type) -> bool:
 
 
 def is_programs(value: Any) -> bool:
-    """Report whether a function, a class, or the class of a type is of the program, or of a library beside numba."""
+    """Report whether a function, a class, or the class of a type belongs to the program or another library."""
     if isinstance(value, str) or value is None:
         return False
     module = getattr(value, "__module__", None) if callable(value) else None
@@ -331,14 +331,14 @@ def is_programs(value: Any) -> bool:
 
 
 def _is_numbas_alone(made: Any, *whom: Any) -> bool:
-    """Report whether a function is numba's, and holds nothing that was said of something else."""
+    """Report whether a function is numba's, and holds nothing declared for other objects."""
     if not is_numbas(made) or _touches(made):
         return False
     return not _captures(made) or not any(map(is_programs, whom))
 
 
 def _captures(made: Any, depth: int = 0) -> bool:
-    """Report whether a function of numba holds what is no code, or code that is not numba's."""
+    """Report whether a function of numba holds a value that is not code, or code that is not numba's."""
     if not isinstance(made, pytypes.FunctionType) or made.__closure__ is None or depth > 4:
         return False
     for held in _held(made):
@@ -349,13 +349,13 @@ def _captures(made: Any, depth: int = 0) -> bool:
 
 
 def _closures(cls: type) -> tuple[Any, ...]:
-    """Return the methods of a class of numba that was made for a type, with what they hold of it."""
+    """Return the methods of a class of numba that was created for a type, with the values that they hold."""
     methods = (m for _, m in sorted(vars(cls).items()) if isinstance(m, pytypes.FunctionType))
     return tuple(m for m in methods if _captures(m))
 
 
 def _held(function: Any) -> Iterator[Any]:
-    """Yield what a function has captured."""
+    """Yield the captured values of a function."""
     for cell in getattr(function, "__closure__", None) or ():
         try:
             yield cell.cell_contents
@@ -364,7 +364,7 @@ def _held(function: Any) -> Iterator[Any]:
 
 
 def _touches(value: Any, depth: int = 0) -> bool:
-    """Report whether a function that numba made holds something that is not numba's."""
+    """Report whether a function that numba created holds something that is not numba's."""
     if not isinstance(value, pytypes.FunctionType) or value.__closure__ is None or depth > 4:
         return False
     for held in _held(value):

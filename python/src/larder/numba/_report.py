@@ -1,4 +1,4 @@
-"""What became of each compiled function, and tables of it for people."""
+"""Report the outcome for each compiled function, with human-readable tables."""
 
 from __future__ import annotations
 
@@ -8,55 +8,57 @@ from dataclasses import dataclass, field
 LOADED, COMPILED, REFUSED = "loaded", "compiled", "refused"
 
 _LONGEST = 48
-"""Characters of a cell in the table; the middle of longer ones is left out."""
+"""The maximum number of characters of a cell in the table; the middle of longer ones is left out."""
 
 
 @dataclass(slots=True)
 class Row:
-    """What became of one function for one set of argument types."""
+    """The outcome for one function and one set of argument types."""
 
     function: str
     types: str
     state: str
-    """"loaded", "compiled" (and kept), or "refused" (compiled and not kept)."""
+    """"loaded", "compiled" (and cached), or "refused" (compiled and not cached)."""
     seconds: float
-    """How long it took to load, or how much processor time to compile, without that of others with a row."""
+    """The time to load, or the processor time to compile, without that of others with a row."""
     saved: float = 0.0
-    """Of what was loaded: how much more than that it took whoever compiled it."""
+    """For a loaded function: how much longer its writer took to compile it."""
     reason: str = ""
-    """Why it is refused, with the way to it."""
+    """Why it is refused, with the path to the cause."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What became of all functions of this process. `str` makes a table, in which long names and types are cut."""
+    """The outcomes for all functions of this process. `str` returns a table, in which long names and types are cut."""
 
     rows: list[Row] = field(default_factory=list)
     settings: dict[str, None] = field(default_factory=dict)
-    """Settings of the process, not as they are at first, by which functions are known whose code runs while numba
-    compiles: with others they are compiled anew."""
+    """Process settings that differ from their defaults and are in keys of functions whose code runs while numba
+    compiles. A change of them compiles these functions again.
+    """
     uncached: dict[str, float] = field(default_factory=dict)
-    """Functions that were compiled here as they ask for no cache (`cache=True`), but for what those that ask for one
-    call: how many seconds of processor time each took."""
+    """Functions compiled here without `cache=True`, except those that cached functions call, with the processor
+    time of each in seconds.
+    """
 
     @property
     def loaded(self) -> int:
-        """How many were loaded."""
+        """The number of loaded functions."""
         return sum(row.state == LOADED for row in self.rows)
 
     @property
     def compiled(self) -> int:
-        """How many were compiled and kept."""
+        """The number of functions that were compiled and cached."""
         return sum(row.state == COMPILED for row in self.rows)
 
     @property
     def refused(self) -> int:
-        """How many were compiled and not kept."""
+        """The number of functions that were compiled and not cached."""
         return sum(row.state == REFUSED for row in self.rows)
 
     @property
     def saved(self) -> float:
-        """Seconds that were not spent on compiling."""
+        """The compilation time saved, in seconds."""
         return sum(row.saved for row in self.rows)
 
     def __iter__(self) -> Iterator[Row]:
@@ -89,7 +91,7 @@ class Report:
 
 
 def _cut(text: str, longest: int) -> str:
-    """Return text, without its middle if it is long: both ends tell it from others."""
+    """Return a string without its middle if it is long, as both ends distinguish it from others."""
     if len(text) <= longest:
         return text
     end = (longest - 3) // 2

@@ -1,4 +1,4 @@
-"""What code may not reach that runs while numba compiles, and which settings of the process it depends on."""
+"""Restrict the code that runs while numba compiles, and read the process settings that it depends on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .._surroundings import surroundings
 from ._errors import Refused
 
 ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
-"""Built-in functions that may reach anything, or tell addresses."""
+"""Built-in functions that may reach anything, or reveal addresses."""
 
 LOGGING = frozenset(words("debug info warning error exception critical log"))
 """Methods of loggers that return nothing."""
@@ -32,7 +32,7 @@ _CODECS = ("register", "lookup", "unregister")
 _THREADS = frozenset(
     words("get_num_threads set_num_threads get_parallel_chunksize set_parallel_chunksize get_thread_id threading_layer")
 )
-"""Settings of numba that no key has, by the functions that tell them."""
+"""Settings of numba that no key covers, by the functions that return them."""
 
 _COMPILED = frozenset(
     words(
@@ -40,26 +40,26 @@ _COMPILED = frozenset(
         "inspect_disasm_cfg get_metadata get_overload get_compile_result get_annotation_info parallel_diagnostics"
     )
 )
-"""By what code gets at what a function was compiled for, which differs from process to process."""
+"""Names that reveal what a function was compiled for, which differs from process to process."""
 
 _OF_DISPATCHERS = frozenset(
     words("py_func targetoptions locals __name__ __qualname__ __doc__ __module__ __wrapped__ func_code __code__")
 )
 
 _OF_CALLERS = frozenset(words("fndesc callstack"))
-"""By what lowering and typing get at the function that is compiled, with its variables, lines and docstring."""
+"""Names by which lowering and typing reach the compiled function, with its variables, lines and docstring."""
 
 GETTING = frozenset(words("getattr hasattr methodcaller attrgetter"))
-"""What gets at attributes by names that are texts."""
+"""Functions that access attributes by names in strings."""
 
 _ZONED = _rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
 
 COPYING = frozenset(words("copy copyreg pickle _pickle"))
-"""Modules that look at how objects are to be copied."""
+"""Modules that read how objects are copied."""
 
 
 def refuse_named(name: str, owner: Any, path: str) -> None:
-    """Refuse what a library has by a name, if code that runs while numba compiles may not depend on it."""
+    """Refuse a name of a library that code must not depend on while numba compiles."""
     standard = owner is _owner.PYTHON
     module, _, last = name.rpartition(".")
     why = _rules.refusal(name, standard)
@@ -76,14 +76,14 @@ def refuse_named(name: str, owner: Any, path: str) -> None:
 
 
 def refuse_module(name: str, owner: Any, path: str) -> None:
-    """Refuse a module of a library as a value, if anything of it may be refused."""
+    """Refuse a module of a library as a value, if any part of it may be refused."""
     why = _rules.refusal(f"{name}.", owner is _owner.PYTHON)
     if why is not None:
         raise Refused(path, f"the module {name} reaches {why.what} while numba compiles")
 
 
 def refuse_method(name: str, path: str) -> None:
-    """Refuse a method of something that has no name, by its own name."""
+    """Refuse a method of an object without a name, by its own name."""
     if name in _COMPILED:
         raise Refused(path, f".{name} says what a function was compiled for in this process so far")
     why = _rules.METHODS.get(name)
@@ -92,13 +92,13 @@ def refuse_method(name: str, path: str) -> None:
 
 
 def refuse_mentioned(names: frozenset[str], path: str) -> None:
-    """Refuse names, in code or in texts, that lead to what is compiled around it."""
+    """Refuse names, in code or in strings, that lead to the compilation around it."""
     for name in sorted(names & _OF_CALLERS):
         raise Refused(path, f".{name} leads to the function that is compiled, of which any part may be read there")
 
 
 def named_by(value: Any) -> tuple[str, ...]:
-    """Return the names of attributes that a function gets which `operator` makes."""
+    """Return the names of attributes that a function of `operator` reads."""
     if not isinstance(value, (operator.methodcaller, operator.attrgetter)):
         return ()
     texts = (text for text in value.__reduce__()[1] if isinstance(text, str))
@@ -106,18 +106,18 @@ def named_by(value: Any) -> tuple[str, ...]:
 
 
 def refuse_of_dispatcher(name: str, path: str) -> None:
-    """Refuse an attribute of a compiled function, but for those that say what was said of it."""
+    """Refuse an attribute of a compiled function, except those that return its options."""
     if name not in _OF_DISPATCHERS:
         raise Refused(path, f".{name} of a compiled function is its state in this process, or no part of its key")
 
 
 def is_chance(value: Any) -> bool:
-    """Report whether a value is the generator that the functions of `random` draw from, or one of these."""
+    """Report whether a value is the generator behind the functions of `random`, or one of these functions."""
     return getattr(value, "__self__", value) is random._inst
 
 
 def copied() -> Iterator[tuple[str, Any]]:
-    """Yield how objects of the program are copied, where it has said so."""
+    """Yield the copy functions that the program registered for its objects."""
     for kind, function in copyreg.dispatch_table.items():
         if library_name(kind)[1] is None:
             yield f"copyreg.dispatch_table[{kind.__qualname__}]", function
@@ -127,24 +127,24 @@ _CODING = frozenset(words("encode decode str bytes bytearray open codecs lookup_
 _HANDLERS = words("strict ignore replace xmlcharrefreplace backslashreplace namereplace surrogateescape surrogatepass")
 
 _STATELESS = frozenset(words("builtins logging random"))
-"""Modules of Python of whose objects nothing may be read, or nothing is."""
+"""Modules of Python whose objects have no readable state, or none that is read."""
 
 
 def handlers(texts: set[str]) -> Iterator[tuple[str, Any]]:
-    """Yield what the program does about errors in texts, where code that mentions these texts may ask for it."""
+    """Yield the program's error handlers of text encodings, if code that mentions some strings may use them."""
     if texts.isdisjoint(_CODING):
         return
     for name in sorted(texts.union(_HANDLERS)):
         try:
             found = codecs.lookup_error(name)
-        except (LookupError, ValueError):  # there is none, or it can be no name
+        except (LookupError, ValueError):  # there is none, or the string cannot be a name
             continue
         if name not in _HANDLERS or not isinstance(found, BuiltinFunctionType):
             yield f"codecs.lookup_error({name!r})", found
 
 
 def state_of(module: str) -> str:
-    """Return what objects hold that a module of Python has for all who use it, as far as these are plain values."""
+    """Return the shared state of the objects of a Python module, as far as it is plain values."""
     if module in _STATELESS:
         return ""
     lines = []
@@ -156,12 +156,12 @@ def state_of(module: str) -> str:
 
 
 def unusual() -> tuple[str, ...]:
-    """Return the settings that all such code is taken to depend on, and are not as they are at first, in words."""
+    """Return the settings that all such code depends on and that differ from their defaults, as strings."""
     return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in surroundings())
 
 
 def settings(names: set[str], formats: bool) -> dict[str, Any]:
-    """Return the settings that code depends on which mentions some names, and may make text of values."""
+    """Return the settings that code depends on which mentions some names, and may convert values to strings."""
     found: dict[str, Any] = {"settings": digest(surroundings())}
     if formats:
         found["print options"] = repr(_settings.PRINTING.read())

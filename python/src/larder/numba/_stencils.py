@@ -1,7 +1,7 @@
-"""Stencils: kernels whose names mean for good what they meant when they were made.
+"""Read stencils: kernels whose names keep the meaning that they had when they were created.
 
-numba reads a kernel's code and variables where `@stencil` stands, and compiles it anew in
-each function that calls it.
+numba reads a kernel's code and variables where `@stencil` stands, and compiles it again in each
+function that calls it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def names_in(kernel: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what global and what captured names mean in the kernel of a stencil."""
+    """Return the values of the global and the captured names in the kernel of a stencil."""
     from numba.core import ir
 
     variables: dict[str, Any] = {}
@@ -26,7 +26,7 @@ def names_in(kernel: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def said_of(stencil: Any) -> tuple[Any, ...]:
-    """Return what was said of a stencil: its mode, options and neighborhood, its arguments and their defaults."""
+    """Return the declaration of a stencil: mode, options, neighborhood, arguments and their defaults."""
     kernel = stencil.kernel_ir
     parameters = kernel.func_id.pysig.parameters.values()
     defaults = tuple(p.default for p in parameters if p.default is not Parameter.empty)
@@ -35,14 +35,14 @@ def said_of(stencil: Any) -> tuple[Any, ...]:
 
 
 def _written(value: Any) -> str:
-    """Return the text that numba puts into code for the value at borders, by the print options of the process."""
+    """Return the string that numba puts into code for the value at borders, by the print options of the process."""
     return str(value) if type(value).__module__ in ("builtins", "numpy") else ""
 
 
 def unchanged(usual: Any) -> Any:
-    """Return how numba compiles a stencil: as usual, but it is as before after that.
+    """Return numba's method that compiles a stencil, which restores the stencil afterwards.
 
-    numba has it keep the neighborhood that it found, by which what is compiled next may differ.
+    numba stores the neighborhood that it found, which could change the next compilation.
     """
 
     def _stencil_wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,10 +1,10 @@
-"""What numba compiles for the code that it makes, kept apart by all that it is compiled from.
+"""Separate the helpers that numba compiles for generated code by everything that they are compiled from.
 
-`compile_internal` compiles a function of Python (of a complex division, a list, an
-intrinsic) once for a process, and takes for the same what has equal code and cells. But it
-is compiled with the flags of the first function that needs it, and with its own globals.
-So what a function is linked with would depend on what was compiled before it, which no key
-has. Here each set of flags, globals and kinds of cells has its own.
+`compile_internal` compiles a Python function (for a complex division, a list, an intrinsic) once
+per process, and shares it between functions with equal code and cells. But it uses the flags of
+the first function that needs it, and its own globals. So the code linked into a function would
+depend on earlier compilations, which no key covers. Here each set of flags, globals and types of
+cells has its own helper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._options import text_of
 
 
 def apart(usual: Any) -> Any:
-    """Return how numba compiles such a function: as usual, but shared only where it comes out the same."""
+    """Return numba's method that compiles a helper, sharing it only if the result is the same."""
     shared: dict[tuple[Any, ...], tuple[dict[Any, Any], Any]] = {}
 
     def compile_subroutine(self: Any, builder: Any, impl: Any, *args: Any, **kwargs: Any) -> Any:
@@ -33,13 +33,13 @@ def apart(usual: Any) -> Any:
 
 
 def _flags(context: Any) -> tuple[str, ...]:
-    """Return what of a function's flags the context has in which it is compiled."""
+    """Return those of a function's flags that the context of its compilation has."""
     names = ("fastmath", "enable_boundscheck", "enable_debuginfo", "enable_nrt", "auto_parallel")
     return tuple(text_of(getattr(context, name, None)) for name in names)
 
 
 def _exact(cell: Any) -> Any:
-    """Return what tells a value from those that are equal to it, as 1 is to 1.0 and to True."""
+    """Return what distinguishes a value from equal ones, as 1 from 1.0 and True."""
     try:
         value = cell.cell_contents
     except ValueError:

@@ -1,4 +1,4 @@
-"""What types of numba are known by."""
+"""Encode numba's types."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from ._errors import Refused
 from ._kinds import home
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
-"""What in a type's name holds in this process alone."""
+"""The parts of a type's name that are valid only in this process."""
 
 
 class TypeWriter:
-    """Writes types of numba: their classes, names and what their keys hold.
+    """Writes types of numba: their classes, names and the content of their keys.
 
-    `out` gets bytes, `value` is called with values that types are made of, `code` with classes of types,
-    whose methods numba calls while it compiles, and `state` with types of such classes, for what they hold.
+    `out` receives bytes. `value` is called with the values that types are built from, and `code` with
+    classes of types, whose methods numba calls while it compiles. `state` is called with types of such
+    classes, for the values that they hold.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class TypeWriter:
         self.path, self.out, self.value, self.code, self.state = path, out, value, code, state
 
     def add(self, kind: Any) -> None:
-        """Append a type, or refuse what has no name that holds in another process."""
+        """Append a type, or refuse one whose name is not valid in another process."""
         from numba.core import types
 
         cls = type(kind)
@@ -51,11 +52,11 @@ class TypeWriter:
             raise Refused(self.path, f"the type {ADDRESS.sub('...', name)}, whose name holds in this process alone")
         self.out(b"%d:%b" % (len(name), name.encode()))
         if isinstance(kind, types.Record):
-            self.out(repr(list(kind.fields)).encode())  # a field may be named like two
+            self.out(repr(list(kind.fields)).encode())  # a field may have a name that looks like two
         self.key(kind.key, 0)
 
     def key(self, key: Any, depth: int) -> None:
-        """Append what a type's key is made of."""
+        """Append the content of a type's key."""
         from numba.core import types
 
         if depth > 64:
@@ -73,7 +74,7 @@ class TypeWriter:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Report whether types are equal, or of default values that only are not equal to themselves, as NaN is not."""
+    """Report whether types are equal, or differ only in default values that do not equal themselves, such as NaN."""
     from numba.core import types
 
     return bool(one == other) or (
@@ -82,7 +83,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def holds_functions(kind: Any) -> bool:
-    """Report whether a type is, or is made of, functions of this process: generators are, which go on in these."""
+    """Report whether a type is, or contains, functions of this process: generators do, which resume in them."""
     from numba.core import types
 
     if isinstance(kind, (types.Dispatcher, types.Generator, types.ClassInstanceType, types.ClassType)):

@@ -1,11 +1,10 @@
-"""Types of numba, told apart by all that they hold.
+"""Distinguish numba's types by everything that they hold.
 
-numba has one object for types that are equal: that of which the process made a type first.
-Python's equality says so of 0.0 and -0.0, of 1, 1.0 and True, and of tuples of these, so
-a function with a default value may be compiled with another one. Types that are known by
-their names alone, as iterators over lists are, hold other types, whose names may be equal:
-those of two named tuples with one name have other fields. What was there first is in no
-key; so here types are equal only if what they hold is the same.
+numba has one object for equal types: the one that the process created first. To Python 0.0
+equals -0.0, 1 equals 1.0 and True, and so do tuples of these. So a function with a default value
+may be compiled with another value. Types identified only by name, such as iterators over lists,
+hold other types whose names may be equal: two named tuples of one name have different fields. No
+key covers which type came first, so here types are equal only if everything they hold is.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from .._keys._encoder import fixed
 _BY_NAME = types.Type.key
 
 _MOST = 1000
-"""How much of a value in a type is looked at."""
+"""How much of the values in a type is compared."""
 
 confused: dict[str, None] = {}
-"""Which types of the program this process has taken for others, in words: what is compiled from then on has no key."""
+"""Types of the program that this process confused, as strings: later compilations have no key."""
 
 
 class _Comparing(threading.local):
-    """Types that a thread compares just now, which may hold themselves."""
+    """Types that a thread is comparing, which may contain themselves."""
 
     def __init__(self) -> None:
         self.pairs: set[tuple[int, int]] = set()
@@ -39,7 +38,7 @@ _comparing = _Comparing()
 
 
 def told_apart() -> None:
-    """Have types equal only if what they hold is the same."""
+    """Make types equal only if everything they hold is the same."""
     types.Type.__eq__ = _is_equal
     types.Omitted.__eq__ = _with(lambda kind: kind.value)
     types.SliceLiteral.__eq__ = _with(lambda kind: kind.key)
@@ -47,7 +46,7 @@ def told_apart() -> None:
 
 
 def exact(value: Any) -> Any:
-    """Return what is equal for values that are equal to Python only if they are the same."""
+    """Return a value that is equal for two values only if they are the same, not merely equal to Python."""
     if isinstance(value, tuple):
         return (type(value), *map(exact, value))
     kind = getattr(value, "dtype", None)  # that of a scalar of NumPy
@@ -55,7 +54,7 @@ def exact(value: Any) -> Any:
 
 
 def _with(value: Callable[[Any], Any]) -> Any:
-    """Return how types are compared that have a value in them."""
+    """Return the comparison of types that hold a value."""
 
     def __eq__(self: Any, other: Any) -> bool:
         return self is other or (_is_equal(self, other) and exact(value(self)) == exact(value(other)))
@@ -64,7 +63,7 @@ def _with(value: Callable[[Any], Any]) -> Any:
 
 
 def _is_equal_record(self: Any, other: Any) -> bool:
-    """Report whether records are equal: the name of a field may be made to look like two."""
+    """Report whether records are equal, even if a field is named to look like two."""
     return self is other or (_is_equal(self, other) and list(self.fields) == list(other.fields))
 
 
@@ -83,18 +82,18 @@ def _is_equal(self: Any, other: Any) -> bool:
 
 
 def _compare(one: Any, other: Any) -> None:
-    """Note it if two types of the program that are equal hold different values, so that one is taken for the other."""
+    """Record it if two equal types of the program hold different values, so that one is used for the other."""
     its = vars(other)
     for name, value in vars(one).items():
         held = its.get(name)
         if name == "_code" or value is None or held is None or not (fixed(value) and fixed(held)):
-            continue  # a number of the process, what was not looked up yet, or what values of which may be set
+            continue  # a number of the process, or state that is filled in or set later
         if value != held or exact(value) != exact(held):
             confused[f"the type {one} of the program was taken for another that is equal, with another {name}"] = None
 
 
 def _holds_the_same(one: Any, other: Any) -> bool:
-    """Report whether the types that two types of one name hold are the same: those that both have by now."""
+    """Report whether two types of one name hold the same types, as far as both have them by now."""
     pair = id(one), id(other)
     if pair in _comparing.pairs:
         return True
@@ -109,7 +108,7 @@ def _holds_the_same(one: Any, other: Any) -> bool:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Report whether types are equal, which may have no names yet: some make those that hold them first."""
+    """Report whether types are equal, even without names, as some create the types that hold them first."""
     if one is other or type(one) is not type(other) or type(one).key is not _BY_NAME:
         return bool(one == other)
     names = [vars(kind).get("name") for kind in (one, other)]
@@ -117,7 +116,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _types_in(value: Any) -> list[Any]:
-    """Return the types in a value, which may be large, or hold itself."""
+    """Return the types in a value, which may be large, or contain itself."""
     found: list[Any] = []
     left, seen = [value], set()
     for _ in range(_MOST):

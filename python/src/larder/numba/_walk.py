@@ -1,13 +1,12 @@
-"""The walk over everything that a compiled function is made from.
+"""Walk over everything that a compiled function is compiled from.
 
-numba reads code, and the values of names, while it compiles; what it read is in the
-compiled code from then on. So a function is known by its bytecode and options, and by
-what its names mean at that moment: values by their content, other compiled functions by
-theirs, wherever they are. Code that runs while numba compiles (overloads, intrinsics) is
-followed as well, and must depend on nothing else.
+numba reads code, and the values of names, while it compiles; compiled code keeps what was read.
+So the key covers the function's bytecode and options and the current meaning of its names:
+values by content, other compiled functions by theirs, wherever they are. Code that runs while
+numba compiles (overloads, intrinsics) is followed as well, and must depend on nothing else.
 
-Each function, class and object is a node, numbered as it is met: so functions that call
-each other end, and equal code makes equal numbers in each process.
+Each function, class and object is a node, numbered when it is met. So the walk ends for functions
+that call each other, and equal code has equal numbers in each process.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ from ._written import is_looked_at, written
 FORMAT = b"larder numba code 11\n"
 
 _LARGE = 10**6
-"""Bytes of an array from which on numba does not put it into compiled code."""
+"""The size in bytes from which numba does not put an array into compiled code."""
 
 _MISSING = object()
 
 
 @dataclass(slots=True)
 class Node:
-    """One thing that is reached."""
+    """One reached object."""
 
     value: Any
     path: str
@@ -62,21 +61,21 @@ class Node:
     runs: bool
     """Whether it runs while numba compiles."""
     flags: Flagged | None = None
-    """Of a compiled function, the flags that it would be compiled with from here."""
+    """For a compiled function, the flags that it would be compiled with from here."""
     inherited: tuple[str, ...] = ()
-    """Options that say what a function would take from there, which matters where that is more than one."""
+    """Options that a function would inherit from here, which matters if there is more than one value."""
     out: list[bytes] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     compiled: str = ""
-    """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
+    """For a compiled function, how it was compiled before, if that differs from how it would be now."""
     loaded: dict[str, str] = field(default_factory=dict)
-    """Of that, what is so as something that called it was loaded: here it has not been compiled."""
+    """The part of that which holds because a caller of it was loaded, without compilation here."""
     loops: int | None = None
-    """Of a vectorized function that gets loops as it is called, how many it had."""
+    """For a vectorized function that gets loops when it is called, how many it had."""
     said: dict[str, int] = field(default_factory=dict)
-    """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
+    """The meaning of names in it, by path, as numbers that differ if the meaning does."""
     summed: bytes = b""
-    """Its content, once that was asked for: when all of it has been followed."""
+    """The digest of its content, computed when it is requested, after all of it was followed."""
 
     def digest(self) -> bytes:
         if self.kind not in ("compiled function", "kernel", "callback"):
@@ -84,7 +83,7 @@ class Node:
         return sha256(f"{_text(self.flags)} {self.inherited} ".encode() + self.content()).digest()
 
     def content(self) -> bytes:
-        """Return what it is, whatever the flags are that it would be compiled with from here."""
+        """Return the digest of its content, without the flags that it would be compiled with from here."""
         self.summed = self.summed or sha256(b"".join(self.out)).digest()
         return self.summed
 
@@ -94,48 +93,48 @@ def _text(flags: Flagged | None) -> str:
 
 
 class Walk:
-    """What a compiled function reaches. `refused` says what of it has no key; nothing is raised."""
+    """What a compiled function reaches. `refused` lists the parts without a key; nothing is raised."""
 
     def __init__(self, registered: Registered, before: Walk | None = None) -> None:
-        """Make a walk; `before` is one from before the function was compiled, if it has been since."""
+        """Create a walk; `before` is one from before the function was compiled, if it has been since."""
         self.nodes: list[Node] = []
         self.refused: list[Refused] = []
         self.parallel = False
         self.mixed = False
-        """Whether a function may be compiled with one set of flags or another, whichever comes first."""
+        """Whether a function may be compiled with different flags, whichever come first."""
         self.settings: tuple[str, ...] = ()
-        """Settings of the process that count, and are not as they are at first."""
+        """The process settings that count and differ from their defaults."""
         self.settled: dict[str, Any] = {}
-        """All settings that code may see which runs while numba compiles, if any does, by what they are called."""
+        """All settings by name that code may read which runs while numba compiles, if there is such code."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
-        """What code that runs while numba compiles mentions."""
+        """The names that code mentions which runs while numba compiles."""
         self._inside: list[int] = []
-        """Types that are looked at just now, which may hold themselves."""
+        """Types that are being read, which may contain themselves."""
         self._runs_code = False
         """Whether there is such code of the program."""
         self._formats = False
-        """Whether such code makes text of values."""
+        """Whether such code converts values to strings."""
         self._texts: set[str] = set()
-        """Texts that it reaches."""
+        """Strings that it reaches."""
         self._standard: set[str] = set()
-        """Modules of Python of which it uses something."""
+        """Modules of Python that it uses."""
         self._looks = False
-        """Whether such code looks at the code that is compiled."""
+        """Whether such code reads the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._said: dict[tuple[Any, ...], tuple[list[bytes], list[int], tuple[str, ...]]] = {}
-        """What was appended for what was said of functions, which is the same for most of them."""
+        """The bytes appended for the options of functions, which are the same for most of them."""
         self._told: dict[int, tuple[Any, ...] | None] = {}
-        """What was said of each compiled function that is met."""
+        """The options of each compiled function that is met."""
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
         self._later: list[Entry] = []
-        """What is registered for attributes that nothing mentions so far."""
+        """Registrations for attributes that no code has mentioned so far."""
         registered.refresh()
         self.registered_at: int = len(registered.numbers) if before is None else before.registered_at
-        """How many registrations there were before. What compiling the function has made jitable since is no other."""
+        """The number of earlier registrations; functions that the compilation made jitable since do not count."""
         self._queue: deque[Callable[[], None]] = deque()
 
     def run(self, root: Any, name: str, kinds: Iterable[Any]) -> None:
@@ -146,7 +145,7 @@ class Walk:
         for i, kind in enumerate(kinds):
             self._guarded(top, self._type, top, kind, f"{name} -> argument {i}")
         self._drain()
-        top.flags = self.nodes[1].flags  # which what is registered has from the function that it is compiled for
+        top.flags = self.nodes[1].flags  # registrations inherit the flags of the function that is compiled
         while found := list(self._registrations()):
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
@@ -179,19 +178,19 @@ class Walk:
             self.settled = plain | handlers
 
     def _inherits_others(self) -> bool:
-        """Report whether what is called here or there takes one set of flags or another."""
+        """Report whether functions called from different places inherit different flags."""
         flags = {node.flags.text: node.flags for node in self.nodes if node.flags is not None}
         return len({shown_passed(one.flags) for one in flags.values()}) > 1
 
     def follows(self, before: Walk) -> None:
-        """Take for what was there what functions have got since by being compiled into the function."""
+        """Ignore what functions got since by being compiled into the function, using their state before."""
         for node, was in zip(self.nodes, before.nodes, strict=False):
             more = node.kind == "vectorized function" and node.compiled.startswith(was.compiled)
             if node.value is was.value and (more or node.kind == "compiled function"):
                 node.compiled = was.compiled
 
     def reaches(self, function: Any) -> bool:
-        """Report whether a compiled function is among what is reached, or is the first one itself."""
+        """Report whether a compiled function is reached, or is the first one itself."""
         return (id(function), False, False) in self._numbers
 
     def circles(self) -> set[int]:
@@ -203,19 +202,19 @@ class Walk:
         return found
 
     def digest(self, state: bytes) -> bytes:
-        """Return what all of it comes to, if what was compiled of it already is told by some state."""
+        """Return the digest of the walk with a state of earlier compilations."""
         lines = [FORMAT]
         for node in self.nodes:
             lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
         return sha256(b"".join(lines) + state).digest()
 
     def state(self) -> bytes:
-        """Return what counts of how functions in it have been compiled already: nothing for most."""
+        """Return the state of earlier compilations of functions in it, which is empty for most."""
         told = [f"{i} {node.compiled}\n" for i, node in enumerate(self.nodes) if node.compiled]
         return sha256("".join(told).encode()).digest() if told else b""
 
     def _registrations(self) -> Iterator[Entry]:
-        """Yield what is registered for what was reached, and was not yielded before."""
+        """Yield new registrations for what was reached."""
         reached = list(self._reached)
         at, self._looked = self._looked, len(reached)
         mine = [e for key in reached[at:] for e in self._registered.by_key.get(key, ())]
@@ -230,7 +229,7 @@ class Walk:
                 self._later.append(entry)
 
     def _written(self, top: Node) -> None:
-        """Append all that there is to see of the program's code for who looks at it while numba compiles it."""
+        """Append everything that code which inspects the program's code while numba compiles can see of it."""
         for node in tuple(self.nodes):
             function = _kinds.python_of(node.value)
             if isinstance(function, pytypes.FunctionType) and library_name(function)[1] is None:
@@ -248,7 +247,7 @@ class Walk:
         return node
 
     def _guarded(self, node: Node, follow: Callable[..., None], *args: Any) -> None:
-        """Follow something; note it if it has no key, and go on, so that all is met that is compiled."""
+        """Follow an object; record it if it has no key, and continue, so that everything compiled is met."""
         try:
             follow(*args)
         except Refused as refused:
@@ -258,7 +257,7 @@ class Walk:
     # Values
 
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
-        """Append what a value is to a node, or where it is described."""
+        """Append the identity of a value to a node, or of the node that describes it."""
         self._reached[id(value)] = value
         if runs and type(value) is str:
             _running.refuse_mentioned(frozenset([value]), path)
@@ -268,7 +267,7 @@ class Walk:
             for i, item in enumerate(value):
                 self._value(node, item, f"{path}[{i}]", runs)
         elif type(value) is float and value != value and not runs:
-            node.out.append(b"nan " + struct.pack("<d", value))  # whichever it is
+            node.out.append(b"nan " + struct.pack("<d", value))  # all NaN are alike
         elif value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
@@ -303,13 +302,13 @@ class Walk:
         node.out.append(b"dict%d;" % len(value))
         for key, item in value.items():
             if key == "__builtins__" and (item is builtins or item is vars(builtins)):
-                node.out.append(b"builtins")  # of text that was run, of which what is used is followed
+                node.out.append(b"builtins")  # of text that was executed, whose used names are followed
                 continue
             self._value(node, key, f"{path}[...]", runs)
             self._value(node, item, f"{path}[{describe(key)}]", runs)
 
     def _leaf(self, node: Node, value: Any, path: str) -> None:
-        """Append a value that is known by its content, and has no code in it."""
+        """Append a value that is identified by its content, and has no code in it."""
 
         def code(of: Any) -> bytes:
             self._to(node, of, path)
@@ -358,7 +357,7 @@ class Walk:
             self._leaf(node, value, path)
 
     def _named(self, names: tuple[str, ...], path: str) -> None:
-        """Refuse attributes that a function of `operator` gets as those that code gets by itself."""
+        """Refuse the attributes that a function of `operator` reads, as for code that reads them itself."""
         for name in names:
             if name in _rules.INSIDES:
                 raise Refused(path, f"{name} leads to code and variables that nobody can follow")
@@ -394,7 +393,7 @@ class Walk:
                     self._value(node, function, f"{path} -> {where}", True)
         node.out.append(f"library {_shown(owner)} {name} ".encode())
 
-    # What is numba's
+    # Objects of numba
 
     def _type(self, node: Node, kind: Any, path: str) -> None:
         def value(of: Any) -> None:
@@ -417,7 +416,7 @@ class Walk:
             self._inside.pop()
 
     def _held(self, node: Node) -> None:
-        """Append what a type of a class of the program holds, at which code that is registered for it may look."""
+        """Append what a type of a program's class holds, which code registered for it may read."""
         for name, held in sorted(vars(node.value).items()):
             if name not in ("name", "_code"):  # the latter is a number that types have in this process
                 node.out.append(f".{name} ".encode())
@@ -446,7 +445,7 @@ class Walk:
         elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
             self.mixed = _text(self._effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
-        node.out.append(b"*")  # where among what else it is
+        node.out.append(b"*")  # its position among others
 
     def _begin(self, value: Any, path: str, runs: bool, parent: Node, overload: bool) -> int:
         number = self._numbers[id(value), runs, overload] = len(self.nodes)
@@ -486,8 +485,8 @@ class Walk:
         if value._compiler.py_func is not value.py_func:
             raise Refused(node.path, "numba compiles another function in its place")
         if value.targetoptions.get("parallel"):
-            self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
-            node.out.append(variables(value.py_func.__code__))  # errors of arrays that do not match name them
+            self.parallel = self.mixed = True  # loops are separate functions with their own flags
+            node.out.append(variables(value.py_func.__code__))  # errors of arrays with different shapes name them
         if value.targetoptions.get("inline", "never") != "never":
             self.mixed = True  # what it calls has the flags of where it is inlined
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
@@ -506,13 +505,13 @@ class Walk:
         self._of_compiled(node, value.py_func, value.locals)
 
     def _effective(self, value: Any, within: Flagged | None) -> Flagged | None:
-        """Return the flags that a compiled function has within another one; of each it is asked once what was said."""
+        """Return the flags that a compiled function has within another one, reading its options once."""
         if id(value) not in self._told:
             self._told[id(value)] = said_of(value)
         return effective(value, self._told[id(value)], within)
 
     def _options(self, node: Node, value: Any) -> None:
-        """Append what was said of how a function is to be compiled."""
+        """Append the options of a function's compilation."""
         self._looks = self._looks or is_looked_at(value, value.targetoptions)
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:
@@ -528,21 +527,21 @@ class Walk:
         complete, loops = _kinds.loops_of(node.value)
         if complete:
             node.out.append(repr(list(map(str, loops))).encode())
-        else:  # of those that are there the first one that fits is chosen, and one is added if none does
+        else:  # the first loop that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
             node.loops = len(loops)
         names = ("__name__", "identity", "reorderable", "signature")
         node.out.append(repr([getattr(node.value, name, None) for name in names]).encode())
         builder = getattr(node.value, "gufunc_builder", None)
-        if builder is not None:  # it has the options; of others the kernel has them
+        if builder is not None:  # it has the options; for others the kernel has them
             node.out.append(repr((builder.identity, builder.writable_args)).encode())
             said = {**builder.targetoptions, "locals": declared(builder.targetoptions.get("locals"))}
             self._value(node, said, f"{node.path} -> options", True)
         self._to(node, _kinds.kernel_of(node.value), node.path)
 
     def _kernel(self, node: Node) -> None:
-        """Append what is compiled for each element, or row, that a vectorized function is called with."""
-        self.mixed = True  # it has flags of its own
+        """Append the function that is compiled for each element, or row, of a vectorized function."""
+        self.mixed = True  # it has its own flags
         inner = node.value
         node.out.append(f"kernel {_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
@@ -550,8 +549,8 @@ class Walk:
         self._of_compiled(node, inner.py_func, inner.locals)
 
     def _callback(self, node: Node) -> None:
-        """Append what a function for C is compiled from."""
-        self.mixed = True  # it has flags of its own
+        """Append the function from which a callback for C is compiled."""
+        self.mixed = True  # it has its own flags
         made = node.value._compiler
         if made.targetoptions.get("parallel"):
             self.parallel = True
@@ -563,8 +562,8 @@ class Walk:
         self._of_compiled(node, made.py_func, made.locals)
 
     def _stencil(self, node: Node) -> None:
-        """Append the kernel of a stencil, whose names mean what they meant when it was made."""
-        self.mixed = True  # it is compiled with flags of its own, where it is not a part of a parallel loop
+        """Append the kernel of a stencil, whose names keep the meaning they had when it was created."""
+        self.mixed = True  # it is compiled with its own flags, unless it is part of a parallel loop
         self._value(node, _stencils.said_of(node.value), node.path, False)
         kernel = node.value.kernel_ir
         facts = facts_of(kernel.func_id.code)
@@ -586,21 +585,21 @@ class Walk:
     def _function(self, node: Node) -> None:
         value = node.value
         if not node.runs and self._registered.is_overloaded(value):
-            node.out.append(b"overloaded")  # numba compiles what is registered for it, and not its code
+            node.out.append(b"overloaded")  # numba compiles its registration, and not its code
             return
         if _kinds.is_stencils(value):
-            self.mixed = True  # what it makes is compiled with flags of its own
+            self.mixed = True  # its result is compiled with its own flags
         name, owner = library_name(value)
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
-            if node.runs and _owner.of_module(value.__module__) == owner:  # by the name that it is imported by, too
+            if node.runs and _owner.of_module(value.__module__) == owner:  # also by the name under which it is imported
                 _running.refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
             if _whole(owner) and not value.__closure__:
                 return
         self._of_function(node, value, node.runs, followed=owner is None)
 
     def _of_compiled(self, node: Node, value: Any, types: dict[str, Any] | None) -> None:
-        """Append the code that is compiled; its variables count where types are declared for them."""
+        """Append the code that is compiled; its variables count if types are declared for them."""
         if types:
             node.out.append(variables(value.__code__))
         if node.flags is not None and node.flags.flags.debuginfo:
@@ -608,7 +607,7 @@ class Walk:
         self._of_function(node, value, False)
 
     def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
-        """Append code, defaults and captured variables, and what the names in code mean."""
+        """Append code, defaults, captured variables, and the meaning of the names in code."""
         facts = facts_of(value.__code__, node.kind == "overload")
         node.out.append(facts.content if runs else facts.unnamed)
         self._names |= facts.names
@@ -638,11 +637,11 @@ class Walk:
                 node.out.append(b"empty")
             elif not followed and _kinds.is_models(held):
                 node.out.append(b"models")  # which count where their types are reached
-            elif not isinstance(held, pytypes.ModuleType):  # of which what is used is followed
+            elif not isinstance(held, pytypes.ModuleType):  # whose used names are followed
                 self._guarded(node, self._value, node, held, f"{node.path} -> captured {name}", runs)
 
     def _mentions(self, node: Node, space: dict[str, Any], facts: Facts, cells: dict[str, Any], runs: bool) -> None:
-        """Append what code imports, and what the names in it mean."""
+        """Append what code imports, and the meaning of the names in it."""
         if facts.unknown is not None:
             raise Refused(node.path, f"the instruction {facts.unknown} is not known")
         for imported, attributes in facts.imports:
@@ -650,7 +649,7 @@ class Walk:
         self._uses(node, space, facts, cells, runs)
 
     def _uses(self, node: Node, space: dict[str, Any], facts: Facts, cells: dict[str, Any], runs: bool) -> None:
-        """Append what the names in code mean."""
+        """Append the meaning of the names in code."""
         for kind, name, attributes, mention, called in facts.uses_named if node.runs else facts.uses_unnamed:
             node.out.append(mention)
             out, edges = len(node.out), len(node.edges)
@@ -662,7 +661,7 @@ class Walk:
             node.said[called] = hash((*node.out[out:], held))
 
     def _runs(self, node: Node, facts: Facts) -> None:
-        """Refuse what code that runs while numba compiles does, if nobody can follow it."""
+        """Refuse actions of code that runs while numba compiles, if they cannot be followed."""
         if facts.writes is not None:
             raise Refused(node.path, f"it sets {facts.writes} while numba compiles")
         for name in sorted(facts.insides):
@@ -712,17 +711,17 @@ class Walk:
             for name in left[1:] if _has_of_its_own(value, left[0]) else left:
                 _running.refuse_method(name, path)
         if left and left[0] in _running.LOGGING and isinstance(value, logging.Logger):
-            node.out.append(b"logs ")  # and looks at nothing
+            node.out.append(b"logs ")  # and reads nothing
             return
         if holder is not None and self._is_known_by_name(holder, value):
             self._reached[id(value)] = value
             self._library(node, f"{holder.__name__}.{path.rpartition('.')[2]}", owner, path, runs)
-            node.out.append(f"is {_own_name(value)} ".encode())  # somebody may have put another one there
+            node.out.append(f"is {_own_name(value)} ".encode())  # the program may have put another object there
             return
         self._value(node, value, path, runs)
 
     def _is_known_by_name(self, holder: pytypes.ModuleType, value: Any) -> bool:
-        """Report whether an object of a library's module is known by its name and the library."""
+        """Report whether an object of a library's module is identified by its name and the library."""
         owner = _owner.of_module(holder.__name__)
         if owner is None or fixed(value) or _kinds.is_scalar(value) or _kinds.is_array(value):
             return False
@@ -737,7 +736,7 @@ class Walk:
         return _owner.of_module(type(value).__module__) is not None
 
     def _import(self, node: Node, imported: Any, attributes: tuple[str, ...], runs: bool) -> None:
-        """Follow an import in code that runs while numba compiles, of libraries alone."""
+        """Follow an import in code that runs while numba compiles; only libraries are allowed."""
         module = sys.modules.get(imported.module) if not imported.level else None
         owner = _owner.of_module(imported.module) if not imported.level else None
         if module is None or owner is None:
@@ -779,7 +778,7 @@ class Walk:
             self._fields(node, cls)
 
     def _fields(self, node: Node, cls: Any) -> None:
-        """Append what a dataclass says of its fields, at which code that runs may look."""
+        """Append the declarations of a dataclass's fields, which running code may read."""
         node.out.append(repr(hints(cls)).encode())
         for field_ in dataclasses.fields(cls):
             path = f"{node.path}.{field_.name}"
@@ -791,7 +790,7 @@ class Walk:
             self._items(node, dict(field_.metadata), f"{path}.metadata", True)
 
     def _object(self, node: Node) -> None:
-        """Append an object of a class of the program: its class, what it is as a built-in value, its attributes."""
+        """Append an object of a program's class: its class, its value as a built-in type, its attributes."""
         value, path, runs = node.value, node.path, node.runs
         cls = type(value)
         try:
@@ -816,7 +815,7 @@ class Walk:
 
 
 def _components(edges: list[list[int]]) -> Iterator[list[int]]:
-    """Yield what can be reached from each other, by the numbers of what lies there (Tarjan, 1972)."""
+    """Yield the strongly connected components of a graph by node numbers (Tarjan, 1972)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []
@@ -867,11 +866,11 @@ _DESCRIBING = frozenset(
         "annotation return_annotation"
     )
 )
-"""By what code gets at what is said of functions and classes, and is no part of what they do."""
+"""Names by which code reads descriptions of functions and classes that do not affect what they do."""
 
 
 def _description(node: Node) -> bytes:
-    """Return what is said of a function or a class."""
+    """Return the description of a function or a class."""
     value = _kinds.python_of(node.value)
     if not isinstance(value, (pytypes.FunctionType, type)) or library_name(value)[1] is not None:
         return b"-"
@@ -880,32 +879,32 @@ def _description(node: Node) -> bytes:
 
 
 def _has_of_its_own(value: Any, name: str) -> bool:
-    """Report whether the program has written what a value has under a name, so that it is followed there."""
+    """Report whether the program defined the value under a name, so that it is followed there."""
     cls = value if isinstance(value, type) else type(value)
     return library_name(cls)[1] is None and hasattr(cls, name)
 
 
 def _own_name(value: Any) -> str:
-    """Return what an object of a library is called by itself, wherever it was found."""
+    """Return the own name of an object of a library, wherever it was found."""
     if _kinds.is_builtin(value):
         return library_name(value)[0]
     return str(getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or type(value).__qualname__)
 
 
 def _is_own_name(function: Any, name: str, space: dict[str, Any]) -> bool:
-    """Report whether a name means the function itself, to which numba gives its name until something else has it."""
+    """Report whether a name means the function itself, as numba binds its name until another object has it."""
     if name != function.__qualname__.rpartition(".")[2]:
         return False
     return space[name] is function if name in space else not hasattr(builtins, name)
 
 
 def _in_order(kind: Any) -> tuple[str, str]:
-    """Return by what types are sorted that lie in a set."""
+    """Return the sort key of types in a set."""
     return f"{type(kind).__module__}.{type(kind).__qualname__}", str(kind)
 
 
 def _is_silent(cls: type, name: str, member: Any) -> bool:
-    """Report whether a member of a class is a method that no compiled code calls, nor numba for it."""
+    """Report whether a member of a class is a method that neither compiled code nor numba calls."""
     if not isinstance(member, (pytypes.FunctionType, staticmethod, classmethod, property)):
         return False
     return issubclass(cls, (BaseException, enum.Enum)) or (issubclass(cls, tuple) and not name.startswith("__"))
@@ -916,12 +915,12 @@ def _is_enum(cls: type) -> bool:
 
 
 def _whole(owner: Any) -> bool:
-    """Report whether what is known of a library as it is installed covers all of its code."""
+    """Report whether the identity of an installed library covers all of its code."""
     return owner is _owner.PYTHON or owner.name in COMPILERS
 
 
 def _shown(owner: _owner.Owner) -> str:
-    """Return what is known of a library: its version, and what was edited of it where it is installed."""
+    """Return the identity of a library: its version, and the edits of its installed files."""
     return f"{owner}{edits(owner)}"
 
 

@@ -1,4 +1,4 @@
-"""Why a compiled function is kept or not."""
+"""Explain why a compiled function is cached or not."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ._report import Row
 
 @dataclass(slots=True, frozen=True)
 class Why:
-    """What a compiled function is known by. `str` makes lines of it."""
+    """The identity of a compiled function. `str` returns it as lines."""
 
     function: str
     digest: str
     parts: tuple[str, ...]
-    """What it is known by, each with the way to it."""
+    """Its parts, each with its path."""
     refused: tuple[str, ...]
-    """What of it has no key, each with the way to it; empty if it is kept."""
+    """The parts without a key, each with its path; empty if it is cached."""
     rows: tuple[Row, ...]
-    """What became of it in this process."""
+    """Its outcomes in this process."""
 
     def __str__(self) -> str:
         lines = [f"{self.function}: {'is not kept' if self.refused else 'is kept'}"]
@@ -30,7 +30,7 @@ class Why:
 
 
 def explained(keeper: Any, function: Any) -> Why:
-    """Return what a function is known by now, and what became of it."""
+    """Return the current identity of a function, and its outcomes."""
     from numba.core.caching import NullCache
 
     from ._cache import LarderCache, cache_of

@@ -1,8 +1,8 @@
-"""How code was written, of which the compiler shows its own passes and rewrites more than counts elsewhere.
+"""Encode how code is written, which the compiler shows to its own passes and rewrites.
 
-Lines, names of variables, files and docstrings are no part of what compiled code does, so
-keys have nothing of them. A pass, a rewrite or a rule for inlining that the program adds
-to numba gets all of it with the code that it looks at, and may make anything of it.
+Lines, names of variables, files and docstrings do not affect compiled code, so keys do not cover
+them. But a pass, a rewrite or an inlining rule that the program adds to numba receives all of
+them with the code, and may use any of them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .._code._library import library_name
 
 
 def is_looked_at(function: Any, options: dict[str, Any]) -> bool:
-    """Report whether code of the program looks at a function while numba compiles it."""
+    """Report whether code of the program reads a function's code while numba compiles it."""
     makers = (type(function), function._compiler.pipeline_class)
     return callable(options.get("inline")) or not all(map(_is_numbas, makers))
 
 
 def _is_numbas(maker: type) -> bool:
-    """Report whether a class is numba's own, whatever it is based on: classes in C have modules of other names."""
+    """Report whether a class is numba's own, regardless of its bases: C classes have modules of other names."""
     name, owner = library_name(maker)
     return owner is not None and name.startswith("numba.")
 
