@@ -29,7 +29,7 @@ func TestValue(t *testing.T) {
 		"a time":            {time.Now()},
 		"an error":          {errors.New("a")},
 		"a function":        {func() {}},
-		"a called_test.own": {own{}},
+		"a display_test.own": {own{}},
 	} {
 		for _, v := range values {
 			if got := display.Value(v); got != want {

@@ -37,7 +37,7 @@ func TestValues(t *testing.T) {
 		{"a", "a", "", true}, {[]int(nil), []int{}, "", false}, {[]int{}, make([]int, 0, 5), "", true}, {[]int{1, 2}, []int{1, 3}, "[1]", false},
 		{map[string][]int{"a": {1}}, map[string][]int{"a": {2}}, "[a][0]", false}, {map[string]int{}, map[string]int(nil), "", false}, {map[int]int{1: 1}, map[int]int{2: 1}, "[1]", false},
 		{circle(1, 2), circle(1, 2), "", true}, {circle(1, 2), circle(1, 3), ".next.n", false}, {circle(1, 1), circle(1), "", true},
-		{any(1), any(int8(1)), "", false}, {[]any{1}, []any{int8(1)}, "[0]", false}, {[]any{ring{}}, []any{ring{n: 1}}, "[0].(identical.ring).n", false},
+		{any(1), any(int8(1)), "", false}, {[]any{1}, []any{int8(1)}, "[0]", false}, {[]any{ring{}}, []any{ring{n: 1}}, "[0].(deepequal.ring).n", false},
 		{time.Unix(1, 0), time.Unix(1, 0).UTC(), "", false}, {time.Unix(1, 0).In(time.FixedZone("a", 1)), time.Unix(1, 0).In(time.FixedZone("a", 1)), "", true},
 		{big.NewInt(0), new(big.Int), "", true}, {big.NewFloat(1), big.NewFloat(1).SetPrec(10), "", false}, {*big.NewRat(1, 2), *big.NewRat(2, 4), "", true},
 		{map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 2, quiet: 1}, "", true}, {map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 1, quiet: 2}, "", false},
