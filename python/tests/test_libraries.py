@@ -222,7 +222,7 @@ _REGISTERED = {
         "pyarrow.ipc.open_stream(x).read_all().to_pylist()",
     ),
     "classes that torch may load": (
-        "torch._weights_only_unpickler",
+        "torch>=2.5",
         "import torch\nclass C:\n    def val(self): return V\ntorch.serialization.add_safe_globals([C])",
         "torch.load(io.BytesIO(x)).val()",
     ),
@@ -240,8 +240,7 @@ print(g._key(known, (1,), {{}}).hex(), known.identity.digest.hex())
 @pytest.mark.parametrize("name", [*_HELD, *_PATCHED, *_REGISTERED])
 def test_what_libraries_hold_is_part_of_keys(name: str, tmp_path: Path) -> None:
     needs, made, expression = {**_HELD, **_PATCHED, **_REGISTERED}[name]
-    if needs:
-        pytest.importorskip(needs)
+    _import(needs)
     if "zone" in name and not Path("/usr/share/zoneinfo/Europe/Paris").exists():
         pytest.skip("the machine has no time zones")
     keys = [_key_of(tmp_path, v, made, expression) for v in (1, 1, 2)]
@@ -251,8 +250,7 @@ def test_what_libraries_hold_is_part_of_keys(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [one for one in _PATCHED if one not in ("an operator", "what calls of a module call")])
 def test_what_a_program_puts_into_classes_changes_no_key_of_code_that_names_it_not(name: str, tmp_path: Path) -> None:
     needs, made, _ = _PATCHED[name]
-    if needs:
-        pytest.importorskip(needs)
+    _import(needs)
     keys = {_key_of(tmp_path, v, made, "x.other(1) + 1") for v in (1, 2)}
     keys.add(_key_of(tmp_path, 1, "", "x.other(1) + 1"))
     assert len(keys) == 1
@@ -261,11 +259,17 @@ def test_what_a_program_puts_into_classes_changes_no_key_of_code_that_names_it_n
 @pytest.mark.parametrize("name", _REGISTERED)
 def test_what_a_program_registers_changes_no_key_of_code_without_the_library(name: str, tmp_path: Path) -> None:
     needs, made, _ = _REGISTERED[name]
-    if needs:
-        pytest.importorskip(needs)
+    _import(needs)
     keys = [_key_of(tmp_path, v, made, "x * 3") for v in (1, 2)]
     keys.append(_key_of(tmp_path, 1, "", "x * 3"))
     assert len(set(keys)) == 1
+
+
+def _import(needs: str) -> None:
+    """Skip a test if a library is missing or older than a version ("torch>=2.5")."""
+    if needs:
+        name, _, version = needs.partition(">=")
+        pytest.importorskip(name, version or None)
 
 
 def _key_of(folder: Path, v: int, made: str, expression: str) -> str:
@@ -302,7 +306,7 @@ _OWN = {
         "    Image.new('L', (1, 1), n).save(b, format='TIFF')\n    return len(b.getvalue())",
     ),
     "a class of sympy": (
-        "sympy",
+        "sympy>=1.13",
         "import sympy\nclass Square(sympy.Function):\n    @classmethod\n    def eval(cls, x):\n"
         "        return x**2 if x.is_Number else None\ndef f(n): return str(Square(sympy.Integer(n)))",
     ),
@@ -312,7 +316,7 @@ _OWN = {
 @pytest.mark.parametrize("name", _OWN)
 def test_what_libraries_do_by_themselves_changes_no_key(name: str, tmp_path: Path) -> None:
     library, code = _OWN[name]
-    pytest.importorskip(library)
+    _import(library)
     lines = f"{code}\nfrom larder._code import identify\nprint(identify(f).digest.hex())\nf(3)\n"
     (tmp_path / "main.py").write_text(lines + "print(identify(f).digest.hex())\n")
     found = set[str]()
