@@ -400,6 +400,7 @@ def test_what_answers_for_chance_does_so_where_it_is_called(
     options: dict[str, Any], real: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TABLE, "draw", lambda n: n + statistics.NormalDist(0, 1).samples(1)[0])
+    monkeypatch.setattr(threading, "active_count", lambda: 1)  # other tests leave threads
     inner = larder.memo(**options)(drawn)
     monkeypatch.setitem(TABLE, "inner", inner)
 

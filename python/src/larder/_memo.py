@@ -28,7 +28,7 @@ from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
 from ._warnings import warn
-from ._watch import Watch, answered
+from ._watch import Watch, answered, bound
 from ._wrapper import Bound, Wrapper
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
@@ -472,7 +472,7 @@ class Memo(Wrapper, Generic[P, R]):
             return computation.result()
 
         async def result(flags: int) -> Any:
-            outcome = await _in_a_thread(lambda: self._asked(run, compute, flags))
+            outcome = await _in_a_thread(bound(lambda: self._asked(run, compute, flags)))
             if outcome is None or run.is_left(outcome):
                 await run.later()
                 outcome = Outcome(_calls.UNKEPT)

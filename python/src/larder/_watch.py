@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from asyncio import _get_running_loop
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token
@@ -162,8 +163,23 @@ class Watch:
 
 def opened(path: str) -> None:
     """Record that the running code depends on the content of a file."""
-    for watch in _watching():
+    # A coroutine without a watch is not part of the functions that run next to it.
+    for watch in _watching() if _get_running_loop() is None else _current.get() or ():
         watch.opened(path)
+
+
+def bound(call: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the same call, which reports to the watches of the present code in any thread."""
+    watches = _current.get() or ()
+
+    def called() -> Any:
+        before = _current.set(watches)
+        try:
+            return call()
+        finally:
+            _current.reset(before)
+
+    return called
 
 
 @contextmanager
