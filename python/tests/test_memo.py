@@ -826,7 +826,7 @@ def helps(x: int) -> int:
     return helped(x)
 
 
-def test_what_a_mock_returns_is_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_mock_returns_is_not_cached(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert helps(1) == 2
     for kind in (mock.Mock, mock.MagicMock):
         with monkeypatch.context() as patched:
