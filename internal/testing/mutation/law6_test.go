@@ -50,7 +50,7 @@ var ordered = law{
 		{"what a client says that it keeps is written again", "internal/app/server/conn.go", "		s.kept = true\n", "		s.kept = true\n		s.batch.Release()\n", []string{"internal/app/server.TestKeep"}},
 		{"lists of samples are not told apart", "internal/app/server/spec.go", "	if o.list != nil {\n		return json.Marshal(o.list)\n	}\n", "", []string{"internal/app/server.TestListsOfSamplesAreNotShared", "internal/app/server.TestRequestsStandForAllThatTheySay"}},
 		{"shares of a rank begin at its first batch", "loader/rank.go", "	t.next += (share - t.next%shares + shares) % shares\n", "", []string{"internal/app/server.TestShares"}},
-		{"a cache in a flow is not told the order", "flow/caching.go", "				c.Expect(o, 0)\n", "				_ = o\n", []string{"flow.TestCacheKnowsTheOrder", "flow.TestOrdersThroughOperators"}},
+		{"a cache in a flow is not told the order", "flow/caching.go", "				c.Expect(o, 0)\n", "				_ = o\n", []string{"flow.TestOrdersThroughOperators"}},
 		{"Next of a mixture looks one position too far", "order/blend.go", "b.drawn(k, after+1)-1", "b.drawn(k, after+1)", []string{"order.TestBlendNext"}},
 		{"all ranks have the same batches", "loader/rank.go", "k, again := first+t.rank, false", "k, again := first, false", []string{"loader.TestRanksShareAnEpoch", "loader.TestHugePlansAreResumedAtOnce"}},
 		{"a state is one batch ahead", "loader/rank.go", "t.epoch.start(s.Position, batches)", "t.epoch.start(s.Position, batches+1)", []string{"loader.TestRanksShareAnEpoch"}},
