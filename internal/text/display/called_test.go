@@ -16,19 +16,19 @@ type own struct{}
 
 func TestValue(t *testing.T) {
 	for want, values := range map[string][]any{
-		"null":              {nil},
-		"a text":            {"a"},
-		"a truth value":     {true},
-		"a whole number":    {1, int64(2), uint8(3), big.NewInt(4)},
-		"a number":          {1.5, float32(2), json.Number("3")},
-		"bytes":             {[]byte("a")},
-		"a list":            {[]any{1}, []string{"a"}, [2]int{}},
-		"a mapping":         {map[string]any{}, map[int]bool{}},
-		"an image":          {image.NewGray(image.Rect(0, 0, 1, 1))},
-		"an array":          {&array.Array{}},
-		"a time":            {time.Now()},
-		"an error":          {errors.New("a")},
-		"a function":        {func() {}},
+		"null":               {nil},
+		"a text":             {"a"},
+		"a truth value":      {true},
+		"a whole number":     {1, int64(2), uint8(3), big.NewInt(4)},
+		"a number":           {1.5, float32(2), json.Number("3")},
+		"bytes":              {[]byte("a")},
+		"a list":             {[]any{1}, []string{"a"}, [2]int{}},
+		"a mapping":          {map[string]any{}, map[int]bool{}},
+		"an image":           {image.NewGray(image.Rect(0, 0, 1, 1))},
+		"an array":           {&array.Array{}},
+		"a time":             {time.Now()},
+		"an error":           {errors.New("a")},
+		"a function":         {func() {}},
 		"a display_test.own": {own{}},
 	} {
 		for _, v := range values {
