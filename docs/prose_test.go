@@ -33,7 +33,6 @@ var (
 	sentenceEnd  = regexp.MustCompile(`[.!?:;]\s+`)
 	pageLink     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	htmlComment  = regexp.MustCompile(`(?s)<!--.*?-->`)
-	cellEnd      = regexp.MustCompile(`[|]`)
 )
 
 const (
@@ -73,7 +72,7 @@ func TestPagesArePlain(t *testing.T) {
 // and a semicolon end a sentence.
 func longSentences(text string) (all []string) {
 	for _, part := range paragraphEnd.Split(text, -1) {
-		for _, c := range cellEnd.Split(part, -1) {
+		for _, c := range strings.Split(part, "|") {
 			for _, s := range sentenceEnd.Split(c, -1) {
 				if words := strings.Fields(s); len(words) > sentenceWords {
 					all = append(all, strings.Join(words, " "))
