@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -236,6 +238,7 @@ func TestCallsThatFail(t *testing.T) {
 	first.compute = func(argument string) (string, error) {
 		if argument == "leave" {
 			close(begun)
+			awaitWaiters(2) // this call and that of the other client
 			_ = first.conn.Close()
 		}
 		return "", fmt.Errorf("no %s", argument)
@@ -265,6 +268,14 @@ func TestCallsThatFail(t *testing.T) {
 		t.Errorf("%v %v", all, err)
 	}
 	work.Wait()
+}
+
+// awaitWaiters returns when so many goroutines wait for computations.
+func awaitWaiters(n int) {
+	stacks := make([]byte, 1<<20)
+	for bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("singleflight.(*Group[...]).await(")) < n {
+		runtime.Gosched()
+	}
 }
 
 // TestCallsWithinCalls checks calls from within a computation on the same connection. A
