@@ -18,9 +18,9 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/webdataset"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/order"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -62,8 +62,8 @@ func shard(b *testing.B, random *rand.Rand, size int) []byte {
 }
 
 // farServer serves n archives of the given size, with a delay.
-func farServer(b *testing.B, size int) (s *placetest.Server, n int, bytes int64) {
-	s = placetest.Serve(b)
+func farServer(b *testing.B, size int) (s *objectstoretest.Server, n int, bytes int64) {
+	s = objectstoretest.Serve(b)
 	random := rand.New(rand.NewPCG(1, uint64(size)))
 	n = shards(b)
 	for i := range n {
@@ -71,7 +71,9 @@ func farServer(b *testing.B, size int) (s *placetest.Server, n int, bytes int64)
 		bytes += int64(len(content))
 		s.Put(fmt.Sprintf("%03d.tar", i), content)
 	}
-	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Latency: 20 * time.Millisecond} })
+	s.Fail(func(int, *http.Request) objectstoretest.Fault {
+		return objectstoretest.Fault{Latency: 20 * time.Millisecond}
+	})
 	return s, n, bytes
 }
 
@@ -124,7 +126,7 @@ func BenchmarkPlacesBesideWebDataset(b *testing.B) {
 }
 
 // epoch reads all samples once, with a new cache.
-func epoch(b *testing.B, s *placetest.Server, url string, bytes, most int64, mixed bool) {
+func epoch(b *testing.B, s *objectstoretest.Server, url string, bytes, most int64, mixed bool) {
 	l, err := larder.Open(larder.Options{Dir: b.TempDir(), MaxBytes: most, MemoryBytes: 1 << 20})
 	if err != nil {
 		b.Fatal(err)

@@ -20,7 +20,7 @@ var (
 // the root, the page, or another one of the same section. Pages about other topics also
 // name users' directories, so there only those that begin like one of the root count.
 func TestNamedFilesExist(t *testing.T) {
-	modules := read(t, "../go.mod") + read(t, "../bench/go.mod") + read(t, "../place/cloud/go.mod")
+	modules := read(t, "../go.mod") + read(t, "../bench/go.mod") + read(t, "../objectstore/cloud/go.mod")
 	for _, p := range everyPage(t) {
 		onCode := !strings.HasPrefix(p.name, "docs"+string(filepath.Separator)) && filepath.Dir(p.name) == "."
 		s := section{page: filepath.Join("..", filepath.Dir(p.name))}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/flow"
 	_ "github.com/larder-data/larder/format/text"
-	_ "github.com/larder-data/larder/place/http"
+	_ "github.com/larder-data/larder/objectstore/http"
 	"github.com/larder-data/larder/pool"
 )
 

@@ -16,7 +16,7 @@ import (
 	_ "github.com/larder-data/larder/format/webdataset"
 	_ "github.com/larder-data/larder/format/zip"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -86,7 +86,7 @@ func TestWarmRunsAtURLs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := placetest.Serve(t)
+			s := objectstoretest.Serve(t)
 			nodes := fmt.Sprintf(`
   in: {source: %s, with: {path: %q}}
   hashed: {map: hash, from: in, keep: true, with: {items: [%s], into: h}}

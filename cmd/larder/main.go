@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/larder-data/larder/cli"
-	_ "github.com/larder-data/larder/place/http"
-	_ "github.com/larder-data/larder/place/s3"
+	_ "github.com/larder-data/larder/objectstore/http"
+	_ "github.com/larder-data/larder/objectstore/s3"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/arrow"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 // TestFar checks that a file at a URL has the rows of the local file, in any order, and
@@ -32,7 +32,7 @@ func TestFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	open := func(at string) component.Samples {
 		t.Helper()
 		ds, err := arrow.Source{}.Open(t.Context(), at, &component.Env{})

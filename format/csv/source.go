@@ -25,7 +25,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/csvtext"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 func init() {
@@ -70,13 +70,13 @@ func (s Source) Check() error {
 		}
 		return streamed.Check(string(s.Path))
 	}
-	if !place.Is(string(s.Path)) {
+	if !objectstore.Is(string(s.Path)) {
 		return nil
 	}
 	if len(s.Files) > 0 {
 		return errors.New("files: a file at a URL names none beside it; copy them to this machine, or pack them with the rows in an archive (webdataset, zip)")
 	}
-	return place.Check(string(s.Path))
+	return objectstore.Check(string(s.Path))
 }
 
 // comma returns the separator of a delimiter.
@@ -151,7 +151,7 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 }
 
 // Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !s.isStream() && !place.Is(string(s.Path)) }
+func (s Source) Listed() bool { return !s.isStream() && !objectstore.Is(string(s.Path)) }
 
 // Far marks sources that also read from URLs.
 func (s Source) Far() {}
@@ -172,7 +172,7 @@ func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.
 	t.files.Listing = t.Listing()
 	t.comma, _ = comma(s.Delimiter) // already checked
 	t.Keeping = rows.Keeping{Larder: l, About: []any{"rows of a table", t.comma, s.Columns}}
-	name := place.Name(path)
+	name := objectstore.Name(path)
 	if err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error { return t.explained(name, r, add) }); err != nil {
 		return nil, err
 	}

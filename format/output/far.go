@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/urlpath"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // far writes files at a URL. Each is first written to a local temporary file. It is sent
@@ -29,14 +29,14 @@ type far struct {
 	env     *component.Env
 	url     string
 	reached bool // the destination is known to exist
-	wrote   map[string]place.Content
+	wrote   map[string]objectstore.Content
 }
 
 func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
 	if err := CheckPath(component.Path(at)); err != nil {
 		return nil, err
 	}
-	f := &far{env: env, url: at, wrote: map[string]place.Content{}}
+	f := &far{env: env, url: at, wrote: map[string]objectstore.Content{}}
 	return f, f.Check(ctx, "")
 }
 
@@ -52,7 +52,7 @@ func (f *far) at(name string) string {
 	return inFolder(f.url, name)
 }
 
-func (f *far) Path(name string) string { return place.Name(f.at(name)) }
+func (f *far) Path(name string) string { return objectstore.Name(f.at(name)) }
 
 func (f *far) Check(ctx context.Context, names ...string) error {
 	all := make([]pathguard.Output, len(names))
@@ -67,13 +67,13 @@ func (f *far) TakeTurn(ctx context.Context) (release func(), err error) {
 }
 
 func (f *far) Names(ctx context.Context, name func(name string)) error {
-	all, err := place.List(ctx, strings.TrimSuffix(f.url, "/")+"/")
+	all, err := objectstore.List(ctx, strings.TrimSuffix(f.url, "/")+"/")
 	if err != nil {
 		return err
 	}
 	f.reached = true
 	for _, u := range all {
-		u = place.Name(u)
+		u = objectstore.Name(u)
 		if n, err := url.PathUnescape(u[strings.LastIndexByte(u, '/')+1:]); err == nil {
 			name(n)
 		}
@@ -86,19 +86,19 @@ func (f *far) Tidy(func(name string) bool) error { return nil }
 
 func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(io.Writer) error) (int64, error) {
 	at := f.at(name)
-	was, err := place.Look(ctx, at)
+	was, err := objectstore.Stat(ctx, at)
 	if err != nil {
 		return 0, err
 	}
 	if was != nil && how != Replace {
-		return 0, already(place.Name(at))
+		return 0, already(objectstore.Name(at))
 	}
 	if was == nil {
 		if err := f.reach(ctx); err != nil {
 			return 0, err
 		}
 	}
-	s, err := newSpool(place.Name(at))
+	s, err := newSpool(objectstore.Name(at))
 	if err != nil {
 		return 0, err
 	}
@@ -107,11 +107,11 @@ func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(
 	if err != nil {
 		return 0, err
 	}
-	f.wrote[name] = place.Content{Size: content.Size, Sum: content.Sum}
+	f.wrote[name] = objectstore.Content{Size: content.Size, Sum: content.Sum}
 	if was.IsOf(content) {
 		return 0, nil
 	}
-	return content.Size, place.Put(ctx, at, content, was)
+	return content.Size, objectstore.Put(ctx, at, content, was)
 }
 
 // reach checks once whether the bucket exists, before files are computed that could not
@@ -121,7 +121,7 @@ func (f *far) reach(ctx context.Context) error {
 		return nil
 	}
 	f.reached = true
-	if _, err := place.List(ctx, strings.TrimSuffix(f.url, "/")+"/"); errors.Is(err, fs.ErrNotExist) {
+	if _, err := objectstore.List(ctx, strings.TrimSuffix(f.url, "/")+"/"); errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return context.Cause(ctx)
@@ -129,11 +129,11 @@ func (f *far) reach(ctx context.Context) error {
 
 func (f *far) Remove(ctx context.Context, name string) error {
 	at := f.at(name)
-	was, err := place.Look(ctx, at)
+	was, err := objectstore.Stat(ctx, at)
 	if err != nil || was == nil {
 		return err
 	}
-	return place.Delete(ctx, at, *was)
+	return objectstore.Delete(ctx, at, *was)
 }
 
 // settling is the number of files checked concurrently at the end.
@@ -149,7 +149,7 @@ func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
 	})
 	for name, content := range f.wrote {
 		g.Go(func() error {
-			now, err := place.Look(ctx, f.at(name))
+			now, err := objectstore.Stat(ctx, f.at(name))
 			if err == nil && !now.IsOf(content) {
 				err = f.mixed(name)
 			}
@@ -162,7 +162,7 @@ func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
 // mixed is the error of a file that another process has written among those written
 // here.
 func (f *far) mixed(name string) error {
-	return fmt.Errorf("%s: somebody else wrote files there meanwhile, so these are of two runs; see that nobody else writes there, and run again (%w)", f.Path(name), place.ErrChanged)
+	return fmt.Errorf("%s: somebody else wrote files there meanwhile, so these are of two runs; see that nobody else writes there, and run again (%w)", f.Path(name), objectstore.ErrChanged)
 }
 
 // A spool is a temporary file with the content of a file to send.
@@ -185,7 +185,7 @@ func newSpool(to string) (*spool, error) {
 }
 
 // fill calls write with the file, and returns a description of its content.
-func (s *spool) fill(write func(io.Writer) error) (c place.Content, err error) {
+func (s *spool) fill(write func(io.Writer) error) (c objectstore.Content, err error) {
 	sum := sha256.New()
 	b := bufio.NewWriterSize(io.MultiWriter(s, sum), 1<<16)
 	if err = write(b); err == nil {

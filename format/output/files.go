@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/internal/fs/pathguard"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // Files is a destination for the files of a sink: a local path, or a URL. A file is
@@ -46,7 +46,7 @@ type Files interface {
 // FilesAt returns the destination of a sink for a parameter. It refuses one that is, or
 // is inside, an input of the flow (package pathguard).
 func FilesAt(ctx context.Context, env *component.Env, p component.Path) (Files, error) {
-	if place.Is(string(p)) {
+	if objectstore.Is(string(p)) {
 		return farAt(ctx, env, string(p))
 	}
 	path, err := FilesPlace(ctx, env, p)
@@ -57,21 +57,21 @@ func FilesAt(ctx context.Context, env *component.Env, p component.Path) (Files, 
 // no request.
 func CheckPath(p component.Path) error {
 	path := string(p)
-	if !place.Is(path) {
+	if !objectstore.Is(path) {
 		return nil
 	}
 	if strings.Contains(path, "{") {
 		return errors.New("path: a URL with braces is read as a pattern that stands for several files; write %7B for a brace in the name of one")
 	}
-	if strings.HasSuffix(place.Name(path), "/") {
+	if strings.HasSuffix(objectstore.Name(path), "/") {
 		path = inFolder(path, "file")
 	}
-	return place.CheckPut(path)
+	return objectstore.CheckPut(path)
 }
 
 // CheckFile refuses the URL of a directory for a single file.
 func CheckFile(p component.Path) error {
-	if place.Is(string(p)) && strings.HasSuffix(place.Name(string(p)), "/") {
+	if objectstore.Is(string(p)) && strings.HasSuffix(objectstore.Name(string(p)), "/") {
 		return errors.New("path: it names a folder, where a file is needed; give the file a name, or say shard-bytes or shard-samples to write several")
 	}
 	return nil
@@ -79,7 +79,7 @@ func CheckFile(p component.Path) error {
 
 // PathIn returns the path or URL of a file in a directory.
 func PathIn(folder, name string) string {
-	if place.Is(folder) {
+	if objectstore.Is(folder) {
 		return inFolder(folder, name)
 	}
 	return filepath.Join(folder, name)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // maxName is the longest file name, in bytes, that file systems accept.
@@ -38,7 +38,7 @@ func CheckNames(dir string, names []string, ending string) error {
 // sameFile reports whether the file system of a directory, which need not exist yet,
 // treats two names as one. It returns true if that cannot be tested.
 func sameFile(dir, a, b string) bool {
-	if place.Is(dir) {
+	if objectstore.Is(dir) {
 		return false
 	}
 	for {

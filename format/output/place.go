@@ -7,7 +7,7 @@
 // to its place, and takes its name when it is complete. Locks of dead owners identify
 // what killed writers left, if the system has such locks. Only one later writer receives
 // it. [WriteFile] does all this for a single file, [StageFolder] for a directory;
-// [FilesAt] for files at a local path or at a URL (package place).
+// [FilesAt] for files at a local path or at a URL (package objectstore).
 //
 // [Overwrite] says what happens to an existing output.
 //

@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/zip"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 // TestFar checks that an archive at a URL reads as the local one. Network errors are
@@ -32,7 +32,7 @@ func TestFar(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	ds, err := zip.Source{}.Open(t.Context(), s.Put("a.zip", b.Bytes()), &component.Env{})
 	if err != nil || ds.Len() != 2 {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestFar(t *testing.T) {
 	if got, err := read(); err != nil || got != want {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	for fault, said := range map[placetest.Fault]string{
+	for fault, said := range map[objectstoretest.Fault]string{
 		{Flip: 5000}:                     "damaged: its checksum",
 		{Status: http.StatusForbidden}:   "403 forbidden",
 		{Status: http.StatusNotFound}:    "the file changed",
@@ -57,7 +57,7 @@ func TestFar(t *testing.T) {
 		{Redirect: s.URL + "/a.zip"}:     "sends on more than",
 		{Range: "bytes of another kind"}: "not understood",
 	} {
-		s.Fail(func(int, *http.Request) placetest.Fault { return fault })
+		s.Fail(func(int, *http.Request) objectstoretest.Fault { return fault })
 		if got, err := read(); err == nil || !strings.Contains(err.Error(), said) || fault.Flip == 0 && strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%+v: %d bytes, %v", fault, len(got), err)
 		}

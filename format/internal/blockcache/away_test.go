@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/format/internal/blockcache"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -19,7 +19,7 @@ func TestWaitsSideBySide(t *testing.T) {
 	want := content(many * apart)
 	for name, kept := range map[string]bool{"kept": true, "not kept": false} {
 		t.Run(name, func(t *testing.T) {
-			s := placetest.Serve(t)
+			s := objectstoretest.Serve(t)
 			url := s.Put("a", want)
 			f := keep(t, url, nil)
 			if kept {
@@ -27,12 +27,12 @@ func TestWaitsSideBySide(t *testing.T) {
 			}
 			var asked atomic.Int64
 			all := make(chan struct{})
-			s.Fail(func(int, *http.Request) placetest.Fault {
+			s.Fail(func(int, *http.Request) objectstoretest.Fault {
 				if asked.Add(1) == many {
 					close(all)
 				}
 				<-all
-				return placetest.Fault{}
+				return objectstoretest.Fault{}
 			})
 			if err := pool.New(1).Each(t.Context(), many, func(ctx context.Context, i int) error {
 				b, at := make([]byte, 1000), i*apart+77

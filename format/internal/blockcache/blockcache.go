@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -33,7 +33,7 @@ const (
 
 // A File is a file with cached blocks. It may be used by many goroutines.
 type File struct {
-	*place.File
+	*objectstore.File
 	larder *larder.Larder
 	op     *key.Op
 	copy   *copied // of a file without a reliable version
@@ -51,7 +51,7 @@ var code = key.VersionOf("github.com/larder-data/larder/format/internal/blockcac
 // of the file is not reliable, nothing is cached. The second kind of file is copied at
 // the first read and read from the copy, so that all reads see one version. A file too
 // large for that is an error.
-func Keep(f *place.File, l *larder.Larder) (*File, error) {
+func Keep(f *objectstore.File, l *larder.Larder) (*File, error) {
 	k := &File{File: f}
 	if !f.Firm && f.Size > 0 {
 		k.copy = newCopied()
@@ -70,7 +70,7 @@ func Keep(f *place.File, l *larder.Larder) (*File, error) {
 func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !larder.IsDry(ctx) }
 
 // ReadAt fills b with the bytes at an offset, which must be in the file. A file that has
-// changed is an error that wraps [place.ErrChanged].
+// changed is an error that wraps [objectstore.ErrChanged].
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	if at < 0 || int64(len(b)) > f.Size-at {
 		return fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.Name(), len(b), at, f.Size)
@@ -221,7 +221,7 @@ func (f *File) plan(r read, missing int64) plan {
 // or those that another caller fetches, it tries the requested bytes alone.
 func (f *File) fetchedOrExact(ctx context.Context, r read, p plan) error {
 	err := f.fetched(ctx, r, p)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrDry) || errors.Is(err, place.ErrChanged) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrDry) || errors.Is(err, objectstore.ErrChanged) {
 		return err
 	}
 	f.misses.failed(p.from, p.end)

@@ -16,9 +16,9 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/testing/testrand"
-	"github.com/larder-data/larder/place"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 func content(n int) []byte {
@@ -40,7 +40,7 @@ func engine(t *testing.T, dir string) *larder.Larder {
 
 func keep(t *testing.T, url string, l *larder.Larder) *blockcache.File {
 	t.Helper()
-	f, err := place.Open(t.Context(), url)
+	f, err := objectstore.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func keep(t *testing.T, url string, l *larder.Larder) *blockcache.File {
 }
 
 // ranges lists the requested ranges.
-func ranges(s *placetest.Server) (all []string) {
+func ranges(s *objectstoretest.Server) (all []string) {
 	for _, r := range s.Requests() {
 		all = append(all, r.Range)
 	}
@@ -71,7 +71,7 @@ func span(first, last int) string {
 // requested again, also in another process, except for another version.
 func TestBlocks(t *testing.T) {
 	want := content(size)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	dir := t.TempDir()
 	f := keep(t, s.Put("a", want), engine(t, dir))
 	s.Requests()
@@ -111,7 +111,7 @@ func TestBlocks(t *testing.T) {
 	if err := f.ReadAt(t.Context(), got, size-99); err != nil || !bytes.Equal(got, changed[size-99:]) {
 		t.Errorf("another version: %v", err)
 	}
-	if err := other.ReadAt(t.Context(), got, 30*blockcache.Bytes); !errors.Is(err, place.ErrChanged) {
+	if err := other.ReadAt(t.Context(), got, 30*blockcache.Bytes); !errors.Is(err, objectstore.ErrChanged) {
 		t.Errorf("%v", err)
 	}
 }
@@ -119,15 +119,15 @@ func TestBlocks(t *testing.T) {
 // TestOneRequest checks that concurrent readers of a block fetch it once.
 func TestOneRequest(t *testing.T) {
 	want := content(blockcache.Bytes)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	url := s.Put("a", want)
 	dir := t.TempDir()
 	files := []*blockcache.File{keep(t, url, engine(t, dir)), keep(t, url, engine(t, dir))}
 	s.Requests()
 	waiting := make(chan struct{})
-	s.Fail(func(int, *http.Request) placetest.Fault {
+	s.Fail(func(int, *http.Request) objectstoretest.Fault {
 		<-waiting
-		return placetest.Fault{}
+		return objectstoretest.Fault{}
 	})
 	var all sync.WaitGroup
 	for i := range 20 {
@@ -147,7 +147,7 @@ func TestOneRequest(t *testing.T) {
 
 // TestNotKept checks that nothing is stored for an uncertain version or without a store.
 func TestNotKept(t *testing.T) {
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	for name, f := range map[string]*blockcache.File{
 		"just now": keep(t, s.PutAs("a", []byte("content"), "", time.Now()), engine(t, t.TempDir())),
 		"no store": keep(t, s.Put("b", []byte("content")), nil),
@@ -172,7 +172,7 @@ func TestNotKept(t *testing.T) {
 // TestDamagedBlocks checks that a block damaged in the store is fetched again.
 func TestDamagedBlocks(t *testing.T) {
 	want := content(3 * blockcache.Bytes)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	dir := t.TempDir()
 	url := s.Put("a", want)
 	all := make([]byte, len(want))
@@ -210,13 +210,13 @@ func TestDamagedBlocks(t *testing.T) {
 // requests break off.
 func TestRandomReads(t *testing.T) {
 	want := content(20*blockcache.Bytes + 77)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
-	s.Fail(func(n int, _ *http.Request) placetest.Fault {
+	s.Fail(func(n int, _ *http.Request) objectstoretest.Fault {
 		if n%5 == 0 {
-			return placetest.Fault{Cut: 100_000}
+			return objectstoretest.Fault{Cut: 100_000}
 		}
-		return placetest.Fault{}
+		return objectstoretest.Fault{}
 	})
 	random := testrand.Chance(t)
 	var all sync.WaitGroup
@@ -241,8 +241,8 @@ func TestRandomReads(t *testing.T) {
 // TestWholeFiles checks that a file whose server has no ranges is fetched once.
 func TestWholeFiles(t *testing.T) {
 	want := content(size)
-	s := placetest.Serve(t)
-	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
+	s := objectstoretest.Serve(t)
+	s.Fail(func(int, *http.Request) objectstoretest.Fault { return objectstoretest.Fault{Whole: true} })
 	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
 	s.Requests()
 	for _, at := range []int{20*blockcache.Bytes + 3, 7, size - 1000, 3 * blockcache.Bytes} {
@@ -260,13 +260,13 @@ func TestWholeFiles(t *testing.T) {
 func BenchmarkKept(b *testing.B) {
 	for name, memory := range map[string]int64{"memory": 64 << 20, "store": -1} {
 		b.Run(name, func(b *testing.B) {
-			s := placetest.Serve(b)
+			s := objectstoretest.Serve(b)
 			l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: memory})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			of, err := place.Open(b.Context(), s.Put("a", content(size)))
+			of, err := objectstore.Open(b.Context(), s.Put("a", content(size)))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // mostCopied is the largest size in bytes of a file that is copied to the local disk.
@@ -15,11 +15,11 @@ var mostCopied int64 = 1 << 30
 
 // tooLarge refuses a file that is too large to copy. Comparing later reads with earlier
 // ones would also work, but waiting two seconds has the same effect.
-func tooLarge(f *place.File) error {
+func tooLarge(f *objectstore.File) error {
 	if f.Size <= mostCopied {
 		return nil
 	}
-	return &place.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", mostCopied, f.Size)}
+	return &objectstore.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", mostCopied, f.Size)}
 }
 
 // copied is a copy of a file, in an unnamed temporary file. It is made once.
@@ -31,7 +31,7 @@ type copied struct {
 func newCopied() *copied { return &copied{making: make(chan struct{}, 1)} }
 
 // readAt fills b with the bytes at an offset.
-func (c *copied) readAt(ctx context.Context, f *place.File, b []byte, at int64) error {
+func (c *copied) readAt(ctx context.Context, f *objectstore.File, b []byte, at int64) error {
 	from, err := c.get(ctx, f)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (c *copied) readAt(ctx context.Context, f *place.File, b []byte, at int64) 
 
 // get returns the copy, and makes it if necessary. After a failure, the next caller
 // tries again.
-func (c *copied) get(ctx context.Context, f *place.File) (*os.File, error) {
+func (c *copied) get(ctx context.Context, f *objectstore.File) (*os.File, error) {
 	select {
 	case c.making <- struct{}{}:
 	case <-ctx.Done():

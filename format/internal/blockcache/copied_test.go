@@ -9,25 +9,25 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/format/internal/blockcache"
-	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 // TestUncertain replaces a file at each request under the same version, as servers do whose
 // versions count seconds. All readers get one content from one request, also after an
 // answer that breaks off.
 func TestUncertain(t *testing.T) {
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	now := time.Now()
 	of := func(n int) []byte { return bytes.Repeat([]byte{byte('a' + n)}, 300_000) }
 	url := s.PutAs("a", of(0), `"1-2"`, now)
 	f := keep(t, url, engine(t, t.TempDir()))
-	s.Fail(func(n int, _ *http.Request) placetest.Fault {
+	s.Fail(func(n int, _ *http.Request) objectstoretest.Fault {
 		s.PutAs("a", of(n), `"1-2"`, now)
 		if n == 1 {
-			return placetest.Fault{Cut: 70_000}
+			return objectstoretest.Fault{Cut: 70_000}
 		}
-		return placetest.Fault{}
+		return objectstoretest.Fault{}
 	})
 	got := make([]byte, 300_000)
 	var all sync.WaitGroup
@@ -55,8 +55,8 @@ func TestUncertain(t *testing.T) {
 // TestUncertainAndLarge checks that the error for a file too large to copy has a fix.
 func TestUncertainAndLarge(t *testing.T) {
 	blockcache.CopyAtMost(t, 6)
-	s := placetest.Serve(t)
-	f, err := place.Open(t.Context(), s.PutAs("a", []byte("content"), "", time.Now()))
+	s := objectstoretest.Serve(t)
+	f, err := objectstore.Open(t.Context(), s.PutAs("a", []byte("content"), "", time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}

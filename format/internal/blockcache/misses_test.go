@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/testing/testrand"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 // bounded opens a cache directory bounded to n bytes, without memory.
@@ -48,7 +48,7 @@ func samples(size int) []int {
 // TestAhead checks that sequential reads prefetch twice as much each time.
 func TestAhead(t *testing.T) {
 	want := content(size)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 3<<20)) // holds less than two extents
 	s.Requests()
 	reads(t, f, want, sample, samples(size)...)
@@ -62,7 +62,7 @@ func TestAhead(t *testing.T) {
 // once.
 func TestExtents(t *testing.T) {
 	want := content(128 * blockcache.Bytes) // four extents
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 64<<20))
 	s.Requests()
 	at := samples(len(want))
@@ -81,7 +81,7 @@ func TestExtents(t *testing.T) {
 // fetched as requested, not in blocks, and the rest stays stored.
 func TestGone(t *testing.T) {
 	want := content(256 * blockcache.Bytes)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
 	random := testrand.Chance(t)
@@ -102,7 +102,7 @@ func TestGone(t *testing.T) {
 // TestBeside checks that the adjacent items of a sample take one request in this case, too.
 func TestBeside(t *testing.T) {
 	want := content(256 * blockcache.Bytes)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
 	read := func() {
@@ -124,7 +124,7 @@ func TestBeside(t *testing.T) {
 // return the right bytes.
 func TestMissesAndHits(t *testing.T) {
 	want := content(200*blockcache.Bytes + 99)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	random := testrand.Chance(t)
 	for i := range 4 {

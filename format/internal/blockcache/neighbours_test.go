@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/format/internal/blockcache"
-	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -27,17 +27,17 @@ func TestNeighboursAreNotLost(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := placetest.Serve(t)
+			s := objectstoretest.Serve(t)
 			f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
-			s.Fail(func(_ int, r *http.Request) placetest.Fault {
+			s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 				var first, last int
 				if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); err != nil {
 					t.Error(err)
 				}
 				if first <= bad && bad <= last {
-					return placetest.Fault{Status: http.StatusForbidden}
+					return objectstoretest.Fault{Status: http.StatusForbidden}
 				}
-				return placetest.Fault{}
+				return objectstoretest.Fault{}
 			})
 			all := samples(len(want))
 			order(all)
@@ -74,9 +74,11 @@ func TestAfterAnOutage(t *testing.T) {
 	requests := map[time.Duration]int{0: 0, time.Hour: 0}
 	for wary := range requests {
 		blockcache.WaryFor(t, wary)
-		s := placetest.Serve(t)
+		s := objectstoretest.Serve(t)
 		f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
-		s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: http.StatusForbidden} })
+		s.Fail(func(int, *http.Request) objectstoretest.Fault {
+			return objectstoretest.Fault{Status: http.StatusForbidden}
+		})
 		for at := 0; at < len(want); at += 2 << 20 {
 			if err := f.ReadAt(t.Context(), make([]byte, sample), int64(at)); err == nil {
 				t.Error("what cannot be had was read")

@@ -16,7 +16,7 @@ func (f *File) From(ctx context.Context) (from io.ReaderAt, done func() error) {
 	return readerAt{ctx, f}, func() error { return nil }
 }
 
-// A Stream reads a file sequentially: see [place.Stream].
+// A Stream reads a file sequentially: see [objectstore.Stream].
 type Stream interface {
 	io.ReaderAt
 	io.Closer

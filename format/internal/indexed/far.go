@@ -9,12 +9,12 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // openFar is [Open] for a file at a URL.
 func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
-	f, err := place.Open(ctx, path)
+	f, err := objectstore.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (in *File) throughFar(ctx context.Context, read func(from io.ReaderAt) erro
 // its content.
 func Unread(err error) bool {
 	_, here := errors.AsType[*fs.PathError](err)
-	_, far := errors.AsType[*place.Error](err)
+	_, far := errors.AsType[*objectstore.Error](err)
 	return here || far
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -46,7 +46,7 @@ func openMemory(t *testing.T) *larder.Larder {
 // identity without a fetch, and never belongs to another version.
 func TestFarFile(t *testing.T) {
 	l := openMemory(t)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	runs := 0
 	open := func(url string) *indexed.File {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestFarFile(t *testing.T) {
 // that parts have the scanned content.
 func TestFarUncertain(t *testing.T) {
 	l := openMemory(t)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	runs := 0
 	now := time.Now()
 	url := s.PutAs("a", []byte("one two"), "", now)
@@ -160,7 +160,7 @@ func TestFarPaths(t *testing.T) {
 // first bytes, with and without a store.
 func TestFarCompressed(t *testing.T) {
 	l := openMemory(t)
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write([]byte("one two")); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // A Scan computes the index of a file.
@@ -70,9 +70,9 @@ var now = time.Now
 
 // Open scans a file, or finds its index in the cache l, which may be nil. A file that is
 // compressed, according to its name or its beginning, is decompressed and scanned each
-// time. For a file at a URL (package place), l also caches the data read.
+// time. For a file at a URL (package objectstore), l also caches the data read.
 func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
-	if place.Is(path) {
+	if objectstore.Is(path) {
 		return openFar(ctx, path, l, scan)
 	}
 	f, err := rows.OpenRegular(path)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/internal/fs/pathguard"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // mostFiles bounds the number of files of a pattern.
@@ -29,7 +29,7 @@ func Expand(pattern string) ([]string, error) {
 	}
 	length := strings.IndexByte(pattern[open:], '}')
 	if length < 0 {
-		return nil, fmt.Errorf("path: %q has a { without }", place.Name(pattern))
+		return nil, fmt.Errorf("path: %q has a { without }", objectstore.Name(pattern))
 	}
 	before, inside := pattern[:open], pattern[open+1:open+length]
 	choices, err := choicesOf(inside)
@@ -41,7 +41,7 @@ func Expand(pattern string) ([]string, error) {
 		return nil, err
 	}
 	if len(choices) > mostFiles/len(rest) {
-		return nil, fmt.Errorf("path: %q stands for more than %d files", place.Name(pattern), mostFiles)
+		return nil, fmt.Errorf("path: %q stands for more than %d files", objectstore.Name(pattern), mostFiles)
 	}
 	all := make([]string, 0, len(choices)*len(rest))
 	for _, c := range choices {
@@ -78,13 +78,13 @@ func choicesOf(inside string) ([]string, error) {
 
 // IsFar reports whether the files of a path are remote, so that no local file state
 // identifies them.
-func IsFar(path string) bool { return place.Is(path) }
+func IsFar(path string) bool { return objectstore.Is(path) }
 
 // Check refuses a path that cannot name a file to read.
 func Check(path string) error {
 	all, err := Expand(path)
-	if err == nil && place.Is(path) {
-		err = place.Check(all[0])
+	if err == nil && objectstore.Is(path) {
+		err = objectstore.Check(all[0])
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func Inputs(path string) (all []pathguard.Input) {
 // named returns the existing file of a path, even if its name has braces, or else the
 // paths of the pattern.
 func named(path string) ([]string, error) {
-	if place.Is(path) {
+	if objectstore.Is(path) {
 		return Expand(path)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 	if err != nil || len(paths) > 1 || paths[0] != path {
 		return paths, err
 	}
-	if place.Is(path) {
+	if objectstore.Is(path) {
 		return far(ctx, path, endings)
 	}
 	info, err := os.Stat(path)
@@ -173,14 +173,14 @@ func checkFound(path string, e fs.DirEntry) error {
 func checkTwice(paths, endings []string) error {
 	seen := make(map[string]string, len(paths))
 	for _, p := range paths {
-		stem := place.Name(p)
+		stem := objectstore.Name(p)
 		for _, e := range endings {
-			if name := place.Name(p); strings.HasSuffix(strings.ToLower(name), e) && len(name)-len(e) < len(stem) {
+			if name := objectstore.Name(p); strings.HasSuffix(strings.ToLower(name), e) && len(name)-len(e) < len(stem) {
 				stem = name[:len(name)-len(e)]
 			}
 		}
 		if other, twice := seen[stem]; twice {
-			return fmt.Errorf("%s and %s: both would be read, and may hold the same; remove one, or name the files by a pattern {a,b}", place.Name(other), place.Name(p))
+			return fmt.Errorf("%s and %s: both would be read, and may hold the same; remove one, or name the files by a pattern {a,b}", objectstore.Name(other), objectstore.Name(p))
 		}
 		seen[stem] = p
 	}
@@ -190,21 +190,21 @@ func checkTwice(paths, endings []string) error {
 // far returns the files at a URL: for one that ends with a slash, those in the
 // directory.
 func far(ctx context.Context, path string, endings []string) (paths []string, err error) {
-	if !strings.HasSuffix(place.Name(path), "/") {
+	if !strings.HasSuffix(objectstore.Name(path), "/") {
 		return []string{path}, nil
 	}
-	all, err := place.List(ctx, path)
+	all, err := objectstore.List(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range all {
-		name := place.Name(p)
+		name := objectstore.Name(p)
 		if ends(name[strings.LastIndexByte(name, '/')+1:], endings) {
 			paths = append(paths, p)
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *%s", place.Name(path), strings.Join(endings, ", *"))
+		return nil, fmt.Errorf("%s has no file *%s", objectstore.Name(path), strings.Join(endings, ", *"))
 	}
 	return paths, checkTwice(paths, endings)
 }

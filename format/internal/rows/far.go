@@ -14,7 +14,7 @@ import (
 	far "github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/text/compression"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // Keeping configures the cache of files at URLs. Local files are scanned each time.
@@ -25,7 +25,7 @@ type Keeping struct {
 
 // addFar is [Index.Add] for a file at a URL.
 func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
-	f, err := place.Open(ctx, path)
+	f, err := objectstore.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 }
 
 // Keep is [far.Keep], and logs why a file cannot be cached.
-func Keep(ctx context.Context, f *place.File, l *larder.Larder) (*far.File, error) {
+func Keep(ctx context.Context, f *objectstore.File, l *larder.Larder) (*far.File, error) {
 	if !f.Firm && l != nil {
 		dataset.Warn(ctx, f.Name(), "nothing of this file is kept, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
 	}
@@ -155,7 +155,7 @@ func (in *file) readAlone(ctx context.Context, at, end int64) ([]byte, error) {
 
 // Changed converts the error of a changed file at a URL to that of a local one.
 func Changed(err error) error {
-	if errors.Is(err, place.ErrChanged) && !errors.Is(err, dataset.ErrChanged) {
+	if errors.Is(err, objectstore.ErrChanged) && !errors.Is(err, dataset.ErrChanged) {
 		return &farChange{err}
 	}
 	return err

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -25,7 +25,7 @@ func TestFarRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	runs := 0
 	open := func(url string, l *larder.Larder, about string) *rows.Index {
 		t.Helper()
@@ -84,7 +84,7 @@ func TestFarCompressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := placetest.Serve(t)
+	s := objectstoretest.Serve(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write(bytes.Repeat([]byte("ab"), 50_000)); err != nil {

@@ -13,13 +13,13 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/placetest"
-	_ "github.com/larder-data/larder/place/s3"
+	"github.com/larder-data/larder/objectstore"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
+	_ "github.com/larder-data/larder/objectstore/s3"
 )
 
 // sent counts requests by method since the last call.
-func sent(s *placetest.Server) map[string]int {
+func sent(s *objectstoretest.Server) map[string]int {
 	all := map[string]int{}
 	for _, r := range s.Requests() {
 		all[r.Method]++
@@ -28,7 +28,7 @@ func sent(s *placetest.Server) map[string]int {
 }
 
 // farFiles returns the objects in a directory of bucket, by name.
-func farFiles(o *placetest.Objects, folder string) map[string]string {
+func farFiles(o *objectstoretest.Objects, folder string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
 		if file, ok := strings.CutPrefix(name, "bucket/"+folder+"/"); ok {
@@ -61,7 +61,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 	with := map[string]any{"shard-bytes": "4KiB"}
 	for name, ending := range sharded {
 		t.Run(name, func(t *testing.T) {
-			s, o := placetest.S3(t)
+			s, o := objectstoretest.S3(t)
 			o.Put("bucket/out/notes", []byte("of somebody else"))
 			in := component.One(dataset.List(texts(name, lengths)...))
 			dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 				continue
 			}
 			t.Run(name+packed, func(t *testing.T) {
-				s, o := placetest.S3(t)
+				s, o := objectstoretest.S3(t)
 				samples := texts(name, lengths)
 				file := "a b" + ending + packed
 				dir := t.TempDir()
@@ -157,7 +157,7 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 // TestFarSinksMeetOthers checks that objects of other writers are replaced only on request,
 // and not if they changed during the run: then the run fails.
 func TestFarSinksMeetOthers(t *testing.T) {
-	_, o := placetest.S3(t)
+	_, o := objectstoretest.S3(t)
 	samples := texts("jsonl", []int{5, 5, 5})
 	in := component.One(dataset.List(samples...))
 	o.Put("bucket/a.jsonl", []byte("theirs"))
@@ -192,7 +192,7 @@ func TestFarSinksMeetOthers(t *testing.T) {
 		o.Put("bucket/old.jsonl", []byte("theirs"))
 		return samples[i], nil
 	})
-	if _, err := put(t, "jsonl", "s3://bucket/old.jsonl", nil, component.One(meanwhile)); !errors.Is(err, place.ErrChanged) || string(o.Get("bucket/old.jsonl")) != "theirs" {
+	if _, err := put(t, "jsonl", "s3://bucket/old.jsonl", nil, component.One(meanwhile)); !errors.Is(err, objectstore.ErrChanged) || string(o.Get("bucket/old.jsonl")) != "theirs" {
 		t.Errorf("%v, there is %q", err, o.Get("bucket/old.jsonl"))
 	}
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err != nil || strings.Count(string(o.Get("bucket/a.jsonl")), "\n") != 3 {
@@ -203,21 +203,21 @@ func TestFarSinksMeetOthers(t *testing.T) {
 // TestFarShardsOfTwoRuns checks that of two runs that write shards into one directory, the
 // last one reports the mixture.
 func TestFarShardsOfTwoRuns(t *testing.T) {
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	in := component.One(dataset.List(texts("jsonl", []int{5, 5, 5, 5})...))
 	with := map[string]any{"shard-samples": 1}
 	for i, theirs := range []string{"000000.jsonl", "000007.jsonl", "none.jsonl", "other-000000.jsonl"} {
 		folder := fmt.Sprintf("two%d", i)
 		o.Put("bucket/"+folder+"/000005.jsonl", []byte("left by an earlier run"))
-		s.Fail(func(_ int, r *http.Request) placetest.Fault {
+		s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/000003.jsonl") {
 				o.Put("bucket/"+folder+"/"+theirs, []byte("theirs"))
 			}
-			return placetest.Fault{}
+			return objectstoretest.Fault{}
 		})
 		_, err := put(t, "jsonl", "s3://bucket/"+folder, with, in)
 		s.Fail(nil)
-		if mixed := strings.HasPrefix(theirs, "00"); errors.Is(err, place.ErrChanged) != mixed || mixed && !strings.Contains(err.Error(), theirs) {
+		if mixed := strings.HasPrefix(theirs, "00"); errors.Is(err, objectstore.ErrChanged) != mixed || mixed && !strings.Contains(err.Error(), theirs) {
 			t.Errorf("they wrote %s: %v", theirs, err)
 		}
 		if _, err := put(t, "jsonl", "s3://bucket/"+folder, with, in); err != nil {
@@ -232,16 +232,16 @@ func TestFarShardsOfTwoRuns(t *testing.T) {
 // TestFarOutputsOfTwoRuns checks the same for the files of several outputs.
 func TestFarOutputsOfTwoRuns(t *testing.T) {
 	for _, name := range []string{"jsonl", "parquet"} {
-		s, o := placetest.S3(t)
+		s, o := objectstoretest.S3(t)
 		part := dataset.List(texts(name, []int{5, 5})...)
 		in := component.Data{Names: []string{"train", "test"}, Parts: []component.Samples{part, part}}
-		s.Fail(func(_ int, r *http.Request) placetest.Fault {
+		s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/test.") {
 				o.Put("bucket/two/train."+name, []byte("theirs"))
 			}
-			return placetest.Fault{}
+			return objectstoretest.Fault{}
 		})
-		if _, err := put(t, name, "s3://bucket/two", nil, in); !errors.Is(err, place.ErrChanged) || !strings.Contains(err.Error(), "train."+name) {
+		if _, err := put(t, name, "s3://bucket/two", nil, in); !errors.Is(err, objectstore.ErrChanged) || !strings.Contains(err.Error(), "train."+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestFarOutputsOfTwoRuns(t *testing.T) {
 // TestFarSinksFail checks that any failure leaves a whole file or none, and that the error
 // says where.
 func TestFarSinksFail(t *testing.T) {
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	samples := texts("jsonl", []int{5, 5, 5})
 	broken := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
 		if i == 2 {
@@ -262,17 +262,17 @@ func TestFarSinksFail(t *testing.T) {
 		t.Errorf("%v, there is %v", err, o.Names())
 	}
 	in := component.One(dataset.List(samples...))
-	s.Fail(func(_ int, r *http.Request) placetest.Fault {
+	s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 		if r.Method == http.MethodPut {
-			return placetest.Fault{Status: http.StatusForbidden}
+			return objectstoretest.Fault{Status: http.StatusForbidden}
 		}
-		return placetest.Fault{}
+		return objectstoretest.Fault{}
 	})
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err == nil || !strings.Contains(err.Error(), "s3://bucket/a.jsonl: ") || !strings.Contains(err.Error(), "may write") || len(o.Names()) != 0 {
 		t.Errorf("%v, there is %v", err, o.Names())
 	}
-	s.Fail(func(_ int, r *http.Request) placetest.Fault {
-		return placetest.Fault{Status: http.StatusNotFound}
+	s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
+		return objectstoretest.Fault{Status: http.StatusNotFound}
 	})
 	computed := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 		t.Error("a sample was computed")
@@ -294,7 +294,7 @@ func TestFarSinksFail(t *testing.T) {
 // TestFarSinksRefuse checks that outputs that cannot be written at a URL are errors before
 // any request.
 func TestFarSinksRefuse(t *testing.T) {
-	s, _ := placetest.S3(t)
+	s, _ := objectstoretest.S3(t)
 	for _, c := range []struct {
 		sink, path string
 		with       map[string]any

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // Files creates items of the files that fields name.
@@ -108,7 +108,7 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 // CheckFiles refuses two items with one field, and file names in a file at a URL, which
 // cannot refer to local files.
 func CheckFiles(path component.Path, of map[string]string) error {
-	if place.Is(string(path)) && len(of) > 0 {
+	if objectstore.Is(string(path)) && len(of) > 0 {
 		return errors.New("files: a file at a URL names none of this machine; pack them with the rows in an archive (webdataset), or write to this machine")
 	}
 	items := map[string]string{} // by field

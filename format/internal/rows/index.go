@@ -34,7 +34,7 @@ import (
 	far "github.com/larder-data/larder/format/internal/blockcache"
 	"github.com/larder-data/larder/internal/text/compression"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // ByteOrderMark may start a file, and is not part of its first row's value.
@@ -91,7 +91,7 @@ func CheckRegular(path string, mode fs.FileMode) error {
 // Add scans a file once. scan receives its content and calls add with the offset of each
 // row. It is not called if the index of a file at a URL is cached.
 func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
-	if place.Is(path) {
+	if objectstore.Is(path) {
 		return x.addFar(ctx, path, scan)
 	}
 	f, err := OpenRegular(path)

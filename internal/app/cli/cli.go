@@ -43,7 +43,7 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 	"github.com/larder-data/larder/mapper"
-	far "github.com/larder-data/larder/place"
+	far "github.com/larder-data/larder/objectstore"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 

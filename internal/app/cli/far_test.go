@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/larder-data/larder/place/http"
-	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/objectstore/http"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
 // farFormats has sinks that write a file, and sources that read it remotely.
@@ -58,7 +58,7 @@ func TestFarFiles(t *testing.T) {
 				content = packed.Bytes()
 				b.write(f.file, packed.String())
 			}
-			s := placetest.Serve(t)
+			s := objectstoretest.Serve(t)
 			url := strings.Replace(s.Put(f.file, content), "://", "://me:hunter2@", 1) + "?token=hunter2"
 			run := func(out, path string) string {
 				t.Helper()
@@ -104,8 +104,8 @@ nodes:
 // TestFarRefused checks that unsupported or unreadable URLs are errors before anything
 // runs, without credentials in the messages.
 func TestFarRefused(t *testing.T) {
-	s := placetest.Serve(t)
-	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: 403} })
+	s := objectstoretest.Serve(t)
+	s.Fail(func(int, *http.Request) objectstoretest.Fault { return objectstoretest.Fault{Status: 403} })
 	host := strings.Replace(s.URL, "://", "://me:hunter2@", 1)
 	for flow, want := range map[string]string{
 		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "files of this machine only",

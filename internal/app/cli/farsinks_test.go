@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/internal/testing/testrand"
-	"github.com/larder-data/larder/place/placetest"
-	_ "github.com/larder-data/larder/place/s3"
+	"github.com/larder-data/larder/objectstore/objectstoretest"
+	_ "github.com/larder-data/larder/objectstore/s3"
 )
 
 // puts counts the writing requests since the last call.
-func puts(s *placetest.Server) (n int) {
+func puts(s *objectstoretest.Server) (n int) {
 	for _, r := range s.Requests() {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			n++
@@ -33,7 +33,7 @@ func TestFarRoundTrip(t *testing.T) {
 		}
 		t.Run(f.file, func(t *testing.T) {
 			b := newBench(t)
-			s, o := placetest.S3(t)
+			s, o := objectstoretest.S3(t)
 			b.write("rows.jsonl", farRows(300))
 			flow := "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n  out: {sink: %s, from: rows, with: {path: '%s', overwrite: replace}}\n"
 			b.write("here.yaml", fmt.Sprintf(flow, f.name, f.file))
@@ -72,7 +72,7 @@ func TestFarRoundTrip(t *testing.T) {
 // run sends only the rest.
 func TestKilledAmongFarShards(t *testing.T) {
 	b := newBench(t)
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	deadly := b.log + "-deadly"
 	sharded := strings.Replace(deadlyFlow, "path: out.jsonl", "path: PLACE, shard-bytes: 1KiB", 1)
 	b.write("flow.yaml", strings.NewReplacer("DEADLY", deadly, "PLACE", "'s3://bucket/out/'").Replace(sharded))
@@ -107,7 +107,7 @@ func TestKilledAmongFarShards(t *testing.T) {
 }
 
 // farTree returns the objects in a directory of bucket, by name.
-func farTree(o *placetest.Objects, folder string) map[string]string {
+func farTree(o *objectstoretest.Objects, folder string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
 		if file, ok := strings.CutPrefix(name, "bucket/"+folder+"/"); ok {
@@ -131,7 +131,7 @@ func wholes(t *testing.T, got, want map[string]string) {
 // that the next run completes them.
 func TestKilledWhileSending(t *testing.T) {
 	b := newBench(t)
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	b.write("in.jsonl", farRows(300))
 	flow := "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: in.jsonl}}\n  out: {sink: jsonl, from: rows, with: {path: '%s', overwrite: replace, shard-samples: 20}}\n"
 	b.write("here.yaml", fmt.Sprintf(flow, "whole"))
@@ -148,11 +148,11 @@ func TestKilledWhileSending(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		s.Fail(func(n int, _ *http.Request) placetest.Fault {
+		s.Fail(func(n int, _ *http.Request) objectstoretest.Fault {
 			if n >= at {
 				once.Do(func() { _ = c.Process.Kill() }) // it may have ended
 			}
-			return placetest.Fault{}
+			return objectstoretest.Fault{}
 		})
 		if err := c.Wait(); err == nil {
 			t.Fatalf("it was not killed at request %d", at)
@@ -167,7 +167,7 @@ func TestKilledWhileSending(t *testing.T) {
 // TestTwoWriteOnePlaceThere checks two programs that concurrently write one object with
 // separate caches. One fails because the object changed, and the object is all the other's.
 func TestTwoWriteOnePlaceThere(t *testing.T) {
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	for _, path := range []string{"s3://bucket/one.jsonl", "s3://bucket/old.jsonl"} {
 		at := strings.TrimPrefix(path, "s3://")
 		if strings.Contains(at, "old") {
@@ -175,12 +175,12 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 		}
 		var writing sync.WaitGroup
 		writing.Add(2)
-		s.Fail(func(_ int, r *http.Request) placetest.Fault {
+		s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 			if r.Method == http.MethodPut && !strings.Contains(r.URL.Path, "done") {
 				writing.Done()
 				writing.Wait() // both have seen the object
 			}
-			return placetest.Fault{}
+			return objectstoretest.Fault{}
 		})
 		var g sync.WaitGroup
 		results, texts := make([]result, 2), make([]string, 2)
@@ -208,7 +208,7 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 // TestFarIsNotWrittenWhereItIsRead checks that a flow that reads its own output, in any
 // spelling, and two sinks with one output are refused before any request.
 func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
-	s, _ := placetest.S3(t)
+	s, _ := objectstoretest.S3(t)
 	endpoint := s.URL
 	for _, c := range []struct{ reads, writes, with string }{
 		{"s3://bucket/a.jsonl", "s3://bucket/a.jsonl", ""},
@@ -253,7 +253,7 @@ func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
 // outputs at one URL, and formats that cannot write URLs.
 func TestFarPlacesOfTheShell(t *testing.T) {
 	b := newBench(t)
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	b.write("in.jsonl", farRows(10))
 	b.must("op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/all.jsonl --progress none")
 	b.must("op split --sizes '{train: 0.5, test: 0.5}' -i jsonl:in.jsonl -o.train jsonl:s3://bucket/train.jsonl.gz -o.test parquet:s3://bucket/test.parquet --progress none")
@@ -284,7 +284,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 // TestFarSinksAreAudited checks that the audit of a flow lists where it would write.
 func TestFarSinksAreAudited(t *testing.T) {
 	b := newBench(t)
-	s, _ := placetest.S3(t)
+	s, _ := objectstoretest.S3(t)
 	b.write("in.jsonl", farRows(3))
 	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: in.jsonl}}\n  out: {sink: jsonl, from: rows, with: {path: 's3://bucket/out.jsonl', overwrite: replace}}\n")
 	for _, args := range []string{"audit flow.yaml", "audit flow.yaml --json", "tree flow.yaml", "run flow.yaml --dry-run"} {
@@ -302,7 +302,7 @@ func TestFarSinksAreAudited(t *testing.T) {
 // the object nor its parts.
 func TestInterruptedWhileSending(t *testing.T) {
 	b := newBench(t)
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	b.write("in.jsonl", strings.Repeat("{\"text\": \""+strings.Repeat("x", 1<<20)+"\"}\n", 70))
 	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: in.jsonl}}\n  out: {sink: jsonl, from: rows, with: {path: 's3://bucket/out.jsonl'}}\n")
 	c := b.command("run", "flow.yaml", "--progress", "none")
@@ -310,12 +310,12 @@ func TestInterruptedWhileSending(t *testing.T) {
 		t.Fatal(err)
 	}
 	var once sync.Once
-	s.Fail(func(_ int, r *http.Request) placetest.Fault {
+	s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 		if r.URL.Query().Get("partNumber") == "3" {
 			once.Do(func() { _ = c.Process.Signal(os.Interrupt) })
-			return placetest.Fault{Take: 1000, Stall: true}
+			return objectstoretest.Fault{Take: 1000, Stall: true}
 		}
-		return placetest.Fault{}
+		return objectstoretest.Fault{}
 	})
 	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v", err)
@@ -334,7 +334,7 @@ func TestInterruptedWhileSending(t *testing.T) {
 // that the error names the directory. Shards need space for one only.
 func TestFullDiskWhileStaging(t *testing.T) {
 	b := newBench(t)
-	s, o := placetest.S3(t)
+	s, o := objectstoretest.S3(t)
 	small := b.path("small")
 	mountTmpfs(t, small, "size=1m")
 	b.write("in.jsonl", farRows(30_000))

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/testing/corrupt"
 	"github.com/larder-data/larder/internal/testing/testrand"
-	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/objectstore"
 )
 
 // statsFlow computes without commands, so that it can run often.
@@ -314,15 +314,15 @@ func TestYAMLOfTwoReadings(t *testing.T) {
 		t.Errorf("a value of LARDER_YAML that is not known: status %d", status)
 	}
 	t.Setenv("LARDER_YAML", "")
-	defer place.AskOnce.Store(place.AskOnce.Swap(false))
+	defer objectstore.AskOnce.Store(objectstore.AskOnce.Swap(false))
 	for how, want := range map[string]struct {
 		status int
 		once   bool
 	}{"loose": {2, false}, "off": {0, true}} {
 		t.Setenv("LARDER_HEDGE", how)
-		if status := mainIn(b, &stderr, "components"); status != want.status || place.AskOnce.Load() != want.once {
-			t.Errorf("LARDER_HEDGE is %q: status %d, asked once %v", how, status, place.AskOnce.Load())
+		if status := mainIn(b, &stderr, "components"); status != want.status || objectstore.AskOnce.Load() != want.once {
+			t.Errorf("LARDER_HEDGE is %q: status %d, asked once %v", how, status, objectstore.AskOnce.Load())
 		}
-		place.AskOnce.Store(false)
+		objectstore.AskOnce.Store(false)
 	}
 }

@@ -51,7 +51,7 @@ var safeData = law{
 	},
 	mutations: []mutation{
 		{"a URL that is read is written", "internal/fs/pathguard/far.go", "if urlpath.Within(from, at[i]) || urlpath.Within(at[i], from) {", "if urlpath.Within(from, at[i]) && from == \"\" {", []string{"internal/fs/pathguard.TestFarCheck"}},
-		{"a file at a URL is replaced whatever it is by now", "place/s3/put.go", "	o.SetMatchETag(etagOf(*was))\n", "	o.SetMatchETag(\"*\")\n", []string{"format/internal/rows.TestFarSinksMeetOthers"}},
+		{"a file at a URL is replaced whatever it is by now", "objectstore/s3/put.go", "	o.SetMatchETag(etagOf(*was))\n", "	o.SetMatchETag(\"*\")\n", []string{"format/internal/rows.TestFarSinksMeetOthers"}},
 		{"a client on another machine needs no token", "internal/app/server/remote.go", "\tcase !r.lets(req):\n", "\tcase !r.lets(req) && req == nil:\n", []string{"internal/app/server.TestRemoteIsRefused"}},
 		{"a folder of images is replaced with what others put there", "format/images/mark.go", "name != markName && !ours ||", "name != markName && !ours && false ||", []string{"format/images.TestImagesReplaceOnlyTheirs"}},
 		{"a sink writes over what the flow reads", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/underfolder.TestSinkRefusesItsSource"}},
