@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // A plan writes and reads the values of one type. It receives addressable values; values to
@@ -109,7 +109,7 @@ func (m *planner) fill(p *plan, path string) error {
 	if err == nil {
 		return nil
 	}
-	if method, ok := marshal.Of(p.typ); ok {
+	if method, ok := deepequal.MarshalerOf(p.typ); ok {
 		m.forget(began)
 		*p = plan{typ: p.typ, least: 1}
 		planMarshaler(p, method)

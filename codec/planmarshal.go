@@ -3,7 +3,7 @@ package codec
 import (
 	"reflect"
 
-	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // mixed returns an error if values that encode themselves share memory with other parts:
@@ -30,7 +30,7 @@ func (w *cborWriter) mixed(t reflect.Type) error {
 }
 
 // planMarshaler encodes a value with its own method, if decoding restores it.
-func planMarshaler(p *plan, method marshal.Method) {
+func planMarshaler(p *plan, method deepequal.Marshaler) {
 	p.key = true // as far as the type's own methods ensure it
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		b, err := method.BytesShared(v.Addr(), &w.opaque)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/zone"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // Encodings of the zone of a time.
@@ -70,17 +70,17 @@ func zoneOf(t time.Time) (zoned, error) {
 	if loc == time.UTC {
 		return zoned{kind: zoneUTC}, nil
 	}
-	rules, ok := zone.Digest(loc)
+	rules, ok := deepequal.LocationDigest(loc)
 	name, offset := t.Zone()
 	known := loc
 	if loc != time.Local {
 		name = loc.String()
-		if zone.Fixed(loc) {
+		if deepequal.FixedLocation(loc) {
 			return zoned{zoneFixed, name, offset, nil}, nil
 		}
 		known, _ = location(name)
 	}
-	if !ok || known == nil || !zone.Same(loc, known) {
+	if !ok || known == nil || !deepequal.SameLocation(loc, known) {
 		return zoned{}, &UnencodableError{What: "a time in the zone " + strconv.Quote(loc.String()) + ", which is not that of the IANA database here,",
 			Type: reflect.TypeOf(t), Cure: "use its UTC method"}
 	}
@@ -108,7 +108,7 @@ func (z zoned) of(t time.Time) (time.Time, error) {
 	default:
 		return t, fmt.Errorf("unknown kind of zone %d", z.kind)
 	}
-	if rules, ok := zone.Digest(loc); !ok || !bytes.Equal(rules[:], z.rules) {
+	if rules, ok := deepequal.LocationDigest(loc); !ok || !bytes.Equal(rules[:], z.rules) {
 		return t, fmt.Errorf("the zone %s has other rules here", z.name)
 	}
 	return t.In(loc), nil

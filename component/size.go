@@ -1,6 +1,6 @@
 package component
 
-import "github.com/larder-data/larder/internal/size"
+import "github.com/larder-data/larder/internal/text/display"
 
 // A Size is a human-readable number of bytes as a parameter, such as 256MiB, 1GB or
 // 1000; "" for none.
@@ -12,5 +12,5 @@ func (s Size) Bytes() (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
-	return size.Parse(string(s))
+	return display.ParseSize(string(s))
 }

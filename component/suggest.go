@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/internal/near"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // Suggest returns "; did you mean X?" with the nearest valid name, or a list of the
@@ -14,7 +14,7 @@ func Suggest(name string, valid []string) string {
 	if len(valid) == 0 {
 		return ""
 	}
-	if best := near.Name(name, valid); best != "" {
+	if best := display.Nearest(name, valid); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	sorted := slices.Sorted(slices.Values(valid))

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -270,7 +269,7 @@ func (e *NoItemError) Error() string {
 		return fmt.Sprintf("no item %q: the sample is empty", e.Key)
 	}
 	have := e.Have
-	if best := near.Name(e.Key, have); best != "" {
+	if best := display.Nearest(e.Key, have); best != "" {
 		others := slices.DeleteFunc(slices.Clone(have), func(k string) bool { return k == best })
 		have = append([]string{best}, others...)
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/internal/size"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/yamltext"
 	"go.yaml.in/yaml/v4"
@@ -175,4 +174,4 @@ func kindName(n *yaml.Node) string {
 var scalarNames = map[string]string{"!!bool": "the truth value ", "!!int": "the number ", "!!float": "the number "}
 
 // ParseBytes parses a number of bytes such as 256MiB, 1GB or 1000.
-func ParseBytes(s string) (int64, error) { return size.Parse(s) }
+func ParseBytes(s string) (int64, error) { return display.ParseSize(s) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // lossy drops all but its first field when it marshals itself.
@@ -68,7 +68,7 @@ func TestLossyMethodsDoNotNameValues(t *testing.T) {
 	longest.Longest()
 	for _, v := range []any{lossy{1, 2}, []any{&lossy{1, 2}}, longest} {
 		_, err := Of(v)
-		if u, ok := errors.AsType[*UnkeyableError](err); !ok || !errors.Is(err, marshal.ErrLossy) || u.Cure == "" {
+		if u, ok := errors.AsType[*UnkeyableError](err); !ok || !errors.Is(err, deepequal.ErrLossy) || u.Cure == "" {
 			t.Errorf("%#v: %v", v, err)
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 var (
-	keyers = marshal.Ability{Interface: reflect.TypeFor[Keyer](), Method: func(t reflect.Type) (reflect.Method, bool) {
+	keyers = deepequal.Ability{Interface: reflect.TypeFor[Keyer](), Method: func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("AppendKey")
 	}}
-	images = marshal.Ability{Interface: reflect.TypeFor[image.Image](), Method: func(t reflect.Type) (reflect.Method, bool) {
+	images = deepequal.Ability{Interface: reflect.TypeFor[image.Image](), Method: func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("At")
 	}}
 )
@@ -64,7 +64,7 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 
 // encodeMarshaler encodes values as the bytes of their marshal method, if decoding
 // these returns the value. Then no two values have the same bytes.
-func encodeMarshaler(m marshal.Method, t reflect.Type) func(*encoder, unsafe.Pointer) error {
+func encodeMarshaler(m deepequal.Marshaler, t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
 		e.uses(t, m.Name)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/marshal"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // A plan says how to encode values of one type. It is computed once.
@@ -103,7 +103,7 @@ func (c *compiler) fill(p *plan) *UnkeyableError {
 	if err == nil {
 		return nil
 	}
-	if m, ok := marshal.Of(t); ok {
+	if m, ok := deepequal.MarshalerOf(t); ok {
 		c.forget(began)
 		p.opaque, p.encode, err = m.Name, encodeMarshaler(m, t), nil
 	} else if images.Declared(t) {

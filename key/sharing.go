@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/marshal"
 	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
@@ -164,7 +163,7 @@ const (
 
 // bytesOf returns the bytes of a value's marshal method, and records the memory of the
 // value. The bytes do not show which memory other parts share.
-func (e *encoder) bytesOf(m marshal.Method, at reflect.Value) ([]byte, error) {
+func (e *encoder) bytesOf(m deepequal.Marshaler, at reflect.Value) ([]byte, error) {
 	if e.apart {
 		return m.Bytes(at)
 	}

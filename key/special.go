@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/zone"
+	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
 // special returns the encoding of a type of the standard library that has its own one,
@@ -69,7 +69,7 @@ func encodeTime(e *encoder, p unsafe.Pointer) error {
 	default:
 		e.buf = append(e.buf, 2)
 	}
-	rules, ok := zone.Digest(loc)
+	rules, ok := deepequal.LocationDigest(loc)
 	if !ok {
 		return &UnkeyableError{Type: reflect.TypeFor[time.Time](), Reason: "the rules of the zone " + loc.String() + " cannot be read", Cure: "use its UTC method"}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/pyfunction"
+	"github.com/larder-data/larder/internal/app/pyfunction"
 	"github.com/larder-data/larder/internal/text/display"
 )
 

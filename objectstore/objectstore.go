@@ -30,7 +30,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-data/larder/internal/near"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
 
@@ -151,7 +151,7 @@ func cure(scheme string, known []string) string {
 	if scheme == "gs" || scheme == "az" {
 		return "; larder-cloud does, or a program that imports github.com/larder-data/larder/objectstore/cloud/" + scheme
 	}
-	if n := near.Name(scheme, known); n != "" {
+	if n := display.Nearest(scheme, known); n != "" {
 		return "; did you mean " + n + "://?"
 	}
 	return "; what is read is " + strings.Join(known, ", ") + " (copy the file to this machine)"

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/pyfunction"
 	"github.com/larder-data/larder/internal/app/python"
-	"github.com/larder-data/larder/internal/pyfunction"
 	"github.com/larder-data/larder/stream"
 )
 

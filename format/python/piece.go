@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/pyfunction"
+	"github.com/larder-data/larder/internal/app/pyfunction"
 )
 
 // An order is a command to a worker: skip elements, then compute a piece. The piece ends

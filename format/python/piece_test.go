@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/larder-data/larder/internal/pyfunction"
+	"github.com/larder-data/larder/internal/app/pyfunction"
 )
 
 // message is an answer with some strings, as a worker writes it.

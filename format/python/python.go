@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/pyfunction"
 	"github.com/larder-data/larder/internal/app/python"
 	"github.com/larder-data/larder/internal/fs/pathguard"
-	"github.com/larder-data/larder/internal/pyfunction"
 	"github.com/larder-data/larder/stream"
 )
 

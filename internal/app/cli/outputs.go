@@ -13,7 +13,6 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/internal/fs/cleanup"
 	"github.com/larder-data/larder/internal/fs/pathguard"
-	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/urlpath"
 )
@@ -148,7 +147,7 @@ func noOutput(name string, in component.Data, err error) error {
 		return err
 	}
 	meant := ""
-	if near := near.Name(name, in.Names); near != "" {
+	if near := display.Nearest(name, in.Names); near != "" {
 		meant = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return fmt.Errorf("there is no output %q%s; the outputs are %s", name, meant, listed(in.Names))

@@ -11,7 +11,7 @@ var files embed.FS
 
 var _ = source.Register(files, source.Options{Pure: []string{
 	// The management of workers does not change a result.
-	"github.com/larder-data/larder/internal/app/python.crews", "github.com/larder-data/larder/internal/sharedmem",
+	"github.com/larder-data/larder/internal/app/python.crews",
 	"github.com/larder-data/larder/internal/proc/process", "github.com/larder-data/larder/pool.Wait",
 	"context", "os", "os/exec", "runtime", "syscall", "time", "golang.org/x/sys/unix",
 }})

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/internal/proc/process"
-	"github.com/larder-data/larder/internal/sharedmem"
 )
 
 // Frames: the kind and the size of the body, 4 bytes each.
@@ -105,9 +104,9 @@ func (e *DiedError) Error() string { return "the worker ended: " + e.How + e.Std
 // A worker is one process. It executes one task at a time.
 type worker struct {
 	known   Known
-	in, out *sharedmem.Memory // nil without shared memory
-	have    int64             // writable bytes of in
-	large   int64             // minimum size of out in bytes
+	in, out *process.SharedMemory // nil without shared memory
+	have    int64                 // writable bytes of in
+	large   int64                 // minimum size of out in bytes
 
 	end       func() // ends the process and its children, if they are still running
 	interrupt func() // raises KeyboardInterrupt where supported, otherwise ends the process
@@ -133,10 +132,10 @@ func start(ctx context.Context, s *Setup) (_ *worker, err error) {
 	w := &worker{heard: make(chan struct{}), dead: make(chan struct{})}
 	given := *s
 	if given.Shared {
-		if w.in, err = sharedmem.New(); err != nil {
+		if w.in, err = process.NewSharedMemory(); err != nil {
 			return nil, err
 		}
-		if w.out, err = sharedmem.New(); err != nil {
+		if w.out, err = process.NewSharedMemory(); err != nil {
 			w.in.Close()
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/larder-data/larder/internal/sharedmem"
+	"github.com/larder-data/larder/internal/proc/process"
 )
 
 // pageBytes is the alignment of the parts of a ring.
@@ -19,7 +19,7 @@ const pageBytes = 4096
 // largest batch, plus what its client retains. If the bound shrinks, memory beyond
 // it is returned to the system when it is free.
 type ring struct {
-	memory *sharedmem.Memory
+	memory *process.SharedMemory
 
 	mu     sync.Mutex
 	most   func() int64
@@ -36,7 +36,7 @@ type ring struct {
 type span struct{ from, to int64 }
 
 func newRing() (*ring, error) {
-	m, err := sharedmem.New()
+	m, err := process.NewSharedMemory()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-// Package display returns the names of values and errors in messages for users.
+// Package display returns the names of values and errors in messages for users. It finds the
+// valid name that is nearest to a mistyped one, and parses sizes that users write.
 package display
 
 import (

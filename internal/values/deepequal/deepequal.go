@@ -1,5 +1,6 @@
 // Package deepequal compares values deeply by their memory, including unexported
-// fields, and floats by their bits.
+// fields, and floats by their bits. It encodes values by methods of their types, if a round
+// trip returns an equal value, and compares time zones by their rules.
 package deepequal
 
 import (
@@ -12,8 +13,6 @@ import (
 	"strconv"
 	"time"
 	"unsafe"
-
-	"github.com/larder-data/larder/internal/zone"
 )
 
 // maxDepth bounds the depth of comparisons; deeper values count as different.
@@ -75,9 +74,9 @@ func (c *comparison) note(a, b reflect.Value, size uintptr) {
 var special = map[reflect.Type]func(a, b any) bool{
 	reflect.TypeFor[time.Time](): func(a, b any) bool {
 		x, y := a.(*time.Time), b.(*time.Time)
-		return x.Equal(*y) && zone.Same(x.Location(), y.Location())
+		return x.Equal(*y) && SameLocation(x.Location(), y.Location())
 	},
-	reflect.TypeFor[time.Location](): func(a, b any) bool { return zone.Same(a.(*time.Location), b.(*time.Location)) },
+	reflect.TypeFor[time.Location](): func(a, b any) bool { return SameLocation(a.(*time.Location), b.(*time.Location)) },
 	reflect.TypeFor[big.Int]():       func(a, b any) bool { return a.(*big.Int).Cmp(b.(*big.Int)) == 0 },
 	reflect.TypeFor[big.Rat]():       func(a, b any) bool { return a.(*big.Rat).Cmp(b.(*big.Rat)) == 0 },
 	reflect.TypeFor[big.Float](): func(a, b any) bool {

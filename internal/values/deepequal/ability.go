@@ -1,13 +1,13 @@
-package marshal
+package deepequal
 
 import (
 	"reflect"
 	"runtime"
 )
 
-// An Ability is an interface, and the way to one of its methods. The name is a
-// constant where it is looked up, as otherwise the linker would have to keep
-// all methods of the program.
+// An Ability is an interface and a function that looks up one of its methods. The name of
+// the method is a constant there: otherwise the linker would keep all methods of the
+// program.
 type Ability struct {
 	Interface reflect.Type
 	Method    func(reflect.Type) (reflect.Method, bool)

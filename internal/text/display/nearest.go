@@ -1,9 +1,8 @@
-// Package near finds what a mistyped name may have meant.
-package near
+package display
 
-// Name returns the one of the valid names that is nearest to name, or "" if none
+// Nearest returns the one of the valid names that is nearest to name, or "" if none
 // is near: few letters away, and not all of them.
-func Name(name string, valid []string) string {
+func Nearest(name string, valid []string) string {
 	best, distance := "", min(max(3, len(name)/3), len(name))
 	for _, v := range valid {
 		if d := editDistance(name, v); d < distance {

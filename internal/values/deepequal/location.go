@@ -1,5 +1,4 @@
-// Package zone tells time zones apart by their rules rather than by their names.
-package zone
+package deepequal
 
 import (
 	"crypto/sha256"
@@ -10,10 +9,10 @@ import (
 	"time"
 )
 
-// Digest returns the SHA-256 of all that a location is: its name, its zones and
+// LocationDigest returns the SHA-256 of all that a location is: its name, its zones and
 // the times at which they change. It is false where this version of Go keeps
 // these otherwise than is known here.
-func Digest(l *time.Location) (sum [sha256.Size]byte, ok bool) {
+func LocationDigest(l *time.Location) (sum [sha256.Size]byte, ok bool) {
 	known.Lock()
 	defer known.Unlock()
 	if sum, ok := known.digests[l]; ok {
@@ -32,20 +31,20 @@ func Digest(l *time.Location) (sum [sha256.Size]byte, ok bool) {
 	return sum, true
 }
 
-// Same reports whether two locations have the same name and rules.
-func Same(a, b *time.Location) bool {
+// SameLocation reports whether two locations have the same name and rules.
+func SameLocation(a, b *time.Location) bool {
 	if a == b {
 		return true
 	}
-	x, okX := Digest(a)
-	y, okY := Digest(b)
+	x, okX := LocationDigest(a)
+	y, okY := LocationDigest(b)
 	return okX && okY && x == y
 }
 
-// Fixed reports whether a location is one that [time.FixedZone] makes.
-func Fixed(l *time.Location) bool {
+// FixedLocation reports whether a location is one that [time.FixedZone] makes.
+func FixedLocation(l *time.Location) bool {
 	_, offset := time.Time{}.In(l).Zone()
-	return Same(l, time.FixedZone(l.String(), offset))
+	return SameLocation(l, time.FixedZone(l.String(), offset))
 }
 
 // maxKnown bounds the locations whose digests are remembered: a program may

@@ -1,5 +1,4 @@
-// Package size reads numbers of bytes as people write them.
-package size
+package display
 
 import (
 	"errors"
@@ -7,9 +6,9 @@ import (
 	"strings"
 )
 
-// Parse reads a number of bytes such as 256MiB, 1GB or 1000. Parts of a byte are dropped. What is
+// ParseSize reads a number of bytes such as 256MiB, 1GB or 1000. Parts of a byte are dropped. What is
 // no such number, is below 0 or above 2^62 is an error that says so, without the text.
-func Parse(s string) (int64, error) {
+func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string
 		factor float64

@@ -1,15 +1,15 @@
-package near
+package display
 
 import "testing"
 
-func TestName(t *testing.T) {
+func TestNearest(t *testing.T) {
 	valid := []string{"repeat", "reverse", "with", "sp"}
 	for name, want := range map[string]string{"repaet": "repeat", "wiht": "with", "nope": "", "x": "", "": ""} {
-		if got := Name(name, valid); got != want {
+		if got := Nearest(name, valid); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
-	if got := Name("x", nil); got != "" {
+	if got := Nearest("x", nil); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }

@@ -1,6 +1,4 @@
-// Package marshal lets types turn themselves into bytes and back, and believes
-// them only as far as they bring back what they were given.
-package marshal
+package deepequal
 
 import (
 	"encoding"
@@ -8,59 +6,58 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-
-	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
-// ErrLossy is wrapped by the error for a value that did not come back as it was.
+// ErrLossy is wrapped by the error for a value that a round trip changes.
 var ErrLossy = errors.New("does not come back as it was")
 
-// A Method is how the values of one type turn themselves into bytes and back.
-// It may be used by many goroutines as far as the type's own methods may.
-type Method struct {
+// A Marshaler encodes and decodes the values of one type by the type's own methods. Its
+// results are trusted only as far as a round trip returns an equal value. It may be used by
+// many goroutines if the type's methods may.
+type Marshaler struct {
 	Name   string // of the method that makes the bytes
 	typ    reflect.Type
 	encode func(at any) ([]byte, error)
 	decode func(at any, b []byte) error
 }
 
-// Each ability comes in a pair: to turn into bytes, and back.
+// The abilities come in pairs: to encode, and to decode.
 var (
-	binary = Ability{reflect.TypeFor[encoding.BinaryMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+	toBinary = Ability{reflect.TypeFor[encoding.BinaryMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("MarshalBinary")
 	}}
-	unbinary = Ability{reflect.TypeFor[encoding.BinaryUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+	fromBinary = Ability{reflect.TypeFor[encoding.BinaryUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("UnmarshalBinary")
 	}}
-	gobs = Ability{reflect.TypeFor[gob.GobEncoder](), func(t reflect.Type) (reflect.Method, bool) {
+	toGob = Ability{reflect.TypeFor[gob.GobEncoder](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("GobEncode")
 	}}
-	ungobs = Ability{reflect.TypeFor[gob.GobDecoder](), func(t reflect.Type) (reflect.Method, bool) {
+	fromGob = Ability{reflect.TypeFor[gob.GobDecoder](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("GobDecode")
 	}}
-	text = Ability{reflect.TypeFor[encoding.TextMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+	toText = Ability{reflect.TypeFor[encoding.TextMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("MarshalText")
 	}}
-	untext = Ability{reflect.TypeFor[encoding.TextUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+	fromText = Ability{reflect.TypeFor[encoding.TextUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("UnmarshalText")
 	}}
 )
 
-// Of returns the method of values of type t, by MarshalBinary, GobEncode or
-// MarshalText and their counterparts, in this order; ok is false if it has
-// none. They may be declared on t or on pointers to it.
-func Of(t reflect.Type) (m Method, ok bool) {
+// MarshalerOf returns the marshaler of values of type t, by MarshalBinary, GobEncode or
+// MarshalText and their counterparts, in this order; ok is false if t has none. They may be
+// declared on t or on pointers to it.
+func MarshalerOf(t reflect.Type) (m Marshaler, ok bool) {
 	switch {
-	case binary.Declared(t) && unbinary.Declared(t):
-		return Method{"MarshalBinary", t,
+	case toBinary.Declared(t) && fromBinary.Declared(t):
+		return Marshaler{"MarshalBinary", t,
 			func(at any) ([]byte, error) { return at.(encoding.BinaryMarshaler).MarshalBinary() },
 			func(at any, b []byte) error { return at.(encoding.BinaryUnmarshaler).UnmarshalBinary(b) }}, true
-	case gobs.Declared(t) && ungobs.Declared(t):
-		return Method{"GobEncode", t,
+	case toGob.Declared(t) && fromGob.Declared(t):
+		return Marshaler{"GobEncode", t,
 			func(at any) ([]byte, error) { return at.(gob.GobEncoder).GobEncode() },
 			func(at any, b []byte) error { return at.(gob.GobDecoder).GobDecode(b) }}, true
-	case text.Declared(t) && untext.Declared(t):
-		return Method{"MarshalText", t,
+	case toText.Declared(t) && fromText.Declared(t):
+		return Marshaler{"MarshalText", t,
 			func(at any) ([]byte, error) { return at.(encoding.TextMarshaler).MarshalText() },
 			func(at any, b []byte) error { return at.(encoding.TextUnmarshaler).UnmarshalText(b) }}, true
 	}
@@ -70,15 +67,15 @@ func Of(t reflect.Type) (m Method, ok bool) {
 // Bytes returns the bytes of the value that at points to, if they make the same
 // value again: so no two values have the same bytes. A panic of the type's
 // methods is an error.
-func (m Method) Bytes(at reflect.Value) ([]byte, error) {
-	b, _, err := m.compared(at, &deepequal.Sharing{})
+func (m Marshaler) Bytes(at reflect.Value) ([]byte, error) {
+	b, _, err := m.compared(at, &Sharing{})
 	return b, err
 }
 
 // BytesShared is Bytes for values that are kept: what shares memory within the
 // value has to do so again. What the value refers to is noted in all.
-func (m Method) BytesShared(at reflect.Value, all *deepequal.Sharing) ([]byte, error) {
-	var own deepequal.Sharing
+func (m Marshaler) BytesShared(at reflect.Value, all *Sharing) ([]byte, error) {
+	var own Sharing
 	b, again, err := m.compared(at, &own)
 	if err != nil {
 		return nil, err
@@ -91,7 +88,7 @@ func (m Method) BytesShared(at reflect.Value, all *deepequal.Sharing) ([]byte, e
 	return b, nil
 }
 
-func (m Method) compared(at reflect.Value, shared *deepequal.Sharing) (b []byte, again reflect.Value, err error) {
+func (m Marshaler) compared(at reflect.Value, shared *Sharing) (b []byte, again reflect.Value, err error) {
 	if b, err = m.bytes(at); err != nil {
 		return nil, again, err
 	}
@@ -105,19 +102,19 @@ func (m Method) compared(at reflect.Value, shared *deepequal.Sharing) (b []byte,
 	return b, again, nil
 }
 
-func (m Method) bytes(at reflect.Value) (b []byte, err error) {
+func (m Marshaler) bytes(at reflect.Value) (b []byte, err error) {
 	defer m.protect(&err)
 	b, err = m.encode(at.Interface())
 	return append([]byte{}, b...), err // it may be memory of the value
 }
 
 // Value makes the value of b where at, a pointer to a zero value, points.
-func (m Method) Value(at reflect.Value, b []byte) (err error) {
+func (m Marshaler) Value(at reflect.Value, b []byte) (err error) {
 	defer m.protect(&err)
 	return m.decode(at.Interface(), append([]byte{}, b...)) // which it may keep
 }
 
-func (m Method) protect(err *error) {
+func (m Marshaler) protect(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s of %v, or its counterpart, panics: %v", m.Name, m.typ, r)
 	}
