@@ -86,7 +86,7 @@ var bounded = law{
 		{"what a crash left behind the records of a pack is read each time", "store/disk/refresh.go", "		s.shorten(p)\n", "		_ = s.shorten\n", []string{"store/disk.TestHolesAreReadOnce"}},
 		{"the quarantine grows without end", "store/disk/internal/medium/aside.go", "if total <= f.MaxAside-few {", "if total >= 0 {", []string{"store/disk.TestQuarantineIsBounded"}},
 		{"MaxBytes is ignored", "larder.go", "MaxBytes: o.MaxBytes", "MaxBytes: -1", []string{".TestMaxBytesIsTheStores"}},
-		{"a store that is full fails the computation", "do.go", "	l.count.unkept.Add(int64(len(records)))\n", "	panic(err)\n", []string{".TestDoPassesThroughWhenTheStoreIsFull"}},
+		{"a store that is full fails the computation", "record.go", "	l.count.unkept.Add(int64(len(records)))\n", "	panic(err)\n", []string{".TestDoPassesThroughWhenTheStoreIsFull"}},
 		{"streams do not share a pool", "pool/stream.go", "p.passes(ctx)", "(*Pool)(nil).passes(ctx)", []string{"pool.TestStreamsShareAPool"}},
 		{"a worker that took many elements keeps them", "dataset/stream.go", "(i == from || time.Since(start) < pool.Patience)", "(i == from || !start.IsZero())", []string{"dataset.TestStreamSharesSlowElements"}},
 		{"a stream has no back-pressure", "pool/stream.go", "s.spans.take(s.at + (s.workers+s.live)*s.spans.most())", "s.spans.take(s.n)", []string{"pool.TestStreamKeepsOrderAndHoldsBack"}},

@@ -19,8 +19,8 @@ var explained = law{
 		"internal/app/cli.TestTreeOfFlow":                   "larder tree shows what a result was made from",
 	},
 	mutations: []mutation{
-		{"a result is kept without what it was made from", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
-		{"so it is in a flow", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"flow.TestPlanSaysWhatAndWhy"}},
+		{"a result is kept without what it was made from", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
+		{"so it is in a flow", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"a change is told by its text alone", "key/diff.go", "if was.Digest != p.Digest {", "if was.Value != p.Value {", []string{"key.TestEveryKeyDifferenceIsNamed"}},
 		{"what was removed is not told", "key/diff.go", "			changes = append(changes, Change{Old: p})\n", "", []string{"key.TestDiff"}},
 		{"parameters are not described", "key/action.go", "		op.params = appendParts(op.params, paramPart, p.Name, p.Value)\n", "		_ = p\n", []string{"key.TestParts"}},
