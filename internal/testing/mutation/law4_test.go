@@ -92,7 +92,7 @@ var bounded = law{
 		{"a stream has no back-pressure", "pool/stream.go", "s.spans.take(s.at + (s.workers+s.live)*s.spans.most())", "s.spans.take(s.n)", []string{"pool.TestStreamKeepsOrderAndHoldsBack"}},
 		{"all samples are worked on at once", "pool/pool.go", "	return ctx, p.slots\n", "	return ctx, newSlots(p.Workers())\n", []string{"pool.TestPoolIsShared"}},
 		{"a pass has more workers than its pool", "pool/pass.go", "all := &crew{workers: p.Workers()}", "all := &crew{workers: left.n}", []string{"pool.TestUnsharedPoolIsBounded"}},
-		{"a cache holds what its samples are made of", "dataset/making.go", "		in.Item.drop()\n", "", []string{"dataset.TestCachesHoldWhatWasMade"}},
+		{"a cache holds what its samples are made of", "dataset/execution.go", "		in.Item.drop()\n", "", []string{"dataset.TestCachesHoldWhatWasMade"}},
 		{"any number of files is mapped", "format/numpy/view_linux.go", "if mapped.Add(bytes) <= mostMapped {", "if mapped.Add(bytes) > 0 {", []string{"format/numpy.TestMappingsAreBounded"}},
 		{"values that are read later do not count", "dataset/cached.go", "c.cache.Update(i, bytes.Add(n))", "bytes.Add(n)", []string{"dataset.TestCacheBytesFollowReads"}},
 		{"values that were read before do not count", "dataset/cached.go", "	return w, bytes.Load() //", "	return w, sampleBytes(s) //", []string{"dataset.TestCachedCountsWhatWasReadBefore"}},
