@@ -32,7 +32,7 @@ var explained = law{
 		{"a flow forgets what it used", "flow/manifest.go", "	m.used.set(index, u)\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"rows are copied beside any manifest", "flow/pieces.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"rows that were copied are noted where they were", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
-		{"a dry run looks at rows that a run copies", "flow/plan.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
+		{"a dry run looks at rows that a run copies", "flow/planner.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
 		{"a tree ends at its root", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},
 	},
 }
