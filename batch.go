@@ -8,7 +8,6 @@ import (
 
 	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/store"
 )
 
 // A Batch runs several calls together. It looks up cached results in one pass over the
@@ -65,7 +64,7 @@ func (b Batch[T]) Do(ctx context.Context, l *Larder) ([]Result[T], []error) {
 	r := &batch[T]{Batch: b, larder: l, results: make([]Result[T], len(b.Calls)), first: make(map[key.Key]int, len(b.Calls))}
 	r.do(ctx)
 	for i, c := range b.Calls {
-		if err := c.told(ctx, r.results[i], r.err(i)); err != nil {
+		if err := c.report(ctx, r.results[i], r.err(i)); err != nil {
 			r.results[i] = Result[T]{}
 		}
 	}
@@ -119,7 +118,7 @@ func (b *batch[T]) do(ctx context.Context) {
 			continue
 		}
 		b.first[k] = i
-		if r, ok := c.remembered(ctx, b.larder, k); ok {
+		if r, ok := c.findInMemory(ctx, b.larder, k); ok {
 			b.results[i] = r
 			continue
 		}
@@ -129,7 +128,7 @@ func (b *batch[T]) do(ctx context.Context) {
 	if IsDry(ctx) {
 		b.eachAlone(ctx, todo)
 	} else if len(todo) > 0 {
-		b.eachAlone(ctx, b.make(ctx, todo))
+		b.eachAlone(ctx, b.computeMissing(ctx, todo))
 	}
 	for _, i := range b.same {
 		b.again(ctx, i)
@@ -145,7 +144,7 @@ func (b *batch[T]) again(ctx context.Context, i int) {
 	}
 	c := b.Calls[i]
 	if o, ok := b.outs[at]; ok {
-		r, err := c.handOut(b.key(i), o, true, nil)
+		r, err := c.deliver(b.key(i), o, true, nil)
 		b.results[i] = r
 		b.fail(i, err)
 		return
@@ -185,39 +184,9 @@ func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 	return missing
 }
 
-// records is GetMany; it returns no records if the store cannot be read.
-func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
-	if len(keys) == 0 {
-		return nil
-	}
-	records, err := l.reads.GetMany(ctx, keys)
-	if err != nil {
-		l.unreadable(keys[0], err)
-		return nil
-	}
-	return records
-}
-
-// changes returns the change count of the store, if it has one: see [store.Changing].
-func (l *Larder) changes(look bool) (n uint64, tells bool) {
-	s, tells := l.reads.(store.Changing)
-	if tells {
-		n = s.Changes(look)
-	}
-	return n, tells
-}
-
-// found returns the value of a record, if there is one.
-func (c Call[T]) found(ctx context.Context, l *Larder, k key.Key, records []store.Record, j int, get getter) (Result[T], bool) {
-	if records == nil || records[j].Key.IsZero() {
-		return Result[T]{}, false
-	}
-	return c.open(ctx, l, k, records[j], get, maxHops)
-}
-
-// make computes the missing calls, and returns those that other goroutines already
+// computeMissing computes the missing calls, and returns those that other goroutines already
 // compute.
-func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
+func (b *batch[T]) computeMissing(ctx context.Context, todo []int) (others []int) {
 	keys := make([]key.Key, len(todo))
 	for j, i := range todo {
 		keys[j] = b.key(i)
@@ -229,11 +198,11 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 				room[n] = claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}
 				mine[n] = &room[n]
 			}
-			return b.makeClaimed(ctx, mine)
+			return b.computeClaimed(ctx, mine)
 		})
 	if err != nil {
 		for _, i := range todo {
-			_, err := b.Calls[i].handOut(b.key(i), outcome{}, false, err)
+			_, err := b.Calls[i].deliver(b.key(i), outcome{}, false, err)
 			b.fail(i, err)
 		}
 		return nil
@@ -246,7 +215,7 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 		}
 		m := made[next]
 		next++
-		r, err := b.Calls[i].handOut(keys[j], m.Value, false, m.Err)
+		r, err := b.Calls[i].deliver(keys[j], m.Value, false, m.Err)
 		b.results[i] = r
 		b.fail(i, err)
 		if len(b.same) > 0 && err == nil {

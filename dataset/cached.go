@@ -149,7 +149,7 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 		f.Item.watch(w)
 	}
 	for _, m := range s.Makings() { // the outputs are cached, so the inputs need not stay
-		m.leave()
+		m.releaseWhenDone()
 	}
 	return w, bytes.Load() // values read before count from the start
 }

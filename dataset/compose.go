@@ -137,7 +137,7 @@ func (d *composed) At(ctx context.Context, i int) (Sample, error) {
 	for _, f := range out.fields {
 		if p, ok := r.made(f.Item); ok {
 			left = append(left, f.Key)
-			name, err := r.product(ctx, p)
+			name, err := r.output(ctx, p)
 			if err != nil {
 				return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 			}
@@ -151,12 +151,11 @@ func (d *composed) At(ctx context.Context, i int) (Sample, error) {
 	if r.op, err = r.identity(ctx); err != nil {
 		return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 	}
-	m := newMaking(&d.mapped, i, r.in)
-	m.maker, m.makes = r, left
+	m := newMaking(&d.mapped, r, i, r.in, left)
 	final := slices.Clone(out.fields)
 	for k, f := range final {
 		if slices.Contains(left, f.Key) {
-			final[k].Item = ItemFrom(&product{m, f.Key})
+			final[k].Item = newOutput(m, f.Key)
 		}
 	}
 	return Sample{final}, nil
@@ -175,14 +174,14 @@ type recipe struct {
 	op         *key.Op
 }
 
-// made returns the product of an item, if a step computes it.
-func (r *recipe) made(it *Item) (*product, bool) {
-	p, ok := it.origin.(*product)
+// made returns the origin of an item, if a step computes it.
+func (r *recipe) made(it *Item) (*output, bool) {
+	p, ok := it.origin.(*output)
 	return p, ok && r.node.own[p.making.node]
 }
 
-// product records how an item is computed, and returns its name.
-func (r *recipe) product(ctx context.Context, p *product) (string, error) {
+// output records how an item is computed, and returns its name.
+func (r *recipe) output(ctx context.Context, p *output) (string, error) {
 	i, err := r.execution(ctx, p.making)
 	return fmt.Sprintf("%d.%q", i, p.name), err
 }
@@ -203,7 +202,7 @@ func (r *recipe) execution(ctx context.Context, m *Making) (int, error) {
 	for _, f := range slices.SortedFunc(m.in.Fields(), func(a, b Field) int { return strings.Compare(a.Key, b.Key) }) {
 		line += fmt.Sprintf(" %q=", f.Key)
 		if p, ok := r.made(f.Item); ok {
-			name, err := r.product(ctx, p)
+			name, err := r.output(ctx, p)
 			if err != nil {
 				return 0, err
 			}

@@ -1,6 +1,11 @@
 package dataset
 
-import "sync"
+import (
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder"
+)
 
 // A way is where a returned sample came from.
 type way int
@@ -67,6 +72,24 @@ func (t *Tally) hand(h *handed, i int, w way) {
 		t.FromStore.Add(1)
 	case w == fromStore:
 		t.againFromStore.Add(1)
+	}
+}
+
+// countCall counts the sample at i, which a call of the larder returned.
+func (t *Tally) countCall(h *handed, i int, from larder.From, bytes int64, cost time.Duration) {
+	switch {
+	case from == larder.Computed:
+		t.BytesWritten.Add(bytes)
+	case t.Settled.Load():
+	case t.isAhead():
+		t.hand(h, i, computed)
+	case from == larder.FromMemory:
+		t.hand(h, i, fromMemory)
+		t.saved.Add(int64(cost))
+	case from == larder.FromStore:
+		t.hand(h, i, fromStore)
+		t.BytesRead.Add(bytes)
+		t.saved.Add(int64(cost))
 	}
 }
 

@@ -106,19 +106,18 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	for f := range in.Fields() {
 		f.Item.givenTo(slices.Contains(makes, f.Key))
 	}
-	m := newMaking(d, i, in)
-	m.maker, m.makes = d.maker, makes
+	m := newMaking(d, d.maker, i, in, makes)
 	if makes == nil {
 		out, err := m.sample(ctx)
 		if err != nil {
 			return Sample{}, err
 		}
-		return s.Without(in.Keys()...).With(m.products(out)...), nil
+		return s.Without(in.Keys()...).With(m.outputs(out)...), nil
 	}
 	made := make([]Field, len(makes))
 	for k, name := range makes {
 		was, _ := s.Field(name)
-		made[k] = Field{Key: name, Item: newProduct(m, name), Shared: was.Shared && m.same(name)}
+		made[k] = Field{Key: name, Item: newOutput(m, name), Shared: was.Shared && m.same(name)}
 	}
 	return s.With(made...), nil
 }

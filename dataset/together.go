@@ -22,7 +22,7 @@ import (
 func Make(ctx context.Context, samples []Sample) (n int, err error) {
 	n, of, err := makeFirst(ctx, samples)
 	if err != nil {
-		of.told()
+		of.clearFailed()
 	}
 	if n == 0 && err == nil && len(samples) > 0 {
 		return 1, nil // it is computed on demand
@@ -53,14 +53,6 @@ func ahead(ctx context.Context, samples []Sample) (n int) {
 		n++
 	}
 	return n
-}
-
-// told forgets an error that was returned.
-func (m *Making) told() {
-	if m.turn.tryTake() {
-		m.failed = nil
-		m.unlock()
-	}
 }
 
 // Ranges returns consecutive samples of a dataset after [Make]. It may be used by many
@@ -166,10 +158,10 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 	inBatches := g.makings[0].node.batches() && !larder.IsDry(ctx)
 	done = len(g.makings)
 	for i, m := range g.makings {
-		if !m.turn.tryTake() {
+		if !m.mu.tryLock() {
 			continue
 		}
-		defer m.unlock()
+		defer m.mu.unlock()
 		if m.failed != nil {
 			done, err = i, m.failed
 			break
@@ -207,7 +199,7 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
 	b.Prepare = func(ctx context.Context, calls []int) { g.prepare(ctx, at, calls) }
 	if batchOf(g.makings[0].node.maker) > 1 {
-		had := map[int]Sample{} // the computation does not hold the turns: see [Making.call]
+		had := map[int]Sample{} // the computation does not hold the locks: see [Making.call]
 		for c, i := range at {
 			if m := g.makings[i]; m.done { // it was computed before it was marked to be cached
 				had[c] = m.out
@@ -230,7 +222,7 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 		if m.done = merr == nil; !m.done {
 			note(i, merr)
 		}
-		m.letGo()
+		m.releaseInputs()
 	}
 }
 
@@ -294,7 +286,7 @@ func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) 
 			continue
 		}
 		makings[j].out, makings[j].done = r.outs[j], true
-		makings[j].letGo()
+		makings[j].releaseInputs()
 	}
 }
 
@@ -305,11 +297,4 @@ func (g *group) prepare(ctx context.Context, at, calls []int) {
 		inputs[j] = g.makings[at[c]].in
 	}
 	ahead(ctx, inputs) // the computation returns an error again
-}
-
-// noteFailed stores an error for the next request.
-func (m *Making) noteFailed(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled) {
-		m.failed = err
-	}
 }

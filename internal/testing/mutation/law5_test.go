@@ -18,11 +18,11 @@ var onlyAsked = law{
 	},
 	mutations: []mutation{
 		{"the root is not looked for before its ancestors", "lazy/eval.go", "	done, err := v.find(ctx, t, true)\n", "	done, err := false, context.Cause(ctx)\n", []string{"lazy.TestSecondRunReadsOneRecord"}},
-		{"a link to an old value is not kept", "do.go", "	if link != nil {\n		l.put(ctx, *link)\n	}\n", "	_ = link\n", []string{".TestEarlyCutoffIsNoted"}},
-		{"inputs that came out as before are not noticed", "do.go", "	r, err := resolved.Do(ctx, l)\n	if err != nil {\n		return outcome{}, err\n	}\n", "	o0, err := resolved.compute(ctx, l, resolved.Action.Key())\n	if err != nil {\n		return outcome{}, err\n	}\n	r, err := c.result(o0.entry, o0.from)\n	if err != nil {\n		return outcome{}, err\n	}\n", []string{".TestEarlyCutoff"}},
+		{"a link to an old value is not kept", "resolve.go", "	if link != nil {\n		l.put(ctx, *link)\n	}\n", "	_ = link\n", []string{".TestEarlyCutoffIsNoted"}},
+		{"inputs that came out as before are not noticed", "resolve.go", "	r, err := resolved.Do(ctx, l)\n	if err != nil {\n		return outcome{}, err\n	}\n", "	o0, err := resolved.compute(ctx, l, resolved.Action.Key())\n	if err != nil {\n		return outcome{}, err\n	}\n	r, err := c.result(o0.entry, o0.from)\n	if err != nil {\n		return outcome{}, err\n	}\n", []string{".TestEarlyCutoff"}},
 		{"a dry look computes", "do.go", "	if IsDry(ctx) {\n		return c.dry(ctx, l)\n	}\n", "", []string{".TestDryComputesNothing"}},
 		{"a mapper runs when its sample is asked for", "dataset/map.go", "	if makes == nil {\n		out, err", "	if _, err := m.sample(ctx); err != nil {\n		return Sample{}, err\n	}\n	if makes == nil {\n		out, err", []string{"dataset.TestMapRunsWhenItsItemIsRead"}},
-		{"an item is computed to be named", "dataset/making.go", "	a, err := p.making.Action(ctx)\n	if err != nil {\n		return key.Ref{}, err\n	}\n	return key.Result(a.Key(), p.name), nil\n", "	d, err := p.Digest(ctx)\n	return key.Content(d), err\n", []string{"dataset.TestMapChainReadsOneRecordWhenWarm"}},
+		{"an item is computed to be named", "dataset/output.go", "	a, err := p.making.Action(ctx)\n	if err != nil {\n		return key.Ref{}, err\n	}\n	return key.Result(a.Key(), p.name), nil\n", "	d, err := p.Digest(ctx)\n	return key.Content(d), err\n", []string{"dataset.TestMapChainReadsOneRecordWhenWarm"}},
 		{"a plan computes", "flow/plan.go", "	ctx = larder.Dry(ctx)\n	p, err := f.plan(ctx, o)\n	if err != nil {\n		return nil, err\n	}\n	plan :=", "	p, err := f.plan(ctx, o)\n	if err != nil {\n		return nil, err\n	}\n	plan :=", []string{"flow.TestPlanSaysWhatAndWhy"}},
 	},
 }

@@ -19,8 +19,8 @@ var explained = law{
 		"internal/app/cli.TestTreeOfFlow":                   "larder tree shows what a result was made from",
 	},
 	mutations: []mutation{
-		{"a result is kept without what it was made from", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
-		{"so it is in a flow", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"flow.TestPlanSaysWhatAndWhy"}},
+		{"a result is kept without what it was made from", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
+		{"so it is in a flow", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"a change is told by its text alone", "key/diff.go", "if was.Digest != p.Digest {", "if was.Value != p.Value {", []string{"key.TestEveryKeyDifferenceIsNamed"}},
 		{"what was removed is not told", "key/diff.go", "			changes = append(changes, Change{Old: p})\n", "", []string{"key.TestDiff"}},
 		{"parameters are not described", "key/action.go", "		op.params = appendParts(op.params, paramPart, p.Name, p.Value)\n", "		_ = p\n", []string{"key.TestParts"}},
@@ -32,7 +32,7 @@ var explained = law{
 		{"a flow forgets what it used", "flow/manifest.go", "	m.used.set(index, u)\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"rows are copied beside any manifest", "flow/pieces.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"rows that were copied are noted where they were", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
-		{"a dry run looks at rows that a run copies", "flow/plan.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
+		{"a dry run looks at rows that a run copies", "flow/planner.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
 		{"a tree ends at its root", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},
 	},
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A joint is a set of executions of one node that run together. Their turns are held,
+// A joint is a set of executions of one node that run together. Their locks are held,
 // and each ends with a result or an error.
 type joint struct {
 	makings []*Making
@@ -166,13 +166,4 @@ func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
 	ctx, done := using(withPlaces(ctx, places...), ins...)
 	defer done()
 	return makings[0].node.maker.(*maker).mapTogether(withRand(ctx, nil), ins)
-}
-
-// read returns the sample whose items the execution reads: for a chain, the items that
-// its steps compute.
-func (m *Making) read() Sample {
-	if r, ok := m.maker.(*recipe); ok {
-		return r.out
-	}
-	return m.in
 }

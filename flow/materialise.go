@@ -1,0 +1,73 @@
+package flow
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+// materialise computes all samples of a node, and caches what its options ask
+// for.
+func (r *run) materialise(ctx context.Context, s *state) error {
+	parts, err := s.wanted(s.data)
+	if err != nil {
+		return err
+	}
+	err = r.reading(s, parts, func() error { return r.makeAll(ctx, s, parts) })
+	if err == nil && s.only == nil {
+		r.settle(s)
+	}
+	return err
+}
+
+func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
+	s.tally.Done.Store(0) // of earlier work of an operator
+	s.tally.Total.Store(count(component.Data{Parts: parts}))
+	for _, part := range parts {
+		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeRange computes the samples in a range, and caches what the options ask
+// for.
+func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
+	ranges := dataset.RangesOf(part)
+	return r.pool(s.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
+		samples, err := ranges.Range(ctx, from+i, from+j)
+		for i, sample := range samples {
+			for _, m := range sample.Makings() {
+				if err := r.makeOne(ctx, m); err != nil {
+					return i, err
+				}
+			}
+			s.tally.Done.Add(1)
+		}
+		return len(samples), err
+	})
+}
+
+// makeOne computes one result. In a range it leaves out results that are not
+// cached, because no process could use them.
+func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
+	if r.ranges {
+		if kept, err := m.Kept(ctx); err != nil || !kept {
+			return err
+		}
+	}
+	return m.Make(ctx)
+}
+
+// settle ends the counting of hits at a node that has returned all samples, and
+// at its inputs.
+func (r *run) settle(s *state) {
+	if s.tally.Settled.Swap(true) {
+		return // its inputs are settled, too
+	}
+	for _, from := range s.inputs {
+		r.settle(from)
+	}
+}

@@ -1,0 +1,164 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/explain"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Why reports for every result that one sample of a node depends on whether it
+// would be computed now, and why, one line each.
+func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
+	ctx = larder.Dry(ctx)
+	p, s, err := f.planned(ctx, o, node, sample)
+	if err != nil {
+		return nil, err
+	}
+	return p.explain.reasons(ctx, s)
+}
+
+// planned returns one sample of a node as it would be computed. Samples are
+// numbered through all outputs, unless the node is NODE.OUTPUT.
+func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample int) (*planner, dataset.Sample, error) {
+	o.Only = []string{node}
+	p, err := f.plan(ctx, o)
+	if err != nil {
+		return nil, dataset.Sample{}, err
+	}
+	s, err := p.target(node)
+	if err != nil {
+		return nil, dataset.Sample{}, err
+	}
+	parts, err := s.wanted(s.data)
+	if err != nil {
+		return nil, dataset.Sample{}, err
+	}
+	n := 0
+	for _, part := range parts {
+		if sample >= n+part.Len() {
+			n += part.Len()
+			continue
+		}
+		found, err := part.At(ctx, sample-n)
+		if err != nil {
+			err = p.failed(ctx, s, err)
+		}
+		return p, found, err
+	}
+	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
+}
+
+// reasons returns a line for each result that a sample depends on.
+func (e *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
+	var lines []string
+	for _, m := range s.Makings() {
+		text := "kept"
+		err := m.Make(ctx)
+		if errors.Is(err, larder.ErrDry) {
+			text, err = e.why(ctx, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, fmt.Sprintf("%s, sample %d: %s", m.Node(), m.Index(), text))
+	}
+	if lines == nil {
+		lines = []string{"nothing of it is computed"}
+	}
+	return lines, nil
+}
+
+// explainer finds out why results would be computed.
+type explainer struct {
+	*run
+	last  map[string]map[int]use // what nodes used the last time, by sample
+	autos []bool                 // nodes that reach a checkpoint on which the run decides; nil until computed
+}
+
+// waits is the reason for computing results whose key depends on results that
+// are not stored.
+const waits = "what it reads is computed first; if that comes out as before, this is not computed"
+
+// decides is the reason why it is open whether results are cached.
+const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
+
+// why returns the reason for computing a result.
+func (e *explainer) why(ctx context.Context, m *dataset.Making) (string, error) {
+	kept, err := m.Kept(ctx)
+	if err != nil {
+		return "", err
+	}
+	node, _, _ := strings.Cut(m.Node(), ".")
+	if !kept && e.reachesAuto(e.state(node)) {
+		return decides, nil
+	}
+	if !kept {
+		return "results of this node are not kept (no keep or checkpoint)", nil
+	}
+	resolved, err := m.Resolved(ctx)
+	if errors.Is(err, larder.ErrDry) {
+		return waits, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return e.difference(ctx, m, resolved)
+}
+
+// reachesAuto reports whether a checkpoint on which the run decides depends on
+// results of the node.
+func (e *explainer) reachesAuto(s *state) bool {
+	if e.autos == nil {
+		e.autos = make([]bool, len(e.states))
+		for i, s := range slices.Backward(e.states) {
+			e.autos[i] = s.Options.Auto || slices.ContainsFunc(s.readers, func(r *state) bool { return e.autos[r.at] })
+		}
+	}
+	return e.autos[s.at]
+}
+
+// difference describes what changed since the last run.
+func (e *explainer) difference(ctx context.Context, m *dataset.Making, now *key.Action) (string, error) {
+	last := e.lastUses(ctx, m.Node())[m.Index()].record
+	if last.IsZero() {
+		return "not computed before", nil
+	}
+	if last == e.Larder.Key(now.Key()) {
+		return "computed before, but no longer in the cache", nil
+	}
+	b, err := e.Larder.Store().Provenance(ctx, last)
+	if errors.Is(err, store.ErrNotFound) {
+		return "changed since the last run; what it was then is no longer in the cache", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	before, err := key.UnmarshalProvenance(b)
+	if err != nil {
+		return "changed since the last run", nil
+	}
+	var changes []string
+	for _, c := range key.Diff(before, now.Parts()) {
+		changes = append(changes, explain.Change(ctx, e.Larder, c)...)
+	}
+	return strings.Join(changes, "; "), nil
+}
+
+// lastUses returns what a node used in its last run, by sample.
+func (e *explainer) lastUses(ctx context.Context, node string) map[int]use {
+	used, ok := e.last[node]
+	if !ok {
+		m, _ := e.Larder.Store().Manifest(ctx, e.manifestName(node)) // none: nothing was cached
+		used = usesOf(m)
+		e.last[node] = used
+	}
+	return used
+}
