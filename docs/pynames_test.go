@@ -28,7 +28,7 @@ func indexPython(t *testing.T) *pyIndex {
 	for _, m := range pyExported.FindAllStringSubmatch(read(t, "../python/src/larder/__init__.py"), -1) {
 		x.exported[m[1]] = true
 	}
-	for _, pattern := range []string{"*.py", "*/__init__.py", "*/*.py"} {
+	for _, pattern := range []string{"*.py", "*/__init__.py", "*/*.py", "*/*/*.py"} {
 		files, err := filepath.Glob("../python/src/larder/" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)

@@ -23,7 +23,7 @@ import warnings
 from pathlib import Path
 
 import larder
-from larder import _server
+from larder._client import server as _server
 
 CLIENTS = 4
 FLOW = """

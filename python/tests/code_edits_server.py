@@ -16,11 +16,11 @@ import warnings
 from typing import Any
 
 from larder import Error
-from larder._code import identify
-from larder._keys import digest
-from larder._memo import paths_in
-from larder._surroundings import surroundings
-from larder._watch import Watch
+from larder._identity.code.identity import identify
+from larder._identity.digest import digest
+from larder._identity.environment import surroundings
+from larder._memo.memo import paths_in
+from larder._reads.audit import Watch
 
 warnings.simplefilter("ignore")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from fake import Script, Server
 
-from larder import _server
+from larder._client import server as _server
 
 Serve = Callable[[Script], Server]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from larder._keys import digest
-from larder._keys._frames import PLAIN
+from larder._identity.digest import digest
+from larder._identity.values.frames import PLAIN
 
 
 def storages() -> list[str]:

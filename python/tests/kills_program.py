@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import larder
-from larder import _server
+from larder._client import server as _server
 
 RANKS = (1, 2, 3, 4, 8)
 EPOCHS = 3

@@ -18,7 +18,7 @@ from conftest import Serve
 from fake import Script
 
 import larder
-from larder.batch import About, Batch, _abouts
+from larder._batches.batch import About, Batch, _abouts
 
 SAMPLES = [7, 8]
 
@@ -166,7 +166,7 @@ def test_trees_of_two_batches() -> None:
 @pytest.mark.parametrize("first", ["torch", "larder", "batch"])
 def test_trees_whatever_is_imported_first(first: str) -> None:
     tree("torch.utils._pytree")
-    torch, package = "import torch.utils._pytree as trees", "from larder.batch import About, Batch"
+    torch, package = "import torch.utils._pytree as trees", "from larder._batches.batch import About, Batch"
     make = 'batch = Batch._of(About(3, 1, "p", (3, 8), b"", {}), {"x": 1})'
     lines = {"torch": [torch, package, make], "larder": [package, torch, make], "batch": [package, make, torch]}
     check_ = "assert trees.tree_map(lambda v: v + 1, batch) == {'x': 2}, trees.tree_map(repr, batch)"

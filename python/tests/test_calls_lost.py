@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 import larder
-from larder import _server, _stream
+from larder._client import framing
+from larder._client import server as _server
 from larder._results import encode
 from larder.lazy import Lazy, unlazy
 
@@ -31,22 +32,22 @@ def frame(kind: int, body: bytes) -> bytes:
 
 def results(index: int, how: int, body: bytes) -> bytes:
     """Return a frame of results with one entry."""
-    return frame(_stream.RESULTS, struct.pack("<IIBBHQI", 1, index, how, 0, 0, len(body), len(body)) + body)
+    return frame(framing.RESULTS, struct.pack("<IIBBHQI", 1, index, how, 0, 0, len(body), len(body)) + body)
 
 
 ANSWERS: dict[str, bytes] = {
     "nothing": b"",
     "half a head": b"\x10\x00",
-    "half a frame": HEAD.pack(100, _stream.RESULTS, 0) + b"\x01\x00\x00\x00",
-    "too large": HEAD.pack(0xFFFFFFFF, _stream.RESULTS, 0),
-    "another kind": frame(_stream.WELCOME, b"{}"),
-    "an error without JSON": frame(_stream.ERROR, b"\xff\xfe"),
-    "an error that is a list": frame(_stream.ERROR, b"[1]"),
-    "the server ends": frame(_stream.ERROR, json.dumps({"code": "ending", "text": "it ends"}).encode()),
-    "no room for a head of results": frame(_stream.RESULTS, b"\x01"),
-    "half an entry": frame(_stream.RESULTS, struct.pack("<III", 1, 0, 0)),
+    "half a frame": HEAD.pack(100, framing.RESULTS, 0) + b"\x01\x00\x00\x00",
+    "too large": HEAD.pack(0xFFFFFFFF, framing.RESULTS, 0),
+    "another kind": frame(framing.WELCOME, b"{}"),
+    "an error without JSON": frame(framing.ERROR, b"\xff\xfe"),
+    "an error that is a list": frame(framing.ERROR, b"[1]"),
+    "the server ends": frame(framing.ERROR, json.dumps({"code": "ending", "text": "it ends"}).encode()),
+    "no room for a head of results": frame(framing.RESULTS, b"\x01"),
+    "half an entry": frame(framing.RESULTS, struct.pack("<III", 1, 0, 0)),
     "an item that was not asked for": results(7, 0, b"x"),
-    "what to compute without a token": frame(_stream.COMPUTE, b"\x01"),
+    "what to compute without a token": frame(framing.COMPUTE, b"\x01"),
 }
 
 
@@ -77,10 +78,10 @@ class Fickle:
             while True:
                 size, kind, _ = HEAD.unpack(received.read(8))
                 received.read(size)
-                if kind == _stream.HELLO:
-                    connected.sendall(frame(_stream.WELCOME, b"{}"))
-                elif kind == _stream.FUNCTION:
-                    connected.sendall(frame(_stream.FUNCTIONED, b'{"function": 1}'))
+                if kind == framing.HELLO:
+                    connected.sendall(frame(framing.WELCOME, b"{}"))
+                elif kind == framing.FUNCTION:
+                    connected.sendall(frame(framing.FUNCTIONED, b'{"function": 1}'))
                 else:
                     self.asked += 1
                     good = self.good(self.asked)

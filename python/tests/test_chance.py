@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import larder
-from larder._code import identify
-from larder._watch import Watch
+from larder._identity.code.identity import identify
+from larder._reads.audit import Watch
 
 
 @dataclass
@@ -146,7 +146,7 @@ def test_what_another_coroutine_draws_is_not_blamed_on_a_function(real: Any) -> 
 
 def _draw_during(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make another thread draw while a cached function runs, just before the generators are checked again."""
-    from larder._watch import Watch
+    from larder._reads.audit import Watch
 
     leave = Watch.__exit__
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import larder
-from larder._code import Identity, identify
-from larder._keys import digest
+from larder._identity.code.identity import Identity, identify
+from larder._identity.digest import digest
 
 SOURCE = """
 import functools
@@ -140,13 +140,13 @@ def test_an_identity_is_kept_until_it_changes(module: Any) -> None:
 
 
 def test_only_so_many_identities_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from larder._code import _identity
+    from larder._identity.code import identity
 
-    monkeypatch.setattr(_identity, "_MOST", 8)
-    monkeypatch.setattr(_identity, "_known", {})
+    monkeypatch.setattr(identity, "_MOST", 8)
+    monkeypatch.setattr(identity, "_known", {})
     for i in range(20):
         identify(made_function(f"def f(x): return x + {i}"))
-    assert len(_identity._known) == 8
+    assert len(identity._known) == 8
     last = made_function("def f(x): return x")
     assert identify(last) is identify(last)
 
@@ -293,7 +293,7 @@ def test_numpy_is_known_by_its_version(text: str) -> None:
 
 SCRIPT = """
 import sys
-from larder._code import identify
+from larder._identity.code.identity import identify
 LIMIT = 3
 class A:
     def m(self): return LIMIT
@@ -347,7 +347,7 @@ class Site:
                 (info / "direct_url.json").write_text(url)
         code = (
             f"import sys; sys.path[:0] = [{str(self.folder)!r}, {str(self.site)!r}]; sys.dont_write_bytecode = True\n"
-            "import m; from larder._code import identify; print(identify(m.f).digest.hex())"
+            "import m; from larder._identity.code.identity import identify; print(identify(m.f).digest.hex())"
         )
         return script("-c", code, cwd=self.folder)[0]
 

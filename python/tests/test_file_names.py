@@ -290,7 +290,7 @@ def test_files_that_are_one_differ_from_equal_ones(real: Path, tmp_path: Path) -
 
 
 def test_files_of_a_set_have_one_key(real: Path, tmp_path: Path) -> None:
-    from larder._keys import digest
+    from larder._identity.digest import digest
 
     one, two = _equal(tmp_path)
     assert digest({one, two}, names=1) == digest({two, one}, names=1)

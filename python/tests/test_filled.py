@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import larder
-from larder._code import _owner
-from larder._keys import digest
+from larder._identity import distribution
+from larder._identity.digest import digest
 
 
 def require(library: str) -> Any:
     module = pytest.importorskip(library)
-    if _owner.of_module(library) is None:
+    if distribution.of_module(library) is None:
         pytest.skip(f"{library} is of no distribution with a version here, so it is followed as the program's own")
     return module
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from flow_program import lint
 
-from larder import _components, flow
-from larder._components import PARAMETERS, Methods
-from larder.flow import Flow, Node, Step, source, step, sweep, underfolder, var
+from larder._flows import components, flow
+from larder._flows.components import PARAMETERS, Methods
+from larder._flows.flow import Flow, Node, Step, source, step, sweep, underfolder, var
 
 
 @pytest.fixture
@@ -313,7 +313,7 @@ def test_every_component_is_a_method_or_a_function() -> None:
     for name in generated:
         assert getattr(Node, name) is getattr(Methods, name), f"{name} is hidden by a method of nodes"
     for name in PARAMETERS["source"]:
-        assert getattr(flow, name) is getattr(_components, name)
+        assert getattr(flow, name) is getattr(components, name)
 
 
 class FakeLoader:
@@ -323,9 +323,9 @@ class FakeLoader:
 
 @pytest.fixture
 def loader(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("larder.loader")
+    module = types.ModuleType("larder._batches.loader")
     module.Loader = FakeLoader  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "larder.loader", module)
+    monkeypatch.setitem(sys.modules, "larder._batches.loader", module)
 
 
 @pytest.mark.usefixtures("loader")

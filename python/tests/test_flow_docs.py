@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, ROOT
 
-from larder import flow
+from larder._flows import flow
 
 DOCS = ROOT / "docs"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, built
 
-from larder._run import run
+from larder._flows.flow import jsonl, underfolder
+from larder._flows.run import run
 from larder.errors import FlowError
-from larder.flow import jsonl, underfolder
 
 
 class Objects(BaseHTTPRequestHandler):

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from flow_program import LETTERS, ROOT, built, larder
 
-from larder._run import RunError, run
+from larder._flows.flow import Flow, Node, jsonl, source, underfolder, var
+from larder._flows.report import report_of
+from larder._flows.run import RunError, run
 from larder.errors import FlowError, LarderWarning
-from larder.flow import Flow, Node, jsonl, source, underfolder, var
-from larder.report import report_of
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from flow_program import built, larder, lint
 
-from larder import _yaml
-from larder._run import run
-from larder.flow import Flow, jsonl, var
+from larder._flows.flow import Flow, jsonl, var
+from larder._flows.run import run
+from larder._yaml import write
 
 WORDS = [
     *["null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "yes", "no", "on", "off"],
@@ -108,7 +108,7 @@ def test_words_come_through_as_values_of_variables(folder: Path) -> None:
 
 def without_nul(given: dict[str, str]) -> dict[str, str]:
     """Leave out strings with NUL, which no command line can have; quoted strings in flows can."""
-    return {name: word for name, word in given.items() if "\0" not in _yaml.scalar(word)}
+    return {name: word for name, word in given.items() if "\0" not in write.scalar(word)}
 
 
 def test_any_values_come_through(folder: Path) -> None:

@@ -12,7 +12,8 @@ from conftest import Serve
 from fake import Script
 
 import larder
-from larder import _layout, _program, _server
+from larder._batches import layout
+from larder._client import program, server
 
 
 def imported(code: str) -> set[str]:
@@ -23,11 +24,11 @@ def imported(code: str) -> set[str]:
 
 def test_what_trains_imports_neither_flows_nor_arrays() -> None:
     modules = imported("import larder; larder.Loader('flow.yaml', 'images')")
-    assert "larder.loader" in modules
+    assert "larder._batches.loader" in modules
     assert not modules & {
-        "larder.flow",
-        "larder._components",
-        "larder._run",
+        "larder._flows.flow",
+        "larder._flows.components",
+        "larder._flows.run",
         "importlib.metadata",
         "http.client",
         "ssl",
@@ -39,8 +40,8 @@ def test_what_trains_imports_neither_flows_nor_arrays() -> None:
 def test_every_name_is_there_when_it_is_asked_for() -> None:
     assert all(getattr(larder, name) is not None for name in larder.__all__)
     assert set(larder.__all__) <= set(dir(larder))
-    assert "larder.flow" in imported("import larder; larder.flow.Flow")
-    assert "larder.flow" in imported("from larder import images")
+    assert "larder.lazy" in imported("import larder; larder.lazy.Lazy")
+    assert "larder._flows.flow" in imported("from larder import images")
     with pytest.raises(AttributeError, match="nothing"):
         larder.nothing  # type: ignore[attr-defined]  # noqa: B018
 
@@ -53,32 +54,32 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_the_program_is_found_among_the_files_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_program, "_PACKAGE", str(tmp_path / "somewhere" / "larder"))
+    monkeypatch.setattr(program, "_PACKAGE", str(tmp_path / "somewhere" / "larder"))
     monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(tmp_path / "lib")])
-    assert _program._installed() is None
+    assert program._installed() is None
     listed = tmp_path / "lib" / "larder-1.0.dist-info"
     listed.mkdir(parents=True)
     files = ["larder/__init__.py", "../share/larder", "../bin/larder"]
     (listed / "RECORD").write_text("".join(f"{name},sha256=x,1\n" for name in files))
-    assert _program._installed() is None  # it was removed
+    assert program._installed() is None  # it was removed
     for name in files:
         (tmp_path / "lib" / name).resolve().parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "lib" / name).touch(mode=0o755)
-    assert _program._installed() == str(tmp_path / "bin" / "larder")
+    assert program._installed() == str(tmp_path / "bin" / "larder")
 
 
 def test_arrays_are_imported_while_the_server_is_at_work(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script()
     order: list[str] = []
     script.before = lambda peer, number: order.append("batch")
-    load = _layout.Tensors.load
+    load = layout.Tensors.load
 
-    def loaded(self: _layout.Tensors) -> None:
+    def loaded(self: layout.Tensors) -> None:
         script.wait(lambda: len(order) > 0)  # the server computes it without another request
         order.append("import")
         load(self)
 
-    monkeypatch.setattr(_layout.Tensors, "load", loaded)
+    monkeypatch.setattr(layout.Tensors, "load", loaded)
     serve(script)
     with larder.Loader("flow.yaml", "images", batch_size=4, tensors=None) as batches:
         next(iter(batches))
@@ -90,8 +91,8 @@ def test_arrays_are_imported_while_a_server_starts(runtime: Path) -> None:
     running: list[bool] = []
 
     def meanwhile() -> None:
-        running.append(len(_server._started) > 0)
+        running.append(len(server._started) > 0)
 
     with pytest.raises(larder.ServerError, match="status 3"):  # the program is invalid
-        _server.connect(_server.address(None), meanwhile)
+        server.connect(server.address(None), meanwhile)
     assert running == [True]

@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import larder
-from larder._keys import describe, digest, encode
+from larder._identity.digest import digest, encode
+from larder._identity.values.text import describe
 
 
 class Colour(enum.Enum):
@@ -228,7 +229,7 @@ PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
 import json, test_keys
-from larder._keys import digest
+from larder._identity.digest import digest
 values = [*test_keys.DIFFERENT, {{"b", "a", "c", "d"}}, {{int, str, float}}, {{test_keys.Colour.RED, 1, "x"}}]
 print(json.dumps([digest(value).hex() for value in values]))
 """

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import larder
-from larder._keys import _hash, describe, digest, digest_rows
+from larder._identity.digest import digest, digest_rows
+from larder._identity.values import hash
+from larder._identity.values.text import describe
 from larder._results import decode, encode
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
@@ -124,18 +126,18 @@ def test_arrays_that_share_memory_are_told_apart_from_copies() -> None:
 
 
 def test_large_content_is_a_tree_of_pieces() -> None:
-    for size in (0, 1, _hash.PIECE - 1, _hash.PIECE, _hash.PIECE + 1, 3 * _hash.PIECE, 5 * _hash.PIECE + 7):
+    for size in (0, 1, hash.PIECE - 1, hash.PIECE, hash.PIECE + 1, 3 * hash.PIECE, 5 * hash.PIECE + 7):
         content = os.urandom(size)
-        pieces = [content[at : at + _hash.PIECE] for at in range(0, size, _hash.PIECE)]
-        whole = sha256(content) if size <= _hash.PIECE else sha256(b"".join(sha256(p).digest() for p in pieces))
-        assert _hash.tree(content) == whole.digest()
+        pieces = [content[at : at + hash.PIECE] for at in range(0, size, hash.PIECE)]
+        whole = sha256(content) if size <= hash.PIECE else sha256(b"".join(sha256(p).digest() for p in pieces))
+        assert hash.tree(content) == whole.digest()
 
 
 def test_many_threads_and_a_child_digest_at_once() -> None:
-    content = os.urandom(4 * _hash.PIECE)
-    want = _hash.tree(content)
+    content = os.urandom(4 * hash.PIECE)
+    want = hash.tree(content)
     got: list[bytes] = []
-    threads = [threading.Thread(target=lambda: got.append(_hash.tree(content))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: got.append(hash.tree(content))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -144,7 +146,7 @@ def test_many_threads_and_a_child_digest_at_once() -> None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, _hash.tree(content))
+        os.write(write, hash.tree(content))
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 64) == want

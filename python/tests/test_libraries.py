@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 import larder
-from larder._code import _owner, _patches, _rules, _settings, identify
-from larder._keys import digest
+from larder._identity import distribution
+from larder._identity.code import patches, rules, settings
+from larder._identity.code.identity import identify
+from larder._identity.digest import digest
+from larder._identity.environment import modes_of_torch, surroundings
 from larder._results import encode
-from larder._surroundings import modes_of_torch, surroundings
 
 
 def test_what_a_version_of_a_library_lacks_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +319,7 @@ _OWN = {
 def test_what_libraries_do_by_themselves_changes_no_key(name: str, tmp_path: Path) -> None:
     library, code = _OWN[name]
     _import(library)
-    lines = f"{code}\nfrom larder._code import identify\nprint(identify(f).digest.hex())\nf(3)\n"
+    lines = f"{code}\nfrom larder._identity.code.identity import identify\nprint(identify(f).digest.hex())\nf(3)\n"
     (tmp_path / "main.py").write_text(lines + "print(identify(f).digest.hex())\n")
     found = set[str]()
     for seed in ("1", "2", "3"):
@@ -424,7 +426,7 @@ def test_options_are_read_when_a_function_is_called(monkeypatch: pytest.MonkeyPa
     made.config = types.SimpleNamespace(config=options)  # type: ignore[attr-defined]
     made.get_config = lambda: options  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, package, made)
-    setting = _settings.OF_PACKAGES[package]
+    setting = settings.OF_PACKAGES[package]
     before = setting.read()
     assert setting.read() == before
     options["n"] = 2
@@ -433,14 +435,14 @@ def test_options_are_read_when_a_function_is_called(monkeypatch: pytest.MonkeyPa
 
 def test_classes_and_functions_may_have_no_module() -> None:
     cls = type("C", (), {"__module__": None, "go": lambda self: 1})
-    assert _patches.is_of_program(cls)
-    assert _patches.is_of_program(cls())
+    assert patches.is_of_program(cls)
+    assert patches.is_of_program(cls())
 
     def function() -> int:
         return 1
 
     function.__module__ = None  # type: ignore[assignment]
-    assert _patches.is_of_program(function)
+    assert patches.is_of_program(function)
     held = {"c": cls(), "f": function}
 
     @larder.memo
@@ -453,15 +455,15 @@ def test_classes_and_functions_may_have_no_module() -> None:
 
 @pytest.mark.parametrize("name", ["instantiate", "get_class", "call"])
 def test_what_imports_by_names_in_data_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    assert _rules.refusal(f"hydra.utils.{name}", False) is _rules.DYNAMIC
-    assert _rules.refusal("logging.config.dictConfig", True) is _rules.DYNAMIC
+    assert rules.refusal(f"hydra.utils.{name}", False) is rules.DYNAMIC
+    assert rules.refusal("logging.config.dictConfig", True) is rules.DYNAMIC
     utils = types.ModuleType("hydra.utils")
     exec(f"def {name}(config): return config", vars(utils))
     hydra = types.ModuleType("hydra")
     hydra.utils = utils  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "hydra", hydra)
     monkeypatch.setitem(sys.modules, "hydra.utils", utils)
-    monkeypatch.setattr(_owner, "_file", _file_of_hydra(_owner._file))
+    monkeypatch.setattr(distribution, "_file", _file_of_hydra(distribution._file))
     space: dict[str, Any] = {"hydra": hydra}
     exec(f"def f(x): return hydra.utils.{name}(x)", space)
     with pytest.raises(larder.CodeError, match=f"hydra.utils.{name} reaches code or variables by names"):

@@ -14,8 +14,8 @@ import pytest
 from flow_program import LETTERS
 
 import larder
-from larder import _callable
-from larder._worker import _values
+from larder._flows import functions
+from larder._worker import values as _values
 
 HERE = Path(__file__).parent
 
@@ -60,7 +60,7 @@ def test_the_flow_names_the_function_and_where_it_is() -> None:
 )
 def test_what_no_other_process_finds_is_refused(function: Any, said: str) -> None:
     with pytest.raises(TypeError, match=said):
-        _callable.parameters(function, {})
+        functions.parameters(function, {})
     with pytest.raises(TypeError):
         larder.underfolder(path="data").map(function, items=["a"], into=["b"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from numba_case import SOURCES, Case, Ran, needs_numba
 
-from larder import _server
+from larder._client import server
 
 pytestmark = needs_numba
 
@@ -487,7 +487,7 @@ def test_artifacts_are_loaded_only_if_signed_by_who_has_the_key(case: Case) -> N
 def test_packs_that_are_damaged_are_compiled_again(case: Case, real: Path, program: str) -> None:
     case.write("m", MANY)
     assert case.run().results == [5, 5.0]
-    stop = [program, "serve", "--cache", str(real / "cache"), "--socket", _server.address(None).socket, "--stop"]
+    stop = [program, "serve", "--cache", str(real / "cache"), "--socket", server.address(None).socket, "--stop"]
     subprocess.run(stop, check=True, capture_output=True)
     files = [path for path in (real / "cache").rglob("*") if path.is_file() and path.stat().st_size > 2000]
     assert files

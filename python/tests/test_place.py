@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import larder
-from larder import _program, _server
+from larder._client import program
+from larder._client import server as _server
 
 
 def test_the_address_is_that_of_the_protocol(runtime: Path) -> None:
@@ -61,13 +62,13 @@ def test_paths_that_are_too_long_for_a_socket(runtime: Path, monkeypatch: pytest
 def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LARDER_BIN", str(runtime / "nothing"))
     with pytest.raises(larder.ServerError, match="LARDER_BIN names"):
-        _program.find()
+        program.find()
     monkeypatch.delenv("LARDER_BIN")
     monkeypatch.setenv("PATH", str(runtime))
-    monkeypatch.setattr(_program, "_installed", lambda: None)
-    monkeypatch.setattr(_program, "_of_scripts", lambda: None)
+    monkeypatch.setattr(program, "_installed", lambda: None)
+    monkeypatch.setattr(program, "_of_scripts", lambda: None)
     with pytest.raises(larder.ServerError, match="pip install"):
-        _program.find()
+        program.find()
 
 
 def test_how_long_a_server_stays(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,12 +107,12 @@ def test_the_usual_cache(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     usual = "Library/Caches" if sys.platform == "darwin" else ".cache"
-    assert _program.default_cache() == f"/home/somebody/{usual}/larder"
+    assert program.default_cache() == f"/home/somebody/{usual}/larder"
     if sys.platform != "darwin":
         monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-        assert _program.default_cache() == "/cache/larder"
+        assert program.default_cache() == "/cache/larder"
     monkeypatch.setenv("LARDER_CACHE", "here")
-    assert _program.default_cache() == "here"
+    assert program.default_cache() == "here"
 
 
 def test_what_cannot_be_built_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 import larder
-from larder import _program
+from larder._client import program as _program
 
 PACKAGE = Path(__file__).parents[1]
 
 MAIN = """
 import os, sys
 import larder
-from larder import _program
+from larder._client import program as _program
 
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
@@ -165,7 +165,7 @@ def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
 
 
 def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None:
-    code = "import sys; from larder import _program; sys.stdin.read(); print(_program.find())"
+    code = "import sys; from larder._client import program as _program; sys.stdin.read(); print(_program.find())"
     kept = {k: v for k, v in os.environ.items() if k != "LARDER_BIN"}
     environment = {**kept, "PYTHONPATH": str(wheel), "XDG_CACHE_HOME": str(place / "cache")}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment, "umask": 0}

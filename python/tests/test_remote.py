@@ -23,7 +23,7 @@ import far
 import pytest
 
 import larder
-from larder import _remote
+from larder._client import remote
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -296,7 +296,7 @@ def test_a_killed_server_that_comes_back_loses_and_repeats_nothing(loader: Make,
 def test_a_server_that_stays_away_is_an_error(
     loader: Make, server: far.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_remote, "TRIES", 3)
+    monkeypatch.setattr(remote, "TRIES", 3)
     seen: list[tuple[int, int]] = []
 
     def read(epochs: float) -> None:
@@ -331,7 +331,7 @@ def test_a_network_that_breaks_off_loses_and_repeats_nothing(loader: Make, serve
 
 
 def test_a_machine_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_remote, "SILENCE", 0.1)
+    monkeypatch.setattr(remote, "SILENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/flow.yaml"
         with pytest.raises(larder.ServerError, match="4 times in a row"):
@@ -560,7 +560,7 @@ def test_memory_for_gpus_is_that_of_torch(loader: Make, monkeypatch: pytest.Monk
         return empty(*args, **options)
 
     monkeypatch.setattr(torch, "empty", unpinned)
-    monkeypatch.setattr("larder._pin.available", lambda: True)
+    monkeypatch.setattr("larder._batches.pinned.available", lambda: True)
     with loader(fields={"x": None, "n": None, "text": None, "seq": "list"}, pin_memory=True) as batches:
         kept = list(batches)
     assert all(pinned for _, pinned in asked)

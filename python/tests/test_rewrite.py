@@ -11,12 +11,12 @@ import pytest
 from flow_program import LETTERS, ROOT, built, larder, lint
 
 from larder import rewrite
-from larder._edit import Editor
-from larder._read import read_flow
-from larder._run import run
+from larder._batches.loader import Loader
+from larder._flows.edit import Editor
+from larder._flows.flow import Flow, Node, jsonl, step, underfolder, var
+from larder._flows.read import read_flow
+from larder._flows.run import run
 from larder.errors import FlowError
-from larder.flow import Flow, Node, jsonl, step, underfolder, var
-from larder.loader import Loader
 
 
 @pytest.fixture(autouse=True)

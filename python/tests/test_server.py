@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import larder
-from larder import _server
-from larder._connection import LocalConnection
+from larder._batches.connection import LocalConnection
+from larder._client import server
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -234,7 +234,7 @@ def test_a_server_that_is_killed_before_it_listens_is_started_again(
 
 def loader_server() -> int:
     """Return the process of the server."""
-    at = _server.address(None)
+    at = server.address(None)
     command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--status", "--json"]
     said = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return int(said["pid"])

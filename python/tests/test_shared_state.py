@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import larder
-from larder import _memo, _memobatch
+from larder._memo import batch as _memobatch
+from larder._memo import memo
 
 CODE = """
 STEP = 1
@@ -74,7 +75,7 @@ def test_a_thread_between_identity_and_publication(module: Any, name: str, monke
     """While one thread has identified a function and not yet published the result, others compute correctly."""
     f = kept(module, name)
     assert f(1) == 2
-    where: Any = _memo if name == "memo" else _memobatch
+    where: Any = memo if name == "memo" else _memobatch
     identify = where.identify
     first, waits, goes_on = threading.Lock(), threading.Event(), threading.Event()
     monkeypatch.setattr(where, "identify", lambda *a, **k: Slow(identify(*a, **k), first, waits, goes_on))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import larder
-from larder import _server
+from larder._client import server
 
 torch = pytest.importorskip("torch")
 
@@ -53,7 +53,7 @@ def rows(n: int, columns: int = 8) -> Any:
 def test_kept_over_restarts() -> None:
     x = rows(16)
     first = kept()(x)
-    at = _server.address(None)
+    at = server.address(None)
     subprocess.run([at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--stop"], check=True)
     assert torch.equal(kept()(x), first)
     assert CALLS == [16]
@@ -150,7 +150,7 @@ def test_the_cache_keeps_to_its_size(monkeypatch: pytest.MonkeyPatch, real: Path
     for session in range(4):
         x = torch.rand(300, 1024) + session
         assert torch.equal(kept()(x), x * 2)
-        at = _server.address(None)
+        at = server.address(None)
         subprocess.run([at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--stop"], check=True)
     files = [f.stat().st_blocks * 512 for f in (real / "cache").rglob("*") if f.is_file()]
     assert sum(files) < 6 << 20, sum(files)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import larder
-from larder._watch import Watch
+from larder._reads.audit import Watch
 
 
 def text_of(path: Any) -> str:

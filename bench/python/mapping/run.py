@@ -117,9 +117,9 @@ def one(way: str, folder: Path, function: str) -> None:
     wall = time.perf_counter() - start
     print(wall / samples, (tree() - before) / samples)
     if way.startswith("larder"):
-        from larder import _server
+        from larder._client import server
 
-        at = _server.address(None)
+        at = server.address(None)
         subprocess.run([at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--stop"], check=False)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from larder._code import identify
-from larder._keys import digest, digest_rows
+from larder._identity.code.identity import identify
+from larder._identity.digest import digest, digest_rows
 
 TEXT = "import math\n" + "".join(f"K{i} = {i + 1000}\ndef h{i}(x): return x + K{i}\n" for i in range(200))
 

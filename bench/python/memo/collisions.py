@@ -43,7 +43,7 @@ def near(items: int) -> Iterator[torch.Tensor]:
 
 def by_larder() -> Callable[[torch.Tensor], list[Any]]:
     """Return Larder's key function for the rows of a batch."""
-    from larder._keys import digest
+    from larder._identity.digest import digest
 
     return lambda batch: [digest(row) for row in batch]
 

@@ -23,11 +23,11 @@ warnings.simplefilter("ignore")
 
 def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results by function identity and argument key, unless anything else is read or drawn."""
-    from larder._code import identify
-    from larder._keys import digest
-    from larder._memo import paths_in
-    from larder._surroundings import surroundings
-    from larder._watch import Watch
+    from larder._identity.code.identity import identify
+    from larder._identity.digest import digest
+    from larder._memo.memo import paths_in
+    from larder._identity.environment import surroundings
+    from larder._reads.audit import Watch
 
     def call(*args: Any) -> Any:
         identity = identify(f)

@@ -7,8 +7,10 @@ results of a function. Larder does the work in a separate process.
 
 from typing import TYPE_CHECKING, Any
 
-from .batch import Batch
-from .dataset import Dataset
+from ._batches.batch import Batch
+from ._batches.dataset import Dataset
+from ._batches.field import Field
+from ._batches.loader import Loader
 from .errors import (
     ArgumentError,
     CodeError,
@@ -27,19 +29,11 @@ from .errors import (
     StateError,
     UnkeyableError,
 )
-from .field import Field
-from .loader import Loader
 
 if TYPE_CHECKING:
     from . import lazy
-    from ._edit import EditNode, Editor
-    from ._file import File
-    from ._memo import Memo, memo
-    from ._memobatch import MemoBatch, memo_batch
-    from ._read import read_flow
-    from ._run import RunError, run
-    from ._why import Why, why
-    from .flow import (
+    from ._flows.edit import EditNode, Editor
+    from ._flows.flow import (
         Flow,
         Node,
         Options,
@@ -65,9 +59,15 @@ if TYPE_CHECKING:
         var,
         webdataset,
     )
-    from .flow import zip as zip
+    from ._flows.flow import zip as zip
+    from ._flows.read import read_flow
+    from ._flows.report import CacheReport, NodeReport, Report, Skip
+    from ._flows.run import RunError, run
+    from ._memo.batch import MemoBatch, memo_batch
+    from ._memo.memo import Memo, memo
+    from ._memo.why import Why, why
+    from ._reads.file import File
     from .lazy import Lazy, LazyFunction, LazyObject
-    from .report import CacheReport, NodeReport, Report, Skip
 
     __version__: str
 
@@ -145,12 +145,12 @@ _FLOW = (
     "Flow Node Options Order Step Var arrow csv generate hf images jsonl mds numpy parquet python source step "
     "sweep text tfrecord underfolder var webdataset"
 )
-_LATER = dict.fromkeys([*_FLOW.split(), "zip"], "flow")
-_LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
-_LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file", "read_flow": "_read"}
-_LATER |= dict.fromkeys(["EditNode", "Editor"], "_edit")
-_LATER |= dict.fromkeys(["Memo", "memo"], "_memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memobatch")
-_LATER |= dict.fromkeys(["Why", "why"], "_why") | dict.fromkeys(["Lazy", "LazyFunction", "LazyObject"], "lazy")
+_LATER = dict.fromkeys([*_FLOW.split(), "zip"], "_flows.flow")
+_LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "_flows.report")
+_LATER |= dict.fromkeys(["RunError", "run"], "_flows.run") | {"read_flow": "_flows.read", "File": "_reads.file"}
+_LATER |= dict.fromkeys(["EditNode", "Editor"], "_flows.edit")
+_LATER |= dict.fromkeys(["Memo", "memo"], "_memo.memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memo.batch")
+_LATER |= dict.fromkeys(["Why", "why"], "_memo.why") | dict.fromkeys(["Lazy", "LazyFunction", "LazyObject"], "lazy")
 
 
 def _later(name: str) -> Any:
@@ -160,8 +160,8 @@ def _later(name: str) -> Any:
         return _installed_version()
     if name in _LATER:
         return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    if name in _LATER.values():
-        return import_module(f"{__name__}.{name}")
+    if name == "lazy":
+        return import_module(f"{__name__}.lazy")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -13,10 +13,10 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from ._components import PARAMETERS, PLACES, STEPS
-from ._edit import EditNode, Editor
-from ._read import wrong_in
-from ._values import Value
+from ._flows.components import PARAMETERS, PLACES, STEPS
+from ._flows.edit import EditNode, Editor
+from ._flows.read import wrong_in
+from ._yaml.values import Value
 
 __all__ = ["epoch", "no_shuffle", "reseed", "shard", "shuffle", "time_limit", "trial", "workers"]
 

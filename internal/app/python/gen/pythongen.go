@@ -16,7 +16,7 @@ import (
 )
 
 // File is the path of the file in the repository.
-const File = "python/src/larder/_components.py"
+const File = "python/src/larder/_flows/components.py"
 
 // Source returns the file. It panics if a component cannot be written as Python,
 // which is a mistake of its author.

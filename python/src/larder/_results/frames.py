@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from .._keys._frames import PLAIN
+from .._identity.values.frames import PLAIN
 from .kinds import CURES, Kind, Refused, expect, register
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ResultError
-from . import kinds, objects
+from . import classes, kinds
 from .layout import ALIGNED, COMPLEX, COUNTED, DEEPEST, FLOAT, HEAD, MAGIC, OF_FLOAT, OF_INT, SHARED, SHORT, ZEROS
 from .packed import BUFFERS, unpacked
 
@@ -66,7 +66,7 @@ class Reader:
         self.at = HEAD.size
         self.depth = 0
         self.memo: dict[int, Any] = {}
-        self.classes: list[objects.Plan] = []
+        self.classes: list[classes.Plan] = []
 
     def read(self) -> Any:
         """Return the value of a node."""
@@ -332,8 +332,8 @@ _READS: dict[int, Callable[[Reader], Any]] = {
         "A": _array,
         "X": _kind,
         "R": _again,
-        "O": objects.read_dataclass,
-        "P": objects.read_namedtuple,
-        "E": objects.read_enum,
+        "O": classes.read_dataclass,
+        "P": classes.read_namedtuple,
+        "E": classes.read_enum,
     }.items()
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._keys._tensors import flat as elements
+from .._identity.values.tensors import flat as elements
 from .kinds import CURES, Data, Kind, Refused, expect, register
 
 _NAMES = (

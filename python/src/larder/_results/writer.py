@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from ..errors import ResultError
-from . import kinds, objects
+from . import classes, kinds
 from .kinds import Data, Kind, Refused
 from .layout import (
     ALIGNED,
@@ -87,7 +87,7 @@ class Writer:
         self.bytes: dict[bytes, int] = {}
         self.kept: list[Any] = []
         """Temporary objects, held so that no other object reuses their ids."""
-        self.classes: dict[type, objects.Plan] = {}
+        self.classes: dict[type, classes.Plan] = {}
         self.found: dict[type, Write] = {}
         self.orders: dict[int, bytes] = {}
         """The sort keys of elements of sets, by their ids."""
@@ -112,13 +112,13 @@ class Writer:
             _WRITES[kind] = known.write or of_kind(known)
             return _WRITES[kind]
         if issubclass(kind, Enum):
-            found: Write = objects.write_enum
+            found: Write = classes.write_enum
         elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            found = objects.write_namedtuple
+            found = classes.write_namedtuple
         elif hasattr(kind, "__dataclass_fields__"):
-            found = objects.write_dataclass
+            found = classes.write_dataclass
         else:
-            raise objects.refused(kind)
+            raise classes.refused(kind)
         self.found[kind] = found
         return found
 

@@ -10,9 +10,9 @@ import sys
 
 from .. import _worker
 from . import end_if_forked
-from ._function import Function, failed
-from ._generator import Generator
-from ._memory import inline, shared
+from .function import Function, failed
+from .generator import Generator
+from .memory import inline, shared
 
 SETUP, READY, DO, DONE, FAILED, START = 1, 2, 3, 4, 5, 6
 END_OF_SAMPLE = b"\x00larder: end of sample\x00"

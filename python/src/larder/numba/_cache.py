@@ -16,8 +16,8 @@ from typing import Any
 
 from numba.core.caching import _Cache
 
-from .. import _calls
-from .._keys import digest
+from .._client.client import AGAIN, ERROR, FIND, UNKEPT, Claim, Client, Function, Made, shown
+from .._identity.digest import digest
 from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload, _values
 from ._errors import Refused, Unfit
@@ -59,7 +59,7 @@ class Pending:
 
     of: LarderCache
     known: Known | None
-    claim: _calls.Claim | None
+    claim: Claim | None
     reason: str
     begun: float = field(default_factory=time.thread_time)
     """In seconds of processor time, which other processes do not extend."""
@@ -85,7 +85,7 @@ class Held:
 class Keeper:
     """The state that all caches of a process share."""
 
-    def __init__(self, client: _calls.Client, secret: bytes | None) -> None:
+    def __init__(self, client: Client, secret: bytes | None) -> None:
         self.client, self.secret = client, secret
         self.loops = Loops(secret)
         self.registered = Registered()
@@ -267,7 +267,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         state = self._keeper.history.kept(self._of, normalized(sig)[0])
         if state is not None and state != known.state:
             there = self._keeper.known_in(state, known.walk, sig)
-            found, pending = self._claimed(there, begun, context, sig, _calls.FIND)
+            found, pending = self._claimed(there, begun, context, sig, FIND)
             if found is not None:
                 return found, pending
         return self._claimed(known, begun, context, sig)
@@ -294,7 +294,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             except Exception as error:
                 self._keeper.lost.append(_said(error))
                 return None, Pending(self, known, None, _said(error))
-            if isinstance(found, _calls.Claim):
+            if isinstance(found, Claim):
                 return None, Pending(self, known, found, reason)
             if found.encoded is None:
                 return None, Pending(self, known, None, found.text or "nobody has it")
@@ -308,7 +308,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 reason = str(foreign)
             if flags:
                 return None, Pending(self, known, None, reason)
-            flags = _calls.AGAIN  # the stored bytes are of no use to any process
+            flags = AGAIN  # the stored bytes are of no use to any process
 
     def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
         payload = _artifact.opened(known.key, kept, self._keeper.secret)
@@ -361,7 +361,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
         if reason and pending.claim is not None:
-            self._deliver(pending.claim, _calls.Made(None, reason))
+            self._deliver(pending.claim, Made(None, reason))
         self._note(sig, REFUSED if reason else COMPILED, took, reason)
 
     def _saved(self, sig: Any, data: Any, pending: Pending, took: float) -> str:
@@ -384,7 +384,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "what it is made from changed while it was compiled"
         kept = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
-        reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
+        reason = self._deliver(claim, Made(kept, about=lambda: _about(sig)))
         if not reason:
             self._expect_loop(data, pending.known, sig)
             self._keeper.history.keep(self._of, normalized(sig)[0], pending.known.state)
@@ -393,7 +393,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
     def _expect_loop(self, compiled: Any, known: Known, sig: Any) -> None:
         if kind_of(self._of) == "kernel":
-            about = [*_about(sig), {"name": "loop", "text": "around it", "digest": _calls.shown(digest("loop"))}]
+            about = [*_about(sig), {"name": "loop", "text": "around it", "digest": shown(digest("loop"))}]
             self._keeper.loops.expect(compiled, Kernel(self._function(known), known.key, about))
 
     def _way(self, refused: Refused, pending: Pending) -> str:
@@ -405,18 +405,18 @@ class LarderCache(_Cache):  # type: ignore[misc]
                         return f"{node.path}: {row.reason.rpartition(': ')[2]}"
         return str(refused)
 
-    def _deliver(self, claim: _calls.Claim, made: _calls.Made) -> str:
+    def _deliver(self, claim: Claim, made: Made) -> str:
         try:
             outcome = self._keeper.client.deliver(claim, made)
         except Exception as error:
             return _said(error)
-        return outcome.text if outcome.kind in (_calls.UNKEPT, _calls.ERROR) else ""
+        return outcome.text if outcome.kind in (UNKEPT, ERROR) else ""
 
     def failed(self, reason: str) -> None:
         """Report that the last compilation begun gives no result."""
         pending = self._popped()
         if pending is not None and pending.claim is not None:
-            self._deliver(pending.claim, _calls.Made(None, reason))
+            self._deliver(pending.claim, Made(None, reason))
 
     def _popped(self) -> Pending | None:
         """Return the last compilation begun for this function, and end those begun within it."""
@@ -427,10 +427,10 @@ class LarderCache(_Cache):  # type: ignore[misc]
             stack[-1].of.failed("it was given up")
         return stack.pop()
 
-    def _function(self, known: Known) -> _calls.Function:
+    def _function(self, known: Known) -> Function:
         code = b"numba" + known.code
-        digest = _calls.shown(sha256(code).digest())
-        return _calls.Function(named(self._of), code, lambda: _code(known, digest), digest=digest)
+        digest = shown(sha256(code).digest())
+        return Function(named(self._of), code, lambda: _code(known, digest), digest=digest)
 
     def _note(self, sig: Any, state: str, took: float, reason: str = "", saved: float = 0.0) -> None:
         args, _ = normalized(sig)
@@ -453,7 +453,7 @@ def _of_node(node: Any) -> str:
 def _about(sig: Any) -> list[dict[str, str]]:
     args, _ = normalized(sig)
     return [
-        {"name": f"argument {i}", "text": str(kind)[:500], "digest": _calls.shown(digest(str(kind)))}
+        {"name": f"argument {i}", "text": str(kind)[:500], "digest": shown(digest(str(kind)))}
         for i, kind in enumerate(args)
     ]
 
@@ -461,7 +461,7 @@ def _about(sig: Any) -> list[dict[str, str]]:
 def _code(known: Known, digest: str) -> dict[str, Any]:
     """Return the identity of a function in the terms of the protocol."""
     parts = [
-        {"name": node.text[:500], "where": node.path[-500:], "digest": _calls.shown(node.digest())}
+        {"name": node.text[:500], "where": node.path[-500:], "digest": shown(node.digest())}
         for node in known.walk.nodes[1:]
     ]
     return {"version": "", "digest": digest, "parts": parts}

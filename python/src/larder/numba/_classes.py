@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._code import _owner
+from .._identity import distribution
 from ._errors import Refused, Unfit
 from ._kinds import home
 from ._walk import Walk
@@ -51,7 +51,11 @@ def reduced(value: Any) -> Any:
     """Return how a class that no other process can import is pickled into code; None for other values."""
     from numba.cloudpickle.cloudpickle import _should_pickle_by_reference
 
-    if not isinstance(value, type) or not (_active and _active[-1]) or _owner.of_module(value.__module__) is not None:
+    if (
+        not isinstance(value, type)
+        or not (_active and _active[-1])
+        or distribution.of_module(value.__module__) is not None
+    ):
         return None
     if home(value.__module__) != "__main__" and _should_pickle_by_reference(value):
         return None

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import pairwise
 from types import CodeType
 
-from .._code import _bytecode, _rules, _settings
-from .._code._follow import _formats
-from .._code._instructions import NAMES, instructions
+from .._identity.code import bytecode, rules, settings
+from .._identity.code.references import _formats
+from .._identity.instructions import NAMES, instructions
 from ._running import GETTING
 
 _MOST = 8192
@@ -37,7 +37,7 @@ class Facts:
     """Attributes by which code reaches objects that it does not name."""
     formats: bool
     """Whether it converts values to strings."""
-    imports: tuple[tuple[_bytecode.Imported, tuple[str, ...]], ...]
+    imports: tuple[tuple[bytecode.Imported, tuple[str, ...]], ...]
     """The imports of the code, each with the attributes that follow."""
     unknown: str | None
     """An instruction that names something and is not known."""
@@ -49,12 +49,12 @@ class Facts:
     @cached_property
     def content(self) -> bytes:
         """The digest of what the code does."""
-        return _bytecode.content(self.code)
+        return bytecode.content(self.code)
 
     @cached_property
     def _unnamed(self) -> tuple[bytes, dict[str, str]]:
         aliases: dict[str, str] = {}
-        return _bytecode.content(self.code, lambda code: _aliased(code, aliases)), aliases
+        return bytecode.content(self.code, lambda code: _aliased(code, aliases)), aliases
 
     @property
     def unnamed(self) -> bytes:
@@ -99,23 +99,23 @@ def facts_of(code: CodeType, overload: bool = False) -> Facts:
 
 def _facts(code: CodeType, overload: bool) -> Facts:
     plain = code
-    if _bytecode.documented(code):
+    if bytecode.documented(code):
         plain = code.replace(co_consts=(None, *code.co_consts[1:]))
     uses: dict[tuple[str, str, tuple[str, ...]], None] = {}
     names: set[str] = set()
     methods: set[str] = set()
     insides: set[str] = set()
     formats = False
-    imports: dict[tuple[_bytecode.Imported, tuple[str, ...]], None] = {}
+    imports: dict[tuple[bytecode.Imported, tuple[str, ...]], None] = {}
     unknown: list[str] = []
     writes: list[str] = []
-    left = [_bytecode.Names(code)]
+    left = [bytecode.Names(code)]
     returned = tuple(_returned(left[0])) if overload else ()
     while left:
         one = left.pop(0)
         names |= one.attributes | one.texts | set(one.code.co_names)
-        insides |= (one.attributes | one.texts) & _rules.INSIDES
-        formats = formats or _formats(one) or not _settings.PRINTERS.isdisjoint(one.code.co_names)
+        insides |= (one.attributes | one.texts) & rules.INSIDES
+        formats = formats or _formats(one) or not settings.PRINTERS.isdisjoint(one.code.co_names)
         imports |= dict.fromkeys((imported, ()) for imported in one.imports)
         if one.unknown():
             unknown.append(str(one.unknown()))
@@ -123,7 +123,7 @@ def _facts(code: CodeType, overload: bool) -> Facts:
         for use in one.uses():
             if use.kind in ("global", "cell") and isinstance(use.root, str):
                 uses[use.kind, use.root, use.attributes] = None
-            elif isinstance(use.root, _bytecode.Imported):
+            elif isinstance(use.root, bytecode.Imported):
                 imports[use.root, use.attributes] = None
             else:
                 methods |= set(use.attributes)
@@ -144,7 +144,7 @@ def _facts(code: CodeType, overload: bool) -> Facts:
     )
 
 
-def _returned(names: _bytecode.Names) -> Iterator[CodeType]:
+def _returned(names: bytecode.Names) -> Iterator[CodeType]:
     """Yield the inner functions that a function only returns."""
     ops = names.ops
     used = {op.value for op, then in pairwise(ops) if _loads(op) and then.name != "RETURN_VALUE"}
@@ -156,7 +156,7 @@ def _returned(names: _bytecode.Names) -> Iterator[CodeType]:
                 yield op.value
 
 
-def _loads(op: _bytecode.Op) -> bool:
+def _loads(op: bytecode.Op) -> bool:
     return op.name in ("LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF")
 
 

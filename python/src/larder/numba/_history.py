@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .._code._library import library_name
+from .._identity.library import library_name
 from . import _installed
 from ._errors import Refused
 from ._kinds import kernel_of, kind_of, loops_of

@@ -17,7 +17,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import ufuncbuilder, wrappers
 from numba.stencils import stencil
 
-from .. import _calls
+from .._client import client
 from . import _classes, _conversions, _loops, _pins, _stencils, _subroutines, _values
 from ._cache import Keeper, LarderCache, asked, cache_of, normalized
 from ._errors import NumbaError
@@ -137,7 +137,7 @@ def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.P
     first, before = _keeper is None, _keeper
     if first:
         _pins.check(numba.__version__)
-    _keeper = Keeper(_calls.client_of(cache), secret)
+    _keeper = Keeper(client.client_of(cache), secret)
     if before is not None:
         _keeper.follow(before)
     if first:

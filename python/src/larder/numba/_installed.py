@@ -14,8 +14,8 @@ from hashlib import file_digest, sha256
 from importlib.metadata import Distribution, PackageNotFoundError
 from typing import Any
 
-from .._code import _owner
-from .._code._bytecode import content
+from .._identity import distribution
+from .._identity.code.bytecode import content
 from ._registered import is_numbas
 
 _SHOWN = (
@@ -80,7 +80,7 @@ _CODE = (".py", ".so", ".pyd", ".dylib", ".dll")
 @lru_cache(1)
 def compilers() -> bytes:
     """Return the identity of numba, llvmlite, NumPy and Python as installed."""
-    lines = [f"{_owner.PYTHON} {sys.implementation.cache_tag} {platform.machine()} {sys.platform}".encode()]
+    lines = [f"{distribution.PYTHON} {sys.implementation.cache_tag} {platform.machine()} {sys.platform}".encode()]
     for name in COMPILERS:
         lines.append(name.encode() + b" " + _digest(name))
     return b"\n".join(lines)
@@ -101,9 +101,9 @@ def _digest(name: str) -> bytes:
 
 
 @lru_cache(1024)
-def edits(owner: _owner.Owner) -> str:
+def edits(owner: distribution.Owner) -> str:
     """Return a digest of the files of a library that were edited after its installation; empty if none were."""
-    if owner in (_owner.PYTHON, _owner.LARDER) or owner.name in COMPILERS:
+    if owner in (distribution.PYTHON, distribution.LARDER) or owner.name in COMPILERS:
         return ""
     try:
         found = Distribution.from_name(owner.name)

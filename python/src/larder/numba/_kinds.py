@@ -10,8 +10,8 @@ import sys
 import types as pytypes
 from typing import Any
 
-from .._code._library import shown_module
-from .._keys._objects import COMPILED
+from .._identity.library import shown_module
+from .._identity.values.objects import COMPILED
 
 _FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # the base of all functions of ctypes, which has no public name
 

@@ -18,7 +18,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaNotImplementedError
 
-from .. import _calls
+from .._client.client import AGAIN, Claim, Client, Function, Made
 from . import _artifact, _payload
 from ._errors import Unfit
 from ._history import Added
@@ -34,7 +34,7 @@ Build = Callable[[], Any]
 class Kernel:
     """A cached kernel for which this process has no loop yet."""
 
-    function: _calls.Function
+    function: Function
     key: bytes
     about: list[dict[str, str]]
 
@@ -57,7 +57,7 @@ class Loops:
         """Record that a kernel is cached, so that its loop may be."""
         self._kernels[compiled.library] = kernel
 
-    def library(self, client: _calls.Client | None, compiled: Any, how: str, within: int, build: Build) -> Any:
+    def library(self, client: Client | None, compiled: Any, how: str, within: int, build: Build) -> Any:
         """Return the library of the loop around a kernel that is called in some way: cached, or else built and cached.
 
         `client` is None if there is no server; `within` is the token of the computation that needs it, if any.
@@ -71,14 +71,14 @@ class Loops:
             self._made[key] = got
         return self._made[key]
 
-    def _got(self, client: _calls.Client, key: bytes, kernel: Kernel, context: Any, within: int, build: Build) -> Any:
+    def _got(self, client: Client, key: bytes, kernel: Kernel, context: Any, within: int, build: Build) -> Any:
         flags = 0
         while True:
             try:
                 found = client.claim(kernel.function, key, within, flags)
             except Exception:  # there is no server, which the kernel's row reports
                 return build()
-            if isinstance(found, _calls.Claim):
+            if isinstance(found, Claim):
                 return self._built(client, found, key, kernel, build)
             if found.encoded is None:
                 return build()
@@ -87,16 +87,16 @@ class Loops:
             except _artifact.Foreign:
                 if flags:
                     return build()
-                flags = _calls.AGAIN  # the stored bytes are of no use to any process
+                flags = AGAIN  # the stored bytes are of no use to any process
 
-    def _built(self, client: _calls.Client, claim: _calls.Claim, key: bytes, kernel: Kernel, build: Build) -> Any:
-        made = _calls.Made(None, "it could not be compiled")
+    def _built(self, client: Client, claim: Claim, key: bytes, kernel: Kernel, build: Build) -> Any:
+        made = Made(None, "it could not be compiled")
         try:
             library = build()
-            made = _calls.Made(None, "it has addresses in it")
+            made = Made(None, "it has addresses in it")
             if not library.has_dynamic_globals and not _payload.unresolved(library):
                 data = pickle.dumps(library.serialize_using_object_code())
-                made = _calls.Made(_artifact.sealed(key, data, self._secret), about=lambda: kernel.about)
+                made = Made(_artifact.sealed(key, data, self._secret), about=lambda: kernel.about)
             return library
         finally:
             with suppress(Exception):  # then no other process has it

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from .._code import _owner
-from .._code._rules import words
+from .._identity import distribution
+from .._identity.code.rules import words
 
 _NAMED = frozenset(words("open os.listdir os.scandir os.system os.getxattr os.listxattr os.startfile"))
 _BEGINNING = ("socket.", "urllib.", "subprocess.", "os.exec", "os.posix_spawn", "os.spawn", "sqlite3.", "winreg.")
@@ -90,11 +90,11 @@ def _asking(frame: FrameType | None, event: str, what: str) -> Iterator[CodeType
         module = str(frame.f_globals.get("__name__", ""))
         if not found and _is_of_import(module, event, what):
             return
-        owner = _owner.of_module(module)
+        owner = distribution.of_module(module)
         if owner is None:
             found = True
             yield frame.f_code
-        elif owner.name in _COMPILERS or (owner is not _owner.PYTHON and not found and _is_of_library(what)):
+        elif owner.name in _COMPILERS or (owner is not distribution.PYTHON and not found and _is_of_library(what)):
             return
         frame = frame.f_back
 
@@ -107,4 +107,4 @@ def _is_of_import(module: str, event: str, what: str) -> bool:
 
 
 def _is_of_library(what: str) -> bool:
-    return what.startswith(_OF_SYSTEM) or _owner.of_file(what) is not None
+    return what.startswith(_OF_SYSTEM) or distribution.of_file(what) is not None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .._keys._encoder import fixed
+from .._identity.values.encoder import fixed
 
 USUAL: dict[str, tuple[Any, ...]] = {
     "nogil": (False, None),

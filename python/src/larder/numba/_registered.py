@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .._code import _owner
-from .._keys._encoder import fixed
+from .._identity import distribution
+from .._identity.values.encoder import fixed
 from . import _contexts
 from ._conversions import RULES, Rule
 from ._types import ADDRESS
@@ -312,7 +312,7 @@ def _is_numbas_module(name: str) -> bool:
 @lru_cache(4096)
 def _is_known(module: str) -> bool:
     """Report whether a module is numba's or Python's."""
-    return _is_numbas_module(module) or _owner.of_module(module) is _owner.PYTHON
+    return _is_numbas_module(module) or distribution.of_module(module) is distribution.PYTHON
 
 
 def _is_others(cls: type) -> bool:
@@ -371,6 +371,6 @@ def _touches(value: Any, depth: int = 0) -> bool:
         if isinstance(held, pytypes.FunctionType):
             if not is_numbas(held) or _touches(held, depth + 1):
                 return True
-        elif isinstance(held, type) and not is_numbas(held) and _owner.of_module(held.__module__) is None:
+        elif isinstance(held, type) and not is_numbas(held) and distribution.of_module(held.__module__) is None:
             return True
     return False

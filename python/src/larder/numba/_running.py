@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType
 from typing import Any
 
-from .._code import _owner, _rules, _settings
-from .._code._library import library_name
-from .._code._rules import words
-from .._keys import digest
-from .._keys._encoder import fixed
-from .._surroundings import surroundings
+from .._identity import distribution
+from .._identity.code import rules
+from .._identity.code.rules import words
+from .._identity.code.settings import PRINTING, ZONE
+from .._identity.digest import digest
+from .._identity.environment import surroundings
+from .._identity.library import library_name
+from .._identity.values.encoder import fixed
 from ._errors import Refused
 
 ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
@@ -52,7 +54,7 @@ _OF_CALLERS = frozenset(words("fndesc callstack"))
 GETTING = frozenset(words("getattr hasattr methodcaller attrgetter"))
 """Functions that access attributes by names in strings."""
 
-_ZONED = _rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
+_ZONED = rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
 
 COPYING = frozenset(words("copy copyreg pickle _pickle"))
 """Modules that read how objects are copied."""
@@ -60,24 +62,24 @@ COPYING = frozenset(words("copy copyreg pickle _pickle"))
 
 def refuse_named(name: str, owner: Any, path: str) -> None:
     """Refuse a name of a library that code must not depend on while numba compiles."""
-    standard = owner is _owner.PYTHON
+    standard = owner is distribution.PYTHON
     module, _, last = name.rpartition(".")
-    why = _rules.refusal(name, standard)
-    if why is None and (name in _rules.SEEDED or (standard and module == "random" and last[:1].islower())):
-        why = _rules.CHANCE
+    why = rules.refusal(name, standard)
+    if why is None and (name in rules.SEEDED or (standard and module == "random" and last[:1].islower())):
+        why = rules.CHANCE
     if why is None and standard and (module, last in _LOGGERS) == ("logging", True):
-        why = _rules.SETTING
+        why = rules.SETTING
     if why is None and module in ("codecs", "_codecs") and last in _CODECS:
-        why = _rules.SETTING
+        why = rules.SETTING
     if why is None and last in _THREADS and name.partition(".")[0] == "numba":
-        why = _rules.SETTING
+        why = rules.SETTING
     if why is not None:
         raise Refused(path, f"{name} reaches {why.what} while numba compiles")
 
 
 def refuse_module(name: str, owner: Any, path: str) -> None:
     """Refuse a module of a library as a value, if any part of it may be refused."""
-    why = _rules.refusal(f"{name}.", owner is _owner.PYTHON)
+    why = rules.refusal(f"{name}.", owner is distribution.PYTHON)
     if why is not None:
         raise Refused(path, f"the module {name} reaches {why.what} while numba compiles")
 
@@ -86,7 +88,7 @@ def refuse_method(name: str, path: str) -> None:
     """Refuse a method of an object without a name, by its own name."""
     if name in _COMPILED:
         raise Refused(path, f".{name} says what a function was compiled for in this process so far")
-    why = _rules.METHODS.get(name)
+    why = rules.METHODS.get(name)
     if why is not None:
         raise Refused(path, f".{name} may reach {why.what} while numba compiles")
 
@@ -164,7 +166,7 @@ def settings(names: set[str], formats: bool) -> dict[str, Any]:
     """Return the settings that code depends on which mentions some names, and may convert values to strings."""
     found: dict[str, Any] = {"settings": digest(surroundings())}
     if formats:
-        found["print options"] = repr(_settings.PRINTING.read())
+        found["print options"] = repr(PRINTING.read())
     if not names.isdisjoint(_ZONED):
-        found["time zone"] = repr(_settings.ZONE.read())
+        found["time zone"] = repr(ZONE.read())
     return found

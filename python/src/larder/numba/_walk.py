@@ -25,14 +25,15 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner, _rules
-from .._code._abstract import registered
-from .._code._annotations import hints
-from .._code._library import is_bound, library_name, shown_module
-from .._code._rules import words
-from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed, fixed
-from .._keys._objects import CONTENT, refuse_hidden
+from .._identity import distribution
+from .._identity.code import rules
+from .._identity.code.abstract import registered
+from .._identity.code.annotations import hints
+from .._identity.code.rules import words
+from .._identity.library import is_bound, library_name, shown_module
+from .._identity.values.encoder import Encoder, Unkeyed, fixed
+from .._identity.values.objects import CONTENT, refuse_hidden
+from .._identity.values.text import describe
 from . import _kinds, _running, _stencils
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed, variables
@@ -351,7 +352,7 @@ class Walk:
             raise Refused(path, f"{setting} while numba compiles")
         elif _kinds.pointer(value):
             raise Refused(path, f"{_kinds.pointer(value)}, whose address is another one in each process")
-        elif _owner.of_module(cls.__module__) is None:
+        elif distribution.of_module(cls.__module__) is None:
             self._to(node, value, path, runs)
         else:
             self._leaf(node, value, path)
@@ -359,7 +360,7 @@ class Walk:
     def _named(self, names: tuple[str, ...], path: str) -> None:
         """Refuse the attributes that a function of `operator` reads, as for code that reads them itself."""
         for name in names:
-            if name in _rules.INSIDES:
+            if name in rules.INSIDES:
                 raise Refused(path, f"{name} leads to code and variables that nobody can follow")
             _running.refuse_method(name, path)
         _running.refuse_mentioned(frozenset(names), path)
@@ -367,7 +368,7 @@ class Walk:
         self._names.update(names)
 
     def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
-        owner = _owner.of_module(value.__name__)
+        owner = distribution.of_module(value.__name__)
         if owner is None:
             raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
         if runs:
@@ -386,7 +387,7 @@ class Walk:
         if runs:
             self._running |= {name, name.rpartition(".")[2]}
             _running.refuse_named(name, owner, path)
-            if owner is _owner.PYTHON:
+            if owner is distribution.PYTHON:
                 self._standard.add(name.rpartition(".")[0])
             if name.partition(".")[0] in _running.COPYING:
                 for where, function in _running.copied():
@@ -592,7 +593,9 @@ class Walk:
         name, owner = library_name(value)
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
-            if node.runs and _owner.of_module(value.__module__) == owner:  # also by the name under which it is imported
+            if (
+                node.runs and distribution.of_module(value.__module__) == owner
+            ):  # also by the name under which it is imported
                 _running.refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
             if _whole(owner) and not value.__closure__:
                 return
@@ -700,7 +703,7 @@ class Walk:
             if value is _MISSING:
                 node.out.append(f"missing {name} ".encode())
                 return
-            owner = _owner.of_module(holder.__name__)
+            owner = distribution.of_module(holder.__name__)
             if runs and owner is not None and not isinstance(value, pytypes.ModuleType):
                 _running.refuse_named(f"{holder.__name__}.{name}", owner, path)
         if runs and left and _kinds.kind_of(value) == "dispatcher":
@@ -722,7 +725,7 @@ class Walk:
 
     def _is_known_by_name(self, holder: pytypes.ModuleType, value: Any) -> bool:
         """Report whether an object of a library's module is identified by its name and the library."""
-        owner = _owner.of_module(holder.__name__)
+        owner = distribution.of_module(holder.__name__)
         if owner is None or fixed(value) or _kinds.is_scalar(value) or _kinds.is_array(value):
             return False
         if _kinds.kind_of(value) is not None:
@@ -733,12 +736,12 @@ class Walk:
             return _kinds.is_numpys(value)
         if isinstance(value, (list, dict, tuple, set)) or not _whole(owner):
             return False
-        return _owner.of_module(type(value).__module__) is not None
+        return distribution.of_module(type(value).__module__) is not None
 
     def _import(self, node: Node, imported: Any, attributes: tuple[str, ...], runs: bool) -> None:
         """Follow an import in code that runs while numba compiles; only libraries are allowed."""
         module = sys.modules.get(imported.module) if not imported.level else None
-        owner = _owner.of_module(imported.module) if not imported.level else None
+        owner = distribution.of_module(imported.module) if not imported.level else None
         if module is None or owner is None:
             raise Refused(node.path, f"it imports {imported.module} while it is compiled; import it at the top")
         node.out.append(f"import {_shown(owner)} {imported.module} {imported.name} {'.'.join(attributes)} ".encode())
@@ -916,10 +919,10 @@ def _is_enum(cls: type) -> bool:
 
 def _whole(owner: Any) -> bool:
     """Report whether the identity of an installed library covers all of its code."""
-    return owner is _owner.PYTHON or owner.name in COMPILERS
+    return owner is distribution.PYTHON or owner.name in COMPILERS
 
 
-def _shown(owner: _owner.Owner) -> str:
+def _shown(owner: distribution.Owner) -> str:
     """Return the identity of a library: its version, and the edits of its installed files."""
     return f"{owner}{edits(owner)}"
 

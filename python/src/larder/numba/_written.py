@@ -11,8 +11,8 @@ import dis
 from types import CodeType, FunctionType
 from typing import Any
 
-from .._code._annotations import hints
-from .._code._library import library_name
+from .._identity.code.annotations import hints
+from .._identity.library import library_name
 
 
 def is_looked_at(function: Any, options: dict[str, Any]) -> bool:

@@ -1,0 +1,1 @@
+"""Read batches and samples from the server as arrays."""

@@ -1,0 +1,214 @@
+"""Find the program larder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from typing import IO
+
+from ..errors import ServerError
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_NAME = "larder.exe" if sys.platform == "win32" else "larder"
+
+
+def find() -> str:
+    """Return the path of the program.
+
+    It is the value of LARDER_BIN, else the program installed with this package, wherever that
+    is, else the first one on the PATH.
+    """
+    named = os.environ.get("LARDER_BIN")
+    if named:
+        return _executable(named, "LARDER_BIN")
+    program = _installed() or _of_scripts() or shutil.which(_NAME)
+    if program is None:
+        raise ServerError(_missing())
+    return os.path.abspath(program)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the program, in which workers run this Python and find this package."""
+    mine = os.path.dirname(_PACKAGE)
+    given = os.environ.get("PYTHONPATH", "")
+    import site
+
+    found = [*site.getsitepackages(), site.getusersitepackages(), *filter(None, given.split(os.pathsep))]
+    more = {} if mine in found else {"PYTHONPATH": os.pathsep.join(filter(None, [given, mine]))}
+    return {"LARDER_PYTHON": sys.executable, **os.environ, **more}
+
+
+def _executable(path: str, who: str) -> str:
+    found = shutil.which(path)
+    if found is None:
+        raise ServerError(f"{who} names {path!r}, which is no program that can be run")
+    return os.path.abspath(found)
+
+
+def _missing() -> str:
+    """Return the message that there is no program, or that one may not be run."""
+    if os.path.isfile(_near()):
+        return f"program larder: {_near()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
+    return (
+        "program larder: none was installed with this package, and none is on the PATH; "
+        "run `pip install ./python` in a clone, or set LARDER_BIN"
+    )
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _near() -> str:
+    """Return where the program is next to a package installed by --target, or in an archive."""
+    return os.path.join(os.path.dirname(_archive() or _PACKAGE), "bin", _NAME)
+
+
+def _installed() -> str | None:
+    """Return the program that this package was installed with, or the one next to it or in its archive."""
+    if _is_program(_near()):
+        return _near()
+    archive = _archive()
+    return (_extracted(archive) if archive else None) or _recorded()
+
+
+def _recorded() -> str | None:
+    """Return the program among the files that this package was installed with.
+
+    Their list is read here, as importing importlib.metadata takes longer than starting a
+    server.
+    """
+    for folder in [os.path.dirname(_PACKAGE), *sys.path]:
+        for record in _records(folder):
+            with open(record, encoding="utf-8") as lines:
+                names = [line.rsplit(",", 2)[0].strip('"') for line in lines]
+            for name in names:
+                if f"/{name}".endswith(("/bin/" + _NAME, "/Scripts/" + _NAME)):
+                    for base in (os.path.join(folder, "bin", _NAME), os.path.join(folder, name)):
+                        if _is_program(base):  # --target moves it into the first one, and does not update the list
+                            return os.path.normpath(base)
+    return None
+
+
+def _of_scripts() -> str | None:
+    """Return the program among the scripts of this interpreter, as this package may be a copy."""
+    import sysconfig
+
+    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
+        path = os.path.join(sysconfig.get_path("scripts", scheme), _NAME)
+        if _is_program(path):
+            return path
+    return None
+
+
+def _archive() -> str | None:
+    """Return the archive (a zipapp, a wheel) that this package is imported from, if there is one."""
+    at = os.path.dirname(_PACKAGE)
+    while at != os.path.dirname(at) and not os.path.exists(at):
+        at = os.path.dirname(at)
+    return at if os.path.isfile(at) else None
+
+
+def _extracted(archive: str) -> str | None:
+    """Return the program in an archive, copied to where it can run. Each archive has one copy."""
+    import hashlib
+    import zipfile
+
+    of = hashlib.sha256(os.fsencode(os.path.realpath(archive))).hexdigest()[:16]
+    try:
+        with zipfile.ZipFile(archive) as files:
+            ends = f"/bin/{_NAME}", f".data/scripts/{_NAME}"
+            member = next((m for m in files.infolist() if f"/{m.filename}".endswith(ends)), None)
+            if member is None:
+                return None
+            copies = os.path.join(private(os.path.join(_user_cache(), "larder-programs"), "set LARDER_BIN"), of)
+            folder = os.path.join(copies, f"{member.CRC:08x}-{member.file_size}")
+            if not os.path.isdir(folder):
+                _copy(files.open(member), folder)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ServerError(
+            f"program larder: {archive} has it, and it cannot be copied: {error}; set LARDER_BIN"
+        ) from None
+    program = os.path.join(folder, _NAME)
+    if not _is_program(program):
+        raise ServerError(f"program larder: {program} cannot be executed there; set LARDER_BIN")
+    return program
+
+
+def _copy(content: IO[bytes], folder: str) -> None:
+    """Create a directory with a program atomically, and remove those of earlier versions of its archive."""
+    import tempfile
+
+    copies = os.path.dirname(folder)
+    os.makedirs(copies, mode=0o700, exist_ok=True)
+    with content, tempfile.TemporaryDirectory(dir=copies, prefix=".", ignore_cleanup_errors=True) as made:
+        program = os.path.join(made, "of", _NAME)
+        os.mkdir(os.path.dirname(program), mode=0o700)
+        with open(program, "xb") as file:
+            shutil.copyfileobj(content, file)
+        os.chmod(program, 0o700)
+        try:
+            os.rename(os.path.dirname(program), folder)
+        except OSError:
+            if not os.path.isdir(folder):  # another process was faster
+                raise
+    for name in os.listdir(copies):
+        if not name.startswith(".") and name != os.path.basename(folder):
+            shutil.rmtree(os.path.join(copies, name), ignore_errors=True)
+
+
+def private(folder: str, fix: str) -> str:
+    """Return the absolute path of a directory of this user only, created if it is missing."""
+    folder = os.path.abspath(folder)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        seen = os.lstat(folder)
+    except OSError as error:
+        raise ServerError(f"folder {folder}: {error}; {fix}") from error
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
+        raise ServerError(f"{folder} is not a folder of yours; {fix}")
+    return folder
+
+
+def _records(folder: str) -> Iterator[str]:
+    """Yield the lists of files that were installed with this package into a directory."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        if name.startswith("larder-") and name.endswith(".dist-info"):
+            path = os.path.join(folder, name, "RECORD")
+            if os.path.isfile(path):
+                yield path
+
+
+def default_cache() -> str:
+    """Return the default cache directory, the same as the program's.
+
+    It is LARDER_CACHE, else "larder" in the user's cache directory.
+    """
+    named = os.environ.get("LARDER_CACHE")
+    if named:
+        return named
+    return os.path.join(_user_cache(), "larder")
+
+
+def _user_cache() -> str:
+    if sys.platform == "win32":
+        folder = os.environ.get("LOCALAPPDATA", "")
+    elif sys.platform == "darwin":
+        folder = _below_home("Library", "Caches")
+    else:
+        folder = os.environ.get("XDG_CACHE_HOME", "") or _below_home(".cache")
+    if not folder or not os.path.isabs(folder):
+        raise ServerError("the user's cache folder is not known; set LARDER_CACHE, or name a folder by cache=")
+    return folder
+
+
+def _below_home(*names: str) -> str:
+    home = os.environ.get("HOME", "")
+    return os.path.join(home, *names) if home else ""

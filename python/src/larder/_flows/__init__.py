@@ -1,0 +1,1 @@
+"""Build, edit, read and run flows."""

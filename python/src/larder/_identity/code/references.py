@@ -1,0 +1,569 @@
+"""Follow the names in the code of one function, and how it uses them."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import importlib.util
+import operator
+import os
+import sys
+import threading
+import types
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...errors import CodeError
+from .. import distribution
+from ..library import CURES, is_code, is_of_library, library_name, shown_module
+from ..values.encoder import Encoder, Unkeyed
+from ..wrapper import STATE, Wrapper
+from . import bytecode, expressions, rules, settings
+from .naming import Sight
+
+if TYPE_CHECKING:
+    from .walk import Node, Walk
+
+
+ATTRS = "<attrs generated "
+"""The prefix of the file names that attrs gives to generated methods."""
+
+
+class Follow:
+    """Follows the names in the code of one function."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        node: Node,
+        space: dict[str, Any],
+        cells: dict[str, Any],
+        files: frozenset[str],
+        own: tuple[str, frozenset[str]] | None,
+        given: frozenset[str] = frozenset(),
+    ):
+        self.walk = walk
+        self.node = node
+        self.space = space
+        self.cells = cells
+        self.files = files
+        self.own = own
+        self.opened: set[int] = set()
+        """Positions after which the argument of an open file begins."""
+        self.given = given
+        """The parameters of the identified function, whose values its callers encode."""
+
+    def all(self, names: bytecode.Names, files: frozenset[str] | None = None) -> None:
+        """Follow the names in a piece of code, and in those nested in it.
+
+        `files` are the variables that are files in the key; by default the parameters.
+        """
+        unknown = names.unknown()
+        if unknown is not None:
+            raise CodeError(f"{self._where(None)}: the instruction {unknown} is not known; {CURES[3:]}")
+        for kind, name, line in names.writes():
+            raise CodeError(
+                f"{self._where(line)}: the {kind} {name} is set, which outlives the call; "
+                f"return the value, or keep it in an object that is passed, {CURES}"
+            )
+        self.walk.names |= names.attributes
+        matches = {op.name for op in names.ops if op.name.startswith("MATCH_")}
+        if "MATCH_CLASS" in matches:
+            self.walk.names |= names.texts
+        for name, abstract in (("MATCH_SEQUENCE", Sequence), ("MATCH_MAPPING", Mapping)):
+            if name in matches:
+                self.walk._value(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
+        self.walk.locals.append(names.variables())
+        self.walk.catches = self.walk.catches or any(map(self._may_be_unbound, names.caught()))
+        self.walk.catches = self.walk.catches or not rules.OF_ERRORS.isdisjoint(names.attributes | names.texts)
+        self.walk.texts |= names.texts
+        for name in sorted(names.attributes | names.texts):
+            if name in rules.INSIDES:
+                self._refuse_insides(name)
+        if names.attributes & rules.ZONED:
+            self.walk.zoned = True
+        self.walk.formats = self.walk.formats or _formats(names)
+        for imported in names.imports:
+            self._import(imported, None)
+        files = _files(names, self.files if files is None else files)
+        self.opened = set()
+        for use in names.uses():
+            self._use(use, files)
+            if use.names(rules.EVALUATING) and use.call() != (0, ()):
+                self._evaluates(names, use.names(rules.QUERYING), frozenset())
+            elif use.names(rules.CALLING):
+                by = rules.QUERYING | (names.texts & rules.EVALUATING)
+                self._evaluates(names, by == rules.QUERYING, by)
+        sight = Sight(names, files, self.space, self.opened)
+        self.walk.sight = max(self.walk.sight, sight.level())
+        self.walk.prints = self.walk.prints or sight.prints
+        for inner in names.nested():
+            self.all(inner, files & frozenset(inner.code.co_freevars))
+
+    def _evaluates(self, names: bytecode.Names, query: bool, by: frozenset[str]) -> None:
+        """Record that a library evaluates strings with the code's variables, always or if a string is in `by`."""
+        named = expressions.VARIABLE if query else expressions.NAME
+        self.walk.evaluating.setdefault((id(self.node), named, by), partial(self.evaluated, names.code))
+
+    def evaluated(self, code: types.CodeType, first: str, rest: tuple[str, ...]) -> None:
+        """Follow a name in a string that a library evaluates with the variables of the calling code."""
+        if first in self.space and (rest or not isinstance(self.space[first], types.ModuleType)):
+            self._global(bytecode.Use.in_text(first, rest, code), first, frozenset())
+
+    def _may_be_unbound(self, caught: tuple[str | None, ...]) -> bool:
+        """Report whether a caught error may say that a variable has no value, with the name of the variable."""
+        for name in caught:
+            found = self.space.get(name, getattr(builtins, name, None)) if name is not None else None
+            if not isinstance(found, type) or issubclass(UnboundLocalError, found):
+                return True
+        return False
+
+    def _refuse_insides(self, name: str) -> None:
+        raise CodeError(
+            f"{self._where(None)}: {name} leads to code and variables that nobody can follow; "
+            f"name what is used of them, {CURES}"
+        )
+
+    def _where(self, line: int | None) -> str:
+        module = shown_module(self.space.get("__name__", "?"))
+        at = f", line {line}" if line is not None else ""
+        return f"{self.node.path} (module {module}{at})"
+
+    def _use(self, use: bytecode.Use, files: frozenset[str]) -> None:
+        if use.kind == "global":
+            assert isinstance(use.root, str)
+            self._global(use, use.root, files)
+        elif use.kind == "cell":
+            assert isinstance(use.root, str)
+            if use.root in self.cells:
+                path = f"{self.node.path} -> captured {use.root}"
+                held = self.cells[use.root]
+                if isinstance(held, types.ModuleType) or use.attributes:
+                    self._chain(use, held, path, files)
+        elif use.kind == "import":
+            assert isinstance(use.root, bytecode.Imported)
+            value = self._import(use.root, use)
+            if value is not _MISSING:
+                self._chain(use, value, f"{self.node.path} -> {use.root.name or use.root.module}", files)
+        else:
+            self._attributes(use, files)
+
+    def _attributes(self, use: bytecode.Use, files: frozenset[str]) -> None:
+        """Doubt methods that are called on objects of unknown type."""
+        if (use.kind == "local" and use.root in files) or (use.kind == "value" and _is_made_of_file(use.before, files)):
+            for at, name in enumerate(use.attributes):
+                if at > 0 or name not in rules.OF_CONTENT:
+                    self._doubt(name, use)
+            self.walk.opens = self.walk.opens or not rules.OPENING.isdisjoint(use.attributes)
+            return
+        if use.kind == "local" and self.own is not None and use.root == self.own[0]:
+            # Members of its own class are followed there.
+            if use.attributes and use.attributes[0] not in self.own[1]:
+                self._doubt(use.attributes[0], use)
+            for name in use.attributes[1:]:
+                self._doubt(name, use)
+            return
+        for name in use.attributes:
+            self._doubt(name, use)
+
+    def _doubt(self, name: str, use: bytecode.Use) -> None:
+        why = rules.METHODS.get(name)
+        if name == "seed" and use.attributes[-1:] == (name,) and _without_arguments(use):
+            why = rules.CHANCE  # the generator of the system
+        if self.walk.files and name in rules.OPENING:
+            self.walk.opens = True
+        elif why is not None and not (why is rules.CHANCE and _decided(use)):
+            self.walk._doubts.append((name, self._where(use.line), why))
+
+    def _global(self, use: bytecode.Use, name: str, files: frozenset[str]) -> None:
+        walk, space = self.walk, self.space
+        if name in space:
+            value = space[name]
+            walk.guards.name(space, name, value)
+            self._chain(use, value, f"{self.node.path} -> {name}", files)
+            return
+        outer = space.get("__builtins__", builtins)
+        outer = vars(outer) if isinstance(outer, types.ModuleType) else outer
+        walk.guards.missing(space, name)
+        if name not in outer:
+            self.node.out.append(f"missing {name}".encode())  # it may be defined later, or be an error
+            walk.guards.missing(outer, name)
+            return
+        walk.guards.name(outer, name, outer[name])
+        if name in rules.BY_NAME:
+            walk.any_name = True
+        if name == "type":
+            walk.names.add("__class__")
+        if name in settings.PRINTERS:
+            walk.formats = True
+        if name in ("vars", "dir") and not _without_arguments(use):
+            self.node.out.append(f"builtin {name}".encode())
+            return
+        self._chain(use, outer[name], f"{self.node.path} -> {name}", files)
+
+    def _import(self, imported: bytecode.Imported, use: bytecode.Use | None) -> Any:
+        """Return the imported object, importing it now as the function would when it is called."""
+        name = imported.module
+        module: Any = None
+        where = self._where(use.line if use else None)
+        try:
+            package = self.space.get("__package__") or self.space.get("__name__", "").rpartition(".")[0]
+            module = importlib.import_module("." * imported.level + name, package if imported.level else None)
+        except ImportError:
+            self.node.out.append(f"missing module {name}".encode())
+            self.walk.guards.missing(sys.modules, name)
+            return _MISSING
+        except Exception as err:
+            raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
+        if not isinstance(module, types.ModuleType):  # an object in place of one
+            absolute = importlib.util.resolve_name("." * imported.level + name, package)
+            self.walk.guards.name(sys.modules, absolute, module)
+            if imported.name is None and use is not None:
+                return module
+            self.walk.names.update((imported.name or "", *(use.attributes if use else ())))
+            self.walk._value(self.node, module, f"{self.node.path} -> {absolute}")
+            return _MISSING
+        self.walk.guards.name(sys.modules, module.__name__, module)
+        if imported.name is None:
+            if use is None:
+                self._module(module)
+            return module
+        value = self._member(module, imported.name)
+        if use is None and not isinstance(value, types.ModuleType) and value is not _MISSING:
+            self._refer(value, f"{self.node.path} -> {imported.name}", False, module, imported.name)
+        return value
+
+    def _module(self, module: types.ModuleType) -> None:
+        owner = distribution.of_module(module.__name__)
+        self.node.out.append(f"import {module.__name__ if owner else ''} {owner}".encode())
+
+    def _member(self, module: types.ModuleType, name: str) -> Any:
+        """Return a member of a module, and watch that it stays the same."""
+        space = vars(module)
+        self.walk.class_of_module(self.node, module)
+        if name not in space:
+            try:
+                getattr(module, name)
+            except AttributeError:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(f"{module.__name__}.{name}")
+            except Exception as err:
+                raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be had: {err}") from err
+        if name not in space:
+            self.node.out.append(f"missing {module.__name__}.{name}".encode())
+            self.walk.guards.missing(space, name)
+            maker = space.get("__getattr__")
+            if maker is not None:  # this function creates it at each access
+                self.walk.guards.name(space, "__getattr__", maker)
+                self.walk._value(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
+            elif name in _OF_MODULES:
+                raise CodeError(
+                    f"{self.node.path}: {module.__name__}.{name} may be anything of the module; "
+                    f"name what is used of it, {CURES}"
+                )
+            return _MISSING
+        self.walk.guards.name(space, name, space[name])
+        return space[name]
+
+    def _chain(self, use: bytecode.Use, value: Any, path: str, files: frozenset[str]) -> None:
+        """Follow attributes of modules and classes as far as they go."""
+        attributes = list(use.attributes)
+        holder: types.ModuleType | None = None
+        last = use.root.name or use.root.module if isinstance(use.root, bytecode.Imported) else str(use.root)
+        while isinstance(value, types.ModuleType) and attributes:
+            holder, last = value, attributes.pop(0)
+            value = self._member(holder, last)
+            path += f".{last}"
+            self._refuse_in(holder, last, value, path, use, files)
+            if value is _MISSING:
+                return
+        if _is_guard(value, use.code):
+            return
+        if use.written and not attributes[1:]:
+            raise CodeError(
+                f"{self._where(use.line)}: an attribute of {path.rpartition(' ')[2]} is set, which outlives the call; "
+                f"return the value, {CURES}"
+            )
+        if value is operator.methodcaller or value is operator.attrgetter:
+            self.walk.any_name = True
+        name, owner = "", None
+        if is_code(value):
+            name, owner = library_name(value)
+        if owner is not None:
+            self._library(use, value, name, owner, attributes, path, files)
+            return
+        if isinstance(value, types.ModuleType) and _is_tested(use):
+            self._module(value)
+            return
+        self._refer(value, path, use.called and not attributes, holder, last)
+        if attributes:
+            self._after(value, attributes, use)
+
+    def _after(self, value: Any, attributes: list[str], use: bytecode.Use) -> None:
+        """Doubt methods of a value, except those of its own class, which are followed."""
+        if isinstance(value, Wrapper) and attributes[0] in STATE:
+            self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", rules.MACHINE)
+        cls = value if isinstance(value, type) else type(value)
+        for name in attributes:
+            if library_name(cls)[1] is not None or not hasattr(cls, name):
+                self._doubt(name, use)
+            cls = object
+
+    def _refuse_in(
+        self, module: types.ModuleType, name: str, value: Any, path: str, use: bytecode.Use, files: frozenset[str]
+    ) -> None:
+        """Refuse a member of a library that depends on more than its arguments."""
+        owner = distribution.of_module(module.__name__)
+        if owner is not None and not isinstance(value, types.ModuleType) and not _is_users(value):
+            self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
+
+    def _refuse_use(
+        self, name: str, owner: distribution.Owner, use: bytecode.Use, files: frozenset[str], path: str
+    ) -> None:
+        if name in rules.OPENERS or name in rules.READERS:
+            self.opened |= _text_of_file(use, files)
+        if self.walk.may_open(name) or (name in rules.READERS and _reads_given(use, files)):
+            return
+        if name in rules.LOADERS and self._may_be_loaded(use):
+            return
+        if name in rules.SILENT and _without_arguments(use):
+            return
+        if name in rules.OF_ARGUMENT and (use.call() or (0, ()))[0]:
+            return
+        if name in rules.DRAWING and _decided(use):
+            return
+        if name in rules.TRAINING:
+            given, named = use.call() or (0, ())
+            if given < 3 and "training" not in named:
+                self._refuse(use, name, rules.CHANCE)
+            return
+        if name in rules.SEEDED:
+            if _without_arguments(use):
+                self._refuse(use, name, rules.CHANCE)
+            return
+        why = rules.refusal(name, owner is distribution.PYTHON)
+        if name in rules.MAKERS_OF_FILES and self._may_name_file(use) and not _reads_given(use, files):
+            why = rules.FILES
+        if why is not None and not (name.startswith("random.") and name.count(".") == 1 and name[7:8].islower()):
+            self._refuse(use, name, why)
+
+    def _may_be_loaded(self, use: bytecode.Use) -> bool:
+        """Report whether the argument of a reader may be a buffer; if it is a file, opening it is recorded."""
+        ops = [op for op in use.after if op.name != "CALL"][:1]
+        return bool(ops) and ops[0].name in ("LOAD_FAST", "LOAD_DEREF") and ops[0].value not in self.given
+
+    def _may_name_file(self, use: bytecode.Use) -> bool:
+        """Report whether the first argument of a call is a string or a path, as far as code shows."""
+        count, named = use.call() or (0, ())
+        if not use.after or (count == len(named) and not {"vocab", "merges"}.intersection(named)):
+            return False
+        first = next((op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")), use.after[0])
+        if any(op.name in ("BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_LIST") for op in use.after):
+            return False
+        held = {"LOAD_CONST": {first.value: first.value}, "LOAD_GLOBAL": self.space, "LOAD_DEREF": self.cells}
+        value = held.get(first.name, {}).get(first.value, first.value)
+        return isinstance(value, (str, os.PathLike)) and first.name in held
+
+    def _refuse(self, use: bytecode.Use, name: str, why: rules.Refusal) -> None:
+        if not self.walk.allows(name):
+            cure = f"{why.cure}, {self.walk.allowing(name, why)}{CURES}"
+            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {cure}")
+
+    def _library(
+        self,
+        use: bytecode.Use,
+        value: Any,
+        name: str,
+        owner: distribution.Owner,
+        attributes: list[str],
+        path: str,
+        files: frozenset[str],
+    ) -> None:
+        """Refer to a function or a class of a library, if it may be used in this way."""
+        if isinstance(value, type):
+            for attribute in attributes[:1]:
+                why = rules.refusal(f"{name}.{attribute}", owner is distribution.PYTHON) or rules.METHODS.get(attribute)
+                if self.walk.files and attribute in rules.OPENING:
+                    self.walk.opens, why = True, None
+                if attribute == "fromtimestamp" and _zoned(use):
+                    why = None
+                if why is not None and not hasattr(type, attribute):
+                    self._refuse(use, f"{name}.{attribute}", why)
+                found = vars(value).get(attribute)
+                if isinstance(found, types.FunctionType):
+                    # The program may have put it there.
+                    self.walk.guards.name(vars(value), attribute, found)
+                    self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
+        if name in _BY_USE or name.partition(".")[0] == "_io":
+            self._refuse_use(name, owner, use, files, path)
+            self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
+            self.walk._depend(self.node, name)
+            return
+        try:
+            if use.kind == "global" and name == f"builtins.{use.root}":  # whose arguments are known
+                self.walk._edge(self.node, self.walk.code(value, path, not use.called))
+            else:
+                self.walk._value(self.node, value, path, "", not use.called)
+        except CodeError as err:
+            raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
+
+    def _has_key(self, value: Any, owner: distribution.Owner | None) -> bool:
+        """Report whether an object in the standard library, perhaps put there by the program, has a key by content."""
+        if owner is not distribution.PYTHON:
+            return False
+        try:
+            Encoder(lambda code: b"").add(value)
+        except Unkeyed:
+            return False
+        return True
+
+    def _refer(self, value: Any, path: str, called: bool, holder: types.ModuleType | None, name: str) -> None:
+        owner = distribution.of_module(holder.__name__) if holder is not None else None
+        if holder is not None and is_of_library(value, owner) and not self._has_key(value, owner):
+            self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
+            self.walk._depend(self.node, holder.__name__)
+            return
+        space = "" if holder is None else shown_module(holder.__name__) + "."
+        if holder is None and not isinstance(value, (types.FunctionType, type)):
+            space = shown_module(self.space.get("__name__", "?")) + "."
+        if isinstance(value, types.ModuleType):
+            owner = distribution.of_module(value.__name__)
+            raise CodeError(
+                f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
+                f"name what is used after the module, as in {value.__name__}.name, {CURES}"
+            )
+        self.walk._value(self.node, value, path, f"{space}{name}", not called)
+
+
+def _formats(names: bytecode.Names) -> bool:
+    """Report whether code converts values to strings."""
+    return (
+        any(op.name in settings.FORMATTING for op in names.ops)
+        or not names.attributes.isdisjoint(settings.METHODS)
+        or any("%" in text for text in names.texts)
+    )
+
+
+_BY_USE = (
+    rules.READERS
+    | rules.SEEDED
+    | rules.SILENT
+    | rules.OF_ARGUMENT
+    | rules.DRAWING
+    | rules.TRAINING
+    | rules.MAKERS_OF_FILES
+)
+"""Names that are refused or not depending on how they are called."""
+
+_MISSING = object()
+
+_OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
+
+
+def _is_guard(value: Any, code: types.CodeType) -> bool:
+    """Report whether a value guards the methods that attrs generates for a class against infinite recursion."""
+    return isinstance(value, threading.local) and code.co_filename.startswith(ATTRS)
+
+
+def _is_users(value: Any) -> bool:
+    """Report whether a member of a library is a function that the program put there."""
+    return isinstance(value, types.FunctionType) and library_name(value)[1] is None
+
+
+def _without_arguments(use: bytecode.Use) -> bool:
+    after = [op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")]
+    return bool(after) and after[0].name == "CALL" and (after[0].value or 0) == 0
+
+
+def _zoned(use: bytecode.Use) -> bool:
+    """Report whether a call that converts seconds to a time passes the zone."""
+    count, names = use.call() or (0, ())
+    return count >= 2 or "tz" in names
+
+
+def _is_tested(use: bytecode.Use) -> bool:
+    """Report whether a value is only tested for existence."""
+    after = [op for op in use.after if op.name != "TO_BOOL"][:2]
+    if not after:
+        return False
+    none = after[0].name == "LOAD_CONST" and after[0].value is None and after[-1].name == "IS_OP"
+    return none or after[0].name.startswith("POP_JUMP") or after[0].name == "UNARY_NOT"
+
+
+def _decided(use: bytecode.Use) -> bool:
+    """Report whether a call passes a seed or a generator by name."""
+    call = use.call()
+    return call is not None and not rules.DECIDED.isdisjoint(call[1])
+
+
+def _reads_given(use: bytecode.Use, files: frozenset[str]) -> bool:
+    """Report whether a reader of a file receives one that is in the key, or bytes."""
+    if not use.after:
+        return False
+    first, *after = use.after
+    if first.name == "LOAD_GLOBAL" and first.value in ("str", "Path") and len(after) > 2:
+        made = after[1].name == "CALL" and after[1].value == 1
+        return made and _is_file(after[0], files) and _is_argument(after[2:])
+    if _is_file(first, files):
+        return _is_argument(after)
+    return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
+
+
+def _is_argument(after: list[bytecode.Op]) -> bool:
+    """Report whether a value is passed unchanged: the call follows, or another separate argument."""
+    if not after or after[0].name.startswith("CALL"):
+        return True
+    if after[0].name not in ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF"):
+        return False
+    left = [op for op in after[1:] if op.name not in _ATTRIBUTES]
+    return not left or left[0].name.startswith(("CALL", "LOAD_"))
+
+
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+def _is_file(op: bytecode.Op, files: frozenset[str]) -> bool:
+    return op.name in ("LOAD_FAST", "LOAD_DEREF") and op.value in files
+
+
+def _text_of_file(use: bytecode.Use, files: frozenset[str]) -> set[int]:
+    """Return where a file in the key is converted to a string as the first argument of a reader: imread(str(path))."""
+    made = use.after[:3]
+    given = len(made) == 3 and made[0].name == "LOAD_GLOBAL" and made[0].value == "str"
+    return {made[0].at} if given and _is_file(made[1], files) and made[2].name == "CALL" else set()
+
+
+def _is_made_of_file(before: tuple[bytecode.Op, ...], files: frozenset[str]) -> bool:
+    """Report whether the preceding value is the result of one call on a file in the key, such as Path(file)."""
+    return (
+        len(before) == 2
+        and before[1].name == "CALL"
+        and before[1].value == 1
+        and before[0].name in ("LOAD_FAST", "LOAD_DEREF")
+        and before[0].value in files
+    )
+
+
+def _files(names: bytecode.Names, files: frozenset[str]) -> frozenset[str]:
+    """Return the variables that are always files in the key: the given ones, and those of loops over them."""
+    ops = names.ops
+    stores = [i for i, op in enumerate(ops) if op.name in bytecode.STORE or op.name.startswith("DELETE_")]
+    files -= {ops[i].value for i in stores} | _stored_inside(names)
+    listed = {i for i in stores if i > 2 and _is_loop(ops[i - 3 : i], files)}
+    others = {ops[i].value for i in stores if i not in listed}
+    return files | ({ops[i].value for i in listed} - others - _stored_inside(names))
+
+
+def _is_loop(before: list[bytecode.Op], files: frozenset[str]) -> bool:
+    first, second, third = before
+    return first.value in files and second.name == "GET_ITER" and third.name == "FOR_ITER"
+
+
+def _stored_inside(names: bytecode.Names) -> set[str]:
+    """Return the variables that nested functions set."""
+    found: set[str] = set()
+    for inner in names.nested():
+        found |= {op.value for op in inner.ops if op.name in ("STORE_DEREF", "DELETE_DEREF")} | _stored_inside(inner)
+    return found

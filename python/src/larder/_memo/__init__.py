@@ -1,0 +1,1 @@
+"""Cache the results of functions and models."""

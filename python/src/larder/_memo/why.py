@@ -1,0 +1,74 @@
+"""Explain why a result is cached or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from .._identity.code.identity import Identity
+from .._identity.library import shown_module
+from .._identity.values.text import describe
+
+if TYPE_CHECKING:
+    from ..lazy import LazyObject
+    from ..lazy._why import WhyTree
+
+
+@dataclass(frozen=True)
+class Why:
+    """What is known about one result of a function; printing it is human-readable."""
+
+    function: str
+    kept: bool
+    key: str
+    """The key of the record, for `larder why` and `larder ls`."""
+    code: list[str]
+    """The identity of the function: its name, and each function, class, value and library that it reaches."""
+    arguments: dict[str, str]
+    changes: list[str]
+    """If it is not cached: how it differs from the most similar cached result, if there is one."""
+
+    @classmethod
+    def of(cls, identity: Identity, arguments: dict[str, Any], said: dict[str, Any]) -> Why:
+        return cls(
+            function=identity.name,
+            kept=bool(said.get("kept")),
+            key=str(said.get("key", "")),
+            code=[_named(identity.name), *(part.text for part in identity.parts)],
+            arguments={name: describe(value) for name, value in arguments.items()},
+            changes=[str(change) for change in said.get("changes") or []] if not said.get("kept") else [],
+        )
+
+    def __str__(self) -> str:
+        call = ", ".join(f"{name}={text}" for name, text in self.arguments.items())
+        lines = [f"{self.function}({call}): {'kept' if self.kept else 'not kept'}", f"  key {self.key}"]
+        if self.changes:
+            lines += ["  differs from what is kept:", *(f"    {change}" for change in self.changes)]
+        return "\n".join([*lines, "  known by:", *(f"    {part}" for part in self.code)])
+
+
+def _named(name: str) -> str:
+    """Return the name that counts, and where a script takes it from."""
+    script = shown_module("__main__")
+    return f"name {name}" + (f", as the script is called {script}" if name.startswith(f"{script}.") else "")
+
+
+@overload
+def why(function: LazyObject[Any], /) -> WhyTree: ...
+
+
+@overload
+def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why: ...
+
+
+def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why | WhyTree:
+    """Report whether a result of a `memo` function is cached, what identifies it, and what differs if not.
+
+    For a lazy object, report this for each node of its tree.
+    """
+    ask = getattr(function, "why", None)
+    if ask is None:
+        raise TypeError(f"{describe(function)} is no function whose results are kept: decorate it with larder.memo")
+    found: Why | WhyTree = ask(*args, **kwargs)
+    return found

@@ -1,0 +1,1 @@
+"""Write values as YAML."""
