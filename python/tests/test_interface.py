@@ -50,7 +50,7 @@ def test_errors_and_warnings(real: Path) -> None:
     def makes(n: int) -> object:
         return object()
 
-    with pytest.warns(larder.NotKeptWarning):
+    with pytest.warns(larder.NotCachedWarning):
         makes(1)
 
 

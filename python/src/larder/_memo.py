@@ -30,7 +30,7 @@ from ._surroundings import surroundings
 from ._warnings import warn
 from ._watch import Watch, answered, bound
 from ._wrapper import Bound, Wrapper
-from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
+from .errors import ArgumentError, CycleError, Error, LarderWarning, NotCachedWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
     from ._why import Why
@@ -639,7 +639,7 @@ def never(which: list[int]) -> list[Made]:
 
 
 def _warn(text: str, function: Any) -> None:
-    warn(text, NotKeptWarning if " not kept" in text else LarderWarning, function)
+    warn(text, NotCachedWarning if " not kept" in text else LarderWarning, function)
 
 
 @overload
