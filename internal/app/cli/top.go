@@ -104,7 +104,7 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 			if p := st.PipelineOf(c.Open); p != nil {
 				stages = p.Since(before.PipelineOf(c.Open))
 			}
-			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.Ranks, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.InFlight, r.Window, bytesOf(r.RingBytes), now.BoundBy(stages))
+			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.WorldSize, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.InFlight, r.Window, bytesOf(r.RingBytes), now.BoundBy(stages))
 		}
 		fmt.Fprintln(t)
 	}

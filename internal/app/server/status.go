@@ -64,7 +64,7 @@ type ConnectionStatus struct {
 type ReaderStatus struct {
 	Seconds   float64 `json:"seconds"` // since it started
 	Rank      int     `json:"rank"`
-	Ranks     int     `json:"ranks"`
+	WorldSize int     `json:"world_size"`
 	Epoch     uint64  `json:"epoch"`
 	Batches   int64   `json:"batches"`
 	Samples   int64   `json:"samples"`
@@ -270,7 +270,7 @@ func (c *conn) status() ConnectionStatus {
 func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
 	return &ReaderStatus{
 		Seconds: time.Since(began).Seconds(),
-		Rank:    o.Rank, Ranks: o.Ranks, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
+		Rank:    o.Rank, WorldSize: o.WorldSize, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
 		SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
 	}
 }

@@ -654,7 +654,7 @@ def memo(
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Callable[[Callable[P, R]], Memo[P, R]]: ...
 
 
@@ -667,7 +667,7 @@ def memo(
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Cache the results of a function; use this as a decorator.
 
@@ -684,13 +684,13 @@ def memo(
       runs code of the process that wrote it.
     - `allow` names things that would be refused and that no result depends on, such as
       "time.perf_counter" for times that are logged. The name of a module covers all in it.
-    - `cache` is the cache directory; None is the default.
+    - `cache_dir` is the cache directory; None is the default.
 
     A call returns the cached result, also the first time: arrays of NumPy are read-only. The
     result of a generator is everything that it yields.
     """
     options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "allow": allow}
-    options["cache"] = cache
+    options["cache"] = cache_dir
     if function is None:
         return lambda function: Memo(function, **options)
     return Memo(function, **options)
