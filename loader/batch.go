@@ -23,7 +23,7 @@ type Batch struct {
 	Padding int
 	// Skipped are the samples that are missing because they could not be read.
 	Skipped []Skip
-	// Rows are the positions of packed samples in rows. Fields of form Packed
+	// Rows are the positions of packed samples in rows. Fields of collation Packed
 	// have their pieces in this order.
 	Rows   []Row
 	Fields []Field
@@ -84,8 +84,8 @@ func (b *Batch) Pieces(name string) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Offsets == nil || f.Form == Packed {
-		return nil, fmt.Errorf("field %s is %v and has no pieces", name, f.Form)
+	if f.Offsets == nil || f.Collation == Packed {
+		return nil, fmt.Errorf("field %s is %v and has no pieces", name, f.Collation)
 	}
 	offsets, data := f.Offsets.in(b.Data), f.in(b.Data)
 	at := func(i int) int { return int(binary.LittleEndian.Uint64(offsets[8*i:])) * f.DType.Size() }

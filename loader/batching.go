@@ -29,8 +29,8 @@ type Batching struct {
 	// cut where a row ends. The remainder continues in the next row, which may
 	// be in the next batch.
 	Split bool
-	// Rest says what the last batches are; for rows, Fill adds empty ones.
-	Rest Rest
+	// LastBatch says what the last batches are; for rows, PadLastBatch adds empty ones.
+	LastBatch LastBatch
 }
 
 // byNumber reports whether a batch is a fixed number of consecutive draws.
@@ -47,12 +47,12 @@ func (p *Plan) checkBatches() error {
 		return errors.New("batches: a number is too large; 2^30 samples, rows and tokens of a row and 2^20 open rows are the most")
 	case b.Size == 0 && b.Tokens == 0:
 		return errors.New("batches have no bound; say how many samples one has, or how many tokens")
-	case b.Rest < Keep || b.Rest > Fill:
-		return fmt.Errorf("batches: there is no rest %d", b.Rest)
+	case b.LastBatch < KeepLastBatch || b.LastBatch > PadLastBatch:
+		return fmt.Errorf("batches: there is no last batch %d", b.LastBatch)
 	case b.CountPadding && b.Tokens == 0:
 		return errors.New("batches: padding is counted of a number of tokens; give that, too")
-	case b.Rest == Fill && b.Tokens > 0:
-		return errors.New("batches of a number of tokens are never full to the last one; keep or drop the rest")
+	case b.LastBatch == PadLastBatch && b.Tokens > 0:
+		return errors.New("batches of a number of tokens have no size to pad the last one to; keep or drop it")
 	case b.Row > 0 && (b.Tokens > 0 || len(b.Buckets) > 0):
 		return errors.New("batches of rows have a size and no number of tokens or buckets; leave these out")
 	case b.Row == 0 && (b.Split || b.Window > 0):
@@ -151,7 +151,7 @@ func (b Batching) fill(n int, length func(pos int) int) *table {
 		}
 	}
 	for k := range heaps {
-		if len(heaps[k].positions) > 0 && b.Rest != Drop {
+		if len(heaps[k].positions) > 0 && b.LastBatch != DropLastBatch {
 			emit(&heaps[k])
 		}
 	}
@@ -191,7 +191,7 @@ func (b Batching) pack(n int, length func(pos int) int) *table {
 	for _, h := range open {
 		close(h)
 	}
-	if last := t.starts[len(t.starts)-1]; last < len(t.emitted) && b.Rest != Drop {
+	if last := t.starts[len(t.starts)-1]; last < len(t.emitted) && b.LastBatch != DropLastBatch {
 		t.starts = append(t.starts, len(t.emitted))
 	}
 	return t
@@ -208,7 +208,7 @@ func (b Batching) chain(n int, length func(pos int) int) *table {
 	for end := b.Size * b.Row; end <= total; end += b.Size * b.Row {
 		t.starts = append(t.starts, end)
 	}
-	if t.starts[len(t.starts)-1] < total && b.Rest != Drop {
+	if t.starts[len(t.starts)-1] < total && b.LastBatch != DropLastBatch {
 		t.starts = append(t.starts, total)
 	}
 	return t

@@ -28,8 +28,8 @@ func BenchmarkBatches(b *testing.B) {
 		data := bytesOf(min(n, 64<<20/size), size)
 		b.Run(fmt.Sprintf("loader/%dKB", size>>10), func(b *testing.B) {
 			l, err := loader.New(loader.Options{
-				Data: []loader.Data{data}, Fields: []loader.FieldOptions{{Item: "x", As: loader.Stack}},
-				Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: batch, Rest: loader.Drop}},
+				Data: []loader.Data{data}, Fields: []loader.FieldOptions{{Item: "x", Collate: loader.Stack}},
+				Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: batch, LastBatch: loader.DropLastBatch}},
 			})
 			if err != nil {
 				b.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // computed read by read.
 func TestCachesKnowWhatIsRead(t *testing.T) {
 	const n, room, epochs = 600, 150, 4
-	for _, kind := range []loader.Kind{loader.Shuffled, loader.Replaced} {
+	for _, kind := range []loader.Kind{loader.Shuffled, loader.WithReplacement} {
 		misses := func(told bool) int64 {
 			var made atomic.Int64
 			ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {

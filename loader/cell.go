@@ -18,7 +18,7 @@ import (
 // A cell is the value of one sample in one field: elements of an array or of an
 // image, or text.
 type cell struct {
-	natural Form // its own form: Stack, Text, Bytes or JSON
+	natural Collation // its own collation: Stack, Text, Bytes or JSON
 	dtype   array.DType
 	shape   []int
 	data    []byte              // elements, or the value of Text, Bytes and JSON
@@ -29,16 +29,16 @@ type cell struct {
 }
 
 func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err error) {
-	if f.As == Bytes {
+	if f.Collate == Bytes {
 		c.natural = Bytes
 		c.data, err = it.Bytes(ctx)
 		return c, err
 	}
-	if f.As == ItemKey {
+	if f.Collate == ItemKey {
 		err = c.key(ctx, it)
 		return c, err
 	}
-	if o, ok := it.Unread(); ok && f.As != JSON {
+	if o, ok := it.Unread(); ok && f.Collate != JSON {
 		c.natural, c.unread = Stack, o
 		c.dtype, c.shape = o.Array()
 		return c, nil
@@ -47,7 +47,7 @@ func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err
 	if err != nil {
 		return c, err
 	}
-	if f.As == JSON {
+	if f.Collate == JSON {
 		err = c.json(v)
 		return c, err
 	}
@@ -249,19 +249,19 @@ func (l *numbers) append(v []any) {
 	}
 }
 
-func formOf(c *column) (Form, error) {
-	form := c.options.As
-	if form == Auto {
-		form = c.cells[0].natural
+func collationOf(c *column) (Collation, error) {
+	collation := c.options.Collate
+	if collation == Auto {
+		collation = c.cells[0].natural
 	}
-	arrays := form == Stack || form == Pad || form == List || form == Packed
+	arrays := collation == Stack || collation == Pad || collation == List || collation == Packed
 	for i := range c.cells {
 		in := &c.cells[i]
-		if in.natural != form && (!arrays || in.natural == Text || in.natural == JSON) {
-			return 0, fmt.Errorf("field %s: %s has %s, which cannot be laid out as %v; declare how its values are to be", c.options.name(), c.of(i), in, form)
+		if in.natural != collation && (!arrays || in.natural == Text || in.natural == JSON) {
+			return 0, fmt.Errorf("field %s: %s has %s, which cannot be laid out as %v; declare how its values are to be", c.options.name(), c.of(i), in, collation)
 		}
 	}
-	return form, nil
+	return collation, nil
 }
 
 // String describes the value of a cell for an error message.

@@ -60,13 +60,13 @@ func of[T array.Element](shape []int, values ...T) *array.Array {
 	return a
 }
 
-func TestForms(t *testing.T) {
+func TestCollations(t *testing.T) {
 	type field = loader.FieldOptions
 	for name, c := range map[string]struct {
 		ext    string
 		field  field
 		values []any
-		want   string // form, type, shape, elements, and those of lengths, offsets and shapes
+		want   string // collation, type, shape, elements, and those of lengths, offsets and shapes
 	}{
 		"whole numbers":  {"json", field{}, []any{int64(1), int64(-2)}, "stack int64 [2] [1 -2]"},
 		"numbers":        {"json", field{}, []any{int64(1), 2.5}, "stack float64 [2] [1 2.5]"},
@@ -75,26 +75,26 @@ func TestForms(t *testing.T) {
 		"int32":          {"json", field{DType: array.Int32}, []any{int64(-1), int64(2)}, "stack int32 [2] [-1 2]"},
 		"lists":          {"json", field{}, []any{[]any{int64(1), 2.5}, []any{int64(3), int64(4)}}, "stack float64 [2 2] [1 2.5 3 4]"},
 		"lists of lists": {"json", field{}, []any{[]any{[]any{int64(1)}, []any{int64(2)}}}, "stack int64 [1 2 1] [1 2]"},
-		"empty lists":    {"json", field{As: loader.Pad}, []any{[]any{}, []any{1.5}, []any{}}, "pad float64 [3 1] [0 1.5 0] lengths [0 1 0]"},
-		"only empty":     {"json", field{As: loader.List}, []any{[]any{}, []any{}}, "list int64 [0] [] offsets [0 0 0] shapes [0 0]"},
+		"empty lists":    {"json", field{Collate: loader.Pad}, []any{[]any{}, []any{1.5}, []any{}}, "pad float64 [3 1] [0 1.5 0] lengths [0 1 0]"},
+		"only empty":     {"json", field{Collate: loader.List}, []any{[]any{}, []any{}}, "list int64 [0] [] offsets [0 0 0] shapes [0 0]"},
 		"documents":      {"json", field{}, []any{map[string]any{"a": int64(1)}, nil}, "json uint8 [11] {\"a\":1}null offsets [0 7 11]"},
 		"text":           {"txt", field{}, []any{"ab", "", "c"}, "text uint8 [3] abc offsets [0 2 2 3]"},
 		"bytes":          {"bin", field{}, []any{[]byte{1, 2}, []byte{3}}, "bytes uint8 [3] [1 2 3] offsets [0 2 3]"},
-		"stacked bytes":  {"bin", field{As: loader.Stack}, []any{[]byte{1, 2}, []byte{3, 4}}, "stack uint8 [2 2] [1 2 3 4]"},
-		"padded bytes":   {"bin", field{As: loader.Pad, With: 9}, []any{[]byte{1, 2}, []byte{3}}, "pad uint8 [2 2] [1 2 3 9] lengths [2 1]"},
-		"encoded":        {"txt", field{As: loader.Bytes}, []any{"ab", "c"}, "bytes uint8 [3] [97 98 99] offsets [0 2 3]"},
-		"json of text":   {"txt", field{As: loader.JSON}, []any{"a", "b"}, `json uint8 [6] "a""b" offsets [0 3 6]`},
+		"stacked bytes":  {"bin", field{Collate: loader.Stack}, []any{[]byte{1, 2}, []byte{3, 4}}, "stack uint8 [2 2] [1 2 3 4]"},
+		"padded bytes":   {"bin", field{Collate: loader.Pad, With: 9}, []any{[]byte{1, 2}, []byte{3}}, "pad uint8 [2 2] [1 2 3 9] lengths [2 1]"},
+		"encoded":        {"txt", field{Collate: loader.Bytes}, []any{"ab", "c"}, "bytes uint8 [3] [97 98 99] offsets [0 2 3]"},
+		"json of text":   {"txt", field{Collate: loader.JSON}, []any{"a", "b"}, `json uint8 [6] "a""b" offsets [0 3 6]`},
 		"arrays":         {"npy", field{}, []any{of([]int{1, 2}, int32(1), 2), of([]int{1, 2}, int32(3), 4)}, "stack int32 [2 1 2] [1 2 3 4]"},
-		"multiple": {"npy", field{As: loader.Pad, Multiple: 4, With: -1}, []any{of(nil, int64(1), 2, 3), of(nil, int64(4))},
+		"multiple": {"npy", field{Collate: loader.Pad, Multiple: 4, With: -1}, []any{of(nil, int64(1), 2, 3), of(nil, int64(4))},
 			"pad int64 [2 4] [1 2 3 -1 4 -1 -1 -1] lengths [3 1]"},
-		"two dims": {"npy", field{As: loader.Pad, Dims: 2}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(3), 4)},
+		"two dims": {"npy", field{Collate: loader.Pad, Dims: 2}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(3), 4)},
 			"pad int32 [2 2 2] [1 2 0 0 3 0 4 0] lengths [1 2 2 1]"},
-		"rows of pairs": {"npy", field{As: loader.Pad, DType: array.Float32, Mean: []float64{1, 2}}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 2}, int32(3), 4, 5, 6)},
+		"rows of pairs": {"npy", field{Collate: loader.Pad, DType: array.Float32, Mean: []float64{1, 2}}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 2}, int32(3), 4, 5, 6)},
 			"pad float32 [2 2 2] [0 0 0 0 2 2 4 4] lengths [1 2]"},
-		"list": {"npy", field{As: loader.List}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(3), 4), of([]int{0, 1}, []int32{}...)},
+		"list": {"npy", field{Collate: loader.List}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(3), 4), of([]int{0, 1}, []int32{}...)},
 			"list int32 [4] [1 2 3 4] offsets [0 2 4 4] shapes [1 2 2 1 0 1]"},
 		"planar": {"npy", field{Planar: true}, []any{of([]int{1, 2, 3}, uint8(1), 2, 3, 4, 5, 6)}, "stack uint8 [1 3 1 2] [1 4 2 5 3 6]"},
-		"planar padded": {"npy", field{Planar: true, As: loader.Pad, Dims: 2, With: 7, DType: array.Int32},
+		"planar padded": {"npy", field{Planar: true, Collate: loader.Pad, Dims: 2, With: 7, DType: array.Int32},
 			[]any{of([]int{1, 1, 2}, uint8(1), 2), of([]int{2, 2, 2}, uint8(1), 2, 3, 4, 5, 6, 7, 8)},
 			"pad int32 [2 2 2 2] [1 7 7 7 2 7 7 7 1 3 5 7 2 4 6 8] lengths [1 1 2 2]"},
 		"normalised": {"npy", field{Planar: true, Scale: 0.5, Mean: []float64{1, 0, 2}, Deviation: []float64{2}}, []any{of([]int{1, 2, 3}, uint8(2), 4, 8, 6, 0, 4)},
@@ -109,8 +109,8 @@ func TestForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := &b.Fields[0]
-			got := fmt.Sprint(f.Form, " ", f.DType, " ", f.Shape, " ")
-			if f.Form == loader.Text || f.Form == loader.JSON {
+			got := fmt.Sprint(f.Collation, " ", f.DType, " ", f.Shape, " ")
+			if f.Collation == loader.Text || f.Collation == loader.JSON {
 				got += string(b.ArrayOf(&f.Block).Data)
 			} else {
 				got += elements(b.ArrayOf(&f.Block))
@@ -180,7 +180,7 @@ func TestImages(t *testing.T) {
 			fields := []loader.FieldOptions{
 				{Item: "v", Name: "as it is", Channels: channels},
 				{Item: "v", Name: "float", Channels: channels, DType: array.Float32},
-				{Item: "v", Name: "padded", Channels: channels, As: loader.Pad, Multiple: 8},
+				{Item: "v", Name: "padded", Channels: channels, Collate: loader.Pad, Multiple: 8},
 			}
 			if len(want.Shape) == 3 {
 				fields = append(fields, loader.FieldOptions{Item: "v", Name: "planes", Channels: channels, Planar: true, DType: array.Float32})
@@ -251,10 +251,10 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 		{"cannot be converted", "npy", field{DType: array.Float32}, []any{of(nil, complex64(1))}},
 		{"2 numbers, and there are 3 channels", "npy", field{Mean: []float64{1, 2}}, []any{of([]int{1, 1, 3}, uint8(1), 2, 3)}},
 		{"could be planar", "npy", field{Planar: true}, []any{of(nil, uint8(1))}},
-		{"do not differ in the first 1 dimensions alone", "npy", field{As: loader.Pad}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(1), 2)}},
-		{"no uint8", "npy", field{As: loader.Pad, With: 0.5}, []any{of(nil, uint8(1))}},
-		{"have no rows", "npy", field{As: loader.Packed}, []any{of(nil, uint8(1))}},
-		{"leave that out", "txt", field{As: loader.Text, Planar: true}, []any{"a"}},
+		{"do not differ in the first 1 dimensions alone", "npy", field{Collate: loader.Pad}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(1), 2)}},
+		{"no uint8", "npy", field{Collate: loader.Pad, With: 0.5}, []any{of(nil, uint8(1))}},
+		{"have no rows", "npy", field{Collate: loader.Packed}, []any{of(nil, uint8(1))}},
+		{"leave that out", "txt", field{Collate: loader.Text, Planar: true}, []any{"a"}},
 		{"declare it pad", "txt", field{Multiple: 3}, []any{"a"}},
 		{"cannot become complex64", "npy", field{DType: array.Complex64}, []any{of(nil, uint8(1))}},
 		{"a deviation is 0", "npy", field{Deviation: []float64{0}}, []any{of(nil, uint8(1))}},
@@ -316,7 +316,7 @@ func TestRows(t *testing.T) {
 		batch loader.Batching
 		want  []string // tokens, offsets, lengths, labels
 	}{
-		{loader.Batching{Size: 2, Row: 5, Rest: loader.Fill}, []string{
+		{loader.Batching{Size: 2, Row: 5, LastBatch: loader.PadLastBatch}, []string{
 			"[10 11 12 20 21 30 31 32 33 40] [0 3 5 9] [3 2 4 1] [0 1 2 3]",
 			"[50 51 52 53 54 0 0 0 0 0] [0] [5] [4]"}},
 		{loader.Batching{Size: 2, Row: 4, Split: true}, []string{
@@ -338,8 +338,8 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, fmt.Sprint(elements(b.ArrayOf(&f.Block)), " ", elements(b.ArrayOf(f.Offsets)), " ", elements(b.ArrayOf(f.Lengths)), " ", elements(label)))
-			if f.Form != loader.Packed || !slices.Equal(f.Shape, []int{len(b.Rows), c.batch.Row}) {
-				t.Errorf("%v %v", f.Form, f.Shape)
+			if f.Collation != loader.Packed || !slices.Equal(f.Shape, []int{len(b.Rows), c.batch.Row}) {
+				t.Errorf("%v %v", f.Collation, f.Shape)
 			}
 		}
 		if !slices.Equal(got, c.want) {

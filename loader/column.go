@@ -26,9 +26,9 @@ type column struct {
 	shapes      []int64
 }
 
-func (c *column) layOut(l *layout, form Form) (err error) {
-	c.Name, c.Form = c.options.name(), form
-	switch form {
+func (c *column) layOut(l *layout, collation Collation) (err error) {
+	c.Name, c.Collation = c.options.name(), collation
+	switch collation {
 	case Stack:
 		err = c.stack(l)
 	case Pad:
@@ -252,7 +252,7 @@ func (c *column) pack(l *layout) error {
 }
 
 func (c *column) parts() int {
-	if c.Form == Packed {
+	if c.Collation == Packed {
 		return len(c.rows)
 	}
 	return len(c.cells)

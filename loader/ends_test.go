@@ -83,11 +83,11 @@ func TestCloseWhileSomebodyWaits(t *testing.T) {
 // TestTooManyRanks checks that a plan that would drop every round is an error, not an
 // endless run without batches.
 func TestTooManyRanks(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}, Round: loader.DropRound}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}, LastStep: loader.DropLastStep}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Read(t.Context(), loader.ReadOptions{Rank: 1, Ranks: 4})
+	r, err := l.Read(t.Context(), loader.ReadOptions{Rank: 1, WorldSize: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestReadersThatCannotBeAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []loader.ReadOptions{{Rank: 1}, {Rank: -1, Ranks: 2}, {Ranks: -1}, {Ahead: -1}, {AheadBytes: -1}, {Epochs: -1}} {
+	for _, o := range []loader.ReadOptions{{Rank: 1}, {Rank: -1, WorldSize: 2}, {WorldSize: -1}, {Ahead: -1}, {AheadBytes: -1}, {Epochs: -1}} {
 		if _, err := l.Read(t.Context(), o); err == nil {
 			t.Errorf("%+v is not refused", o)
 		}

@@ -55,7 +55,7 @@ func (e *Epoch) Batches(from int) int {
 	case e.table != nil:
 		k, _ := slices.BinarySearch(e.table.starts, from)
 		return max(0, len(e.table.starts)-1-k)
-	case b.Rest == Drop:
+	case b.LastBatch == DropLastBatch:
 		return max(0, n-from) / b.Size
 	default:
 		return (max(0, n-from) + b.Size - 1) / b.Size
@@ -135,7 +135,7 @@ func (e *Epoch) Content(from, k int) Content {
 	switch own := len(c.Samples); {
 	case b.Row > 0:
 		e.rows(&c)
-	case b.Rest == Fill:
+	case b.LastBatch == PadLastBatch:
 		c.fill(b.Size - own)
 	}
 	return c
@@ -199,7 +199,7 @@ func (e *Epoch) cut(c *Content) {
 }
 
 func (c *Content) fillRows(b Batching) {
-	for b.Rest == Fill && len(c.Rows) < b.Size {
+	for b.LastBatch == PadLastBatch && len(c.Rows) < b.Size {
 		c.Rows = append(c.Rows, nil)
 	}
 }

@@ -25,7 +25,7 @@ func Example() {
 	ctx := context.Background()
 	l, err := loader.New(loader.Options{
 		Data: []loader.Data{numbers(14)},
-		Plan: loader.PlanOptions{Order: loader.Shuffled, Seed: 7, Batch: loader.Batching{Size: 3}, Round: loader.UnevenRound},
+		Plan: loader.PlanOptions{Order: loader.Shuffled, Seed: 7, Batch: loader.Batching{Size: 3}, LastStep: loader.UnevenLastStep},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -34,7 +34,7 @@ func Example() {
 	for _, run := range []struct{ ranks, batches int }{{2, 1}, {3, 2}} {
 		from := state
 		for rank := range run.ranks {
-			r, err := l.Read(ctx, loader.ReadOptions{Rank: rank, Ranks: run.ranks, From: from, Epochs: 1})
+			r, err := l.Read(ctx, loader.ReadOptions{Rank: rank, WorldSize: run.ranks, From: from, Epochs: 1})
 			if err != nil {
 				log.Fatal(err)
 			}

@@ -7,16 +7,16 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// A Form says how the items of a batch's samples become one field.
-type Form int
+// A Collation says how the items of a batch's samples become one field.
+type Collation int
 
-// The forms.
+// The collations.
 const (
 	// Auto chooses by the value of the first sample. Strings are Text, and
 	// bytes are Bytes. Numbers, arrays, images and lists of numbers are Stack,
 	// or Packed if rows are packed and they are as long as the sample. All else
 	// is JSON.
-	Auto Form = iota
+	Auto Collation = iota
 	// Stack puts arrays of equal shapes into one, of shape N x shape, in C
 	// order.
 	Stack
@@ -41,38 +41,38 @@ const (
 	// shape N x 32. It covers what the item depends on, whatever reads it, and
 	// the declarations of all fields of the loader. Two items with the same key
 	// are the same in every field. One item may have several keys, for example
-	// first as computed and then as stored in a file. Its result has the form
-	// Stack.
+	// first as computed and then as stored in a file. Its result is
+	// collated as Stack.
 	ItemKey
 )
 
-var forms = []string{"auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"}
+var collations = []string{"auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"}
 
-func (f Form) String() string {
-	if f < 0 || int(f) >= len(forms) {
-		return fmt.Sprintf("Form(%d)", int(f))
+func (f Collation) String() string {
+	if f < 0 || int(f) >= len(collations) {
+		return fmt.Sprintf("Collation(%d)", int(f))
 	}
-	return forms[f]
+	return collations[f]
 }
 
-// MarshalText returns the name of the form.
-func (f Form) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+// MarshalText returns the name of the collation.
+func (f Collation) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText parses the name of a form.
-func (f *Form) UnmarshalText(text []byte) error {
-	k := slices.Index(forms, string(text))
+// UnmarshalText parses the name of a collation.
+func (f *Collation) UnmarshalText(text []byte) error {
+	k := slices.Index(collations, string(text))
 	if k < 0 {
-		return fmt.Errorf("%q is no form of a field; these are %q", text, forms)
+		return fmt.Errorf("%q is not a collation; valid: %q", text, collations)
 	}
-	*f = Form(k)
+	*f = Collation(k)
 	return nil
 }
 
 // FieldOptions declare a field of the batches.
 type FieldOptions struct {
-	Item string // of the samples
-	Name string // of the field; "" means that of the item
-	As   Form
+	Item    string // of the samples
+	Name    string // of the field; "" means that of the item
+	Collate Collation
 
 	// DType is the element type of the field. 0 leaves the type unchanged, or
 	// means float32 for fields with a computation. A number that does not fit
@@ -112,20 +112,20 @@ func (f *FieldOptions) name() string {
 
 // check refuses an invalid declaration.
 func (f *FieldOptions) check() error {
-	arrays := f.As == Auto || f.As == Stack || f.As == Pad || f.As == List || f.As == Packed
+	arrays := f.Collate == Auto || f.Collate == Stack || f.Collate == Pad || f.Collate == List || f.Collate == Packed
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("field %s: %w", f.name(), fmt.Errorf(format, args...))
 	}
 	switch {
 	case f.Item == "":
 		return wrong("it has no item; say which it is made of")
-	case f.As < Auto || f.As > ItemKey:
-		return wrong("there is no %v", f.As)
+	case f.Collate < Auto || f.Collate > ItemKey:
+		return wrong("there is no %v", f.Collate)
 	case !arrays && (f.converts() || f.Planar || f.Channels != 0):
-		return wrong("%v are no numbers to convert; leave that out", f.As)
+		return wrong("%v are no numbers to convert; leave that out", f.Collate)
 	case f.DType != 0 && !converted(f.DType):
 		return wrong("elements cannot become %v; bool, whole numbers, float32 and float64 can be had", f.DType)
-	case f.As != Pad && (f.Dims != 0 || f.Multiple != 0):
+	case f.Collate != Pad && (f.Dims != 0 || f.Multiple != 0):
 		return wrong("only what is padded has dims and a multiple; declare it pad")
 	case f.Dims < 0 || f.Multiple < 0:
 		return wrong("a number is below 0")
@@ -149,8 +149,8 @@ type Block struct {
 // A Field is a field of a batch: the position of its array, and the blocks that
 // describe it.
 type Field struct {
-	Name string `json:"name"`
-	Form Form   `json:"form"` // never Auto
+	Name      string    `json:"name"`
+	Collation Collation `json:"collation"` // never Auto
 	Block
 	// Lengths, int64, excludes padding: for Pad with shape N, or N x dims; for
 	// Packed one per piece.

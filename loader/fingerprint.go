@@ -27,7 +27,7 @@ func (p *Plan) fingerprint() (f Fingerprint) {
 	w.number(uint64(p.Order))
 	w.number(uint64(p.Draws))
 	w.number(uint64(p.Stop))
-	if p.Order == Replaced || p.Order == Mixed {
+	if p.Order == WithReplacement || p.Order == Mixed {
 		for _, part := range p.Parts {
 			w.number(math.Float64bits(part.Weight))
 		}
@@ -37,9 +37,9 @@ func (p *Plan) fingerprint() (f Fingerprint) {
 	w.begin("batches")
 	b := p.Batch
 	if b.byNumber() {
-		b.Size, b.Rest = 0, Keep // a state may continue with batches of another size
+		b.Size, b.LastBatch = 0, KeepLastBatch // a state may continue with batches of another size
 	}
-	for _, n := range []int{b.Size, b.Tokens, b.Row, b.Window, int(b.Rest)} {
+	for _, n := range []int{b.Size, b.Tokens, b.Row, b.Window, int(b.LastBatch)} {
 		w.number(uint64(n))
 	}
 	for _, is := range []bool{b.CountPadding, b.Split} {

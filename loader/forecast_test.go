@@ -18,7 +18,7 @@ import (
 // bytes; one reader and several ranks.
 func TestHitsArePredicted(t *testing.T) {
 	const n, epochs = 6000, 3
-	for _, kind := range []loader.Kind{loader.Shuffled, loader.Replaced, loader.Mixed} {
+	for _, kind := range []loader.Kind{loader.Shuffled, loader.WithReplacement, loader.Mixed} {
 		for _, ranks := range []int{1, 2, 4} {
 			for _, bound := range []cache.Options{{Policy: "lru", Size: n / 10}, {Policy: "lru", Size: n / 2}, {Policy: "lru", Bytes: n * 400 / 4}} {
 				t.Run(fmt.Sprintf("%v, %d ranks, %d samples or %d bytes", kind, ranks, bound.Size, bound.Bytes), func(t *testing.T) {
@@ -61,7 +61,7 @@ func hitsOf(t *testing.T, kind loader.Kind, n, ranks, epochs int, bound cache.Op
 	}
 	readers := make([]*loader.Reader, ranks)
 	for r := range readers {
-		if readers[r], err = l.Read(t.Context(), loader.ReadOptions{Rank: r, Ranks: ranks, Epochs: epochs, Ahead: 3}); err != nil {
+		if readers[r], err = l.Read(t.Context(), loader.ReadOptions{Rank: r, WorldSize: ranks, Epochs: epochs, Ahead: 3}); err != nil {
 			t.Fatal(err)
 		}
 		defer readers[r].Close()

@@ -46,14 +46,14 @@ type Options struct {
 	// those of Data, and a single part may be left out.
 	Plan PlanOptions
 	// Fields declare the fields of batches. None means all items of the first
-	// sample of a batch, in the form Auto.
+	// sample of a batch, in the collation Auto.
 	Fields []FieldOptions
 	// Pool bounds the concurrency of all readers together; nil means a new
 	// pool.
 	Pool *pool.Pool
 	// Skip is the number of unreadable samples that a reader may skip in an
 	// epoch; with 0, the first is an error. The batch of a skipped sample is
-	// smaller, or is filled up if the rest is Fill. Other batches are
+	// smaller, or is padded with PadLastBatch. Other batches are
 	// unaffected. A batch without a readable sample is an error in any case,
 	// and so is a file that changed during the read.
 	Skip int

@@ -167,7 +167,7 @@ func (j *job) fill(ctx context.Context, i int) {
 			return
 		}
 		c, err := cellOf(ctx, &j.fields[f], it)
-		if err == nil && j.fields[f].As == ItemKey {
+		if err == nil && j.fields[f].Collate == ItemKey {
 			c.data, err = j.loader.keyed(c.data)
 		}
 		if j.cells[f][i] = c; err != nil {
@@ -237,7 +237,7 @@ func (j *job) leaveOut(places []int, kept int) {
 	c.Samples, c.Padding = samples, 0
 	if b := j.loader.plan.Batch; j.again {
 		c.Padding = kept
-	} else if b.Rest == Fill && b.Row == 0 {
+	} else if b.LastBatch == PadLastBatch && b.Row == 0 {
 		c.fill(b.Size - kept)
 	}
 }
@@ -252,16 +252,16 @@ func (j *job) layOut() error {
 		for k := own; k < len(j.content.Samples); k++ {
 			c.cells = append(c.cells, c.cells[k%own])
 		}
-		form, err := j.form(c)
+		collation, err := j.collation(c)
 		if err != nil {
 			return err
 		}
-		if form == Packed {
+		if collation == Packed {
 			if err := j.lengths(c); err != nil {
 				return err
 			}
 		}
-		if err := c.layOut(&l, form); err != nil {
+		if err := c.layOut(&l, collation); err != nil {
 			return err
 		}
 	}
@@ -283,16 +283,16 @@ func (j *job) lengths(c *column) error {
 // describe names a sample of the batch for an error message.
 func (j *job) describe(i int) string { return j.loader.plan.describe(j.content.Samples[i]) }
 
-// form returns the form of a field: for packed samples, Packed for sequences of
+// collation returns the collation of a field: for packed samples, Packed for sequences of
 // the sample's length.
-func (j *job) form(c *column) (Form, error) {
-	if c.options.As == Auto && len(c.rows) > 0 && j.sequences(c) {
+func (j *job) collation(c *column) (Collation, error) {
+	if c.options.Collate == Auto && len(c.rows) > 0 && j.sequences(c) {
 		return Packed, nil
 	}
-	if c.options.As == ItemKey {
+	if c.options.Collate == ItemKey {
 		return Stack, nil
 	}
-	return formOf(c)
+	return collationOf(c)
 }
 
 func (j *job) sequences(c *column) bool {

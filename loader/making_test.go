@@ -142,7 +142,7 @@ func TestReadsAreThoseOfTheBatches(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = i * 7 % 10
 	}
-	for _, batch := range []loader.Batching{{Size: 7}, {Size: 7, Rest: loader.Drop}, {Tokens: 20}, {Size: 4, Buckets: []int{3, 6}}, {Size: 2, Row: 15, Window: 3}} {
+	for _, batch := range []loader.Batching{{Size: 7}, {Size: 7, LastBatch: loader.DropLastBatch}, {Tokens: 20}, {Size: 4, Buckets: []int{3, 6}}, {Size: 2, Row: 15, Window: 3}} {
 		even, err := order.Slice(50, nil, nil, ptr(2))
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func TestReadsAreThoseOfTheBatches(t *testing.T) {
 				t.Fatalf("%+v: sample %d is read next at %d %v, not %d", batch, i, at, ok, pos)
 			}
 		}
-		if batch.Rest != loader.Drop && !slices.Equal(got, want) || len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+		if batch.LastBatch != loader.DropLastBatch && !slices.Equal(got, want) || len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%+v: %v\nnot\n%v", batch, got, want)
 		}
 	}
@@ -199,7 +199,7 @@ func TestPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back []loader.Field
-	if err := json.Unmarshal(text, &back); err != nil || back[0].Form != loader.Text || back[0].Offsets.Offset != b.Fields[0].Offsets.Offset {
+	if err := json.Unmarshal(text, &back); err != nil || back[0].Collation != loader.Text || back[0].Offsets.Offset != b.Fields[0].Offsets.Offset {
 		t.Errorf("%s: %+v %v", text, back, err)
 	}
 }

@@ -20,9 +20,9 @@ const (
 	Sequential Kind = iota
 	// Shuffled has each sample once, in a new random order in each epoch.
 	Shuffled
-	// Replaced draws with replacement: from the parts by weight, or from all
+	// WithReplacement draws with replacement: from the parts by weight, or from all
 	// samples.
-	Replaced
+	WithReplacement
 	// Mixed draws from the parts by weight, each of them in shuffled passes
 	// ([order.Blend]).
 	Mixed
@@ -49,7 +49,7 @@ type Part struct {
 	// Integers below 0 and from Len on are refused.
 	Only order.Order
 	// Weight is the part's share of the draws, relative to the others. It is for Mixed,
-	// and for Replaced, where all weights may be 0.
+	// and for WithReplacement, where all weights may be 0.
 	Weight float64
 	// Lengths are the lengths of all samples, for batches that depend on them
 	// ([Lengths]).
@@ -61,41 +61,41 @@ type PlanOptions struct {
 	Parts []Part
 	Order Kind
 	Seed  uint64
-	// Draws is the number of samples in an epoch of orders Replaced (0: the
+	// Draws is the number of samples in an epoch of orders WithReplacement (0: the
 	// number of samples) and Mixed.
 	Draws int
 	// Stop says where an epoch of order Mixed ends.
 	Stop  order.Stop
 	Batch Batching
-	// Round says what happens in the last round of an epoch if it has fewer
+	// LastStep says what happens in the last step of an epoch if it has fewer
 	// batches than ranks.
-	Round Round
+	LastStep LastStep
 }
 
-// A Rest says what happens to samples that are too few for a batch.
-type Rest int
+// LastBatch says what happens to samples that are too few for a batch.
+type LastBatch int
 
-// The values of Rest.
+// The values of LastBatch.
 const (
-	Keep Rest = iota // they form a smaller batch
-	Drop             // they are dropped
-	Fill             // the batch repeats its own samples, from the first on, as padding
+	KeepLastBatch LastBatch = iota // they form a smaller batch
+	DropLastBatch                  // they are dropped
+	PadLastBatch                   // the batch repeats its own samples, from the first on, as padding
 )
 
-// A Round says what happens to the last batches of an epoch if they are too few
-// for all ranks.
-type Round int
+// LastStep says what happens to the last batches of an epoch if they are too few
+// for all ranks. A step is one batch on each rank.
+type LastStep int
 
-// The values of Round.
+// The values of LastStep.
 const (
-	// PadRound repeats the last batch, all of it as padding, for the ranks
+	// PadLastStep repeats the last batch, all of it as padding, for the ranks
 	// without a batch. So all ranks have the same number of batches, and no
 	// sample is lost.
-	PadRound Round = iota
-	// DropRound drops these batches for all ranks.
-	DropRound
-	// UnevenRound leaves the ranks without a batch one batch short.
-	UnevenRound
+	PadLastStep LastStep = iota
+	// DropLastStep drops these batches for all ranks.
+	DropLastStep
+	// UnevenLastStep leaves the ranks without a batch one batch short.
+	UnevenLastStep
 )
 
 // A Plan says which samples each batch of each epoch has. It is a function of
@@ -193,8 +193,8 @@ func (p *Plan) checkOrder() error {
 		return fmt.Errorf("order %v does not end with its parts; leave out where it stops", p.Order)
 	case p.samples == 0:
 		return p.noSamples()
-	case p.Round < PadRound || p.Round > UnevenRound:
-		return fmt.Errorf("there is no last round %d", p.Round)
+	case p.LastStep < PadLastStep || p.LastStep > UnevenLastStep:
+		return fmt.Errorf("there is no last step %d", p.LastStep)
 	}
 	if err := p.checkWeights(); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (p *Plan) noSamples() error {
 }
 
 func (p *Plan) checkWeights() error {
-	if p.Order != Mixed && p.Order != Replaced {
+	if p.Order != Mixed && p.Order != WithReplacement {
 		return nil
 	}
 	sum := 0.0
@@ -237,7 +237,7 @@ func (p *Plan) drawn(epoch uint64) (o order.Order, err error) {
 	switch p.Order {
 	case Shuffled:
 		o, err = order.Shuffle(p.samples, p.Seed, epoch)
-	case Replaced:
+	case WithReplacement:
 		draws, pools := p.Draws, p.pools
 		if draws == 0 {
 			draws = p.samples

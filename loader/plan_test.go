@@ -16,7 +16,7 @@ import (
 
 // anyPlan draws valid options.
 func anyPlan(r *rand.Rand) PlanOptions {
-	o := PlanOptions{Seed: r.Uint64N(1000), Order: Kind(r.IntN(4)), Round: Round(r.IntN(3))}
+	o := PlanOptions{Seed: r.Uint64N(1000), Order: Kind(r.IntN(4)), LastStep: LastStep(r.IntN(3))}
 	for k := range 1 + r.IntN(3) {
 		part := Part{Name: fmt.Sprint("part", k), Len: 1 + r.IntN(60), Weight: float64(1 + r.IntN(5))}
 		for range part.Len {
@@ -28,17 +28,17 @@ func anyPlan(r *rand.Rand) PlanOptions {
 		o.Parts = append(o.Parts, part)
 	}
 	switch o.Order {
-	case Replaced:
+	case WithReplacement:
 		o.Draws = r.IntN(100)
 	case Mixed:
 		if o.Stop = order.Stop(r.IntN(3)); o.Stop == order.AfterDraws {
 			o.Draws = 1 + r.IntN(100)
 		}
 	}
-	b := Batching{Size: 1 + r.IntN(7), Rest: Rest(r.IntN(3))}
+	b := Batching{Size: 1 + r.IntN(7), LastBatch: LastBatch(r.IntN(3))}
 	switch r.IntN(6) {
 	case 0:
-		b = Batching{Size: r.IntN(7), Tokens: 9 + r.IntN(30), CountPadding: r.IntN(2) == 0, Rest: Rest(r.IntN(2))}
+		b = Batching{Size: r.IntN(7), Tokens: 9 + r.IntN(30), CountPadding: r.IntN(2) == 0, LastBatch: LastBatch(r.IntN(2))}
 	case 1:
 		b.Buckets = []int{3, 6, 8}
 	case 2:
@@ -53,13 +53,13 @@ func anyPlan(r *rand.Rand) PlanOptions {
 func ptr[T any](v T) *T { return &v }
 
 // whole returns the batches of an epoch for a single rank, and their states.
-func whole(t *testing.T, p *Plan, from State) (all []Turn) {
+func whole(t *testing.T, p *Plan, from State) (all []RankBatch) {
 	t.Helper()
-	turns, err := p.turns(from, 0, 1)
+	batches, err := p.rankBatches(from, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for turn, ok := turns.take(); ok; turn, ok = turns.take() {
+	for turn, ok := batches.take(); ok; turn, ok = batches.take() {
 		all = append(all, turn)
 	}
 	return all
@@ -83,14 +83,14 @@ func TestRanksShareAnEpoch(t *testing.T) {
 			continue // all is dropped
 		}
 		want := whole(t, p, p.StartOf(epoch))
-		var got []Turn
+		var got []RankBatch
 		lost := 0
 		for state := p.StartOf(epoch); state.Epoch == epoch; {
 			ranks := []int{1, 2, 3, 4, 8}[r.IntN(5)]
 			steps := 1 + r.IntN(4)
-			readers := make([]*turns, ranks)
+			readers := make([]*rankBatches, ranks)
 			for k := range readers {
-				if readers[k], err = p.turns(state, k, ranks); err != nil {
+				if readers[k], err = p.rankBatches(state, k, ranks); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -107,28 +107,28 @@ func TestRanksShareAnEpoch(t *testing.T) {
 					state = turn.After
 					if len(turn.Samples) == 0 || turn.Padding < len(turn.Samples) {
 						got = append(got, turn)
-					} else if o.Round != PadRound {
+					} else if o.LastStep != PadLastStep {
 						t.Fatalf("round %d: a batch of padding", round)
 					}
 				}
 				if had == 0 { // the round is dropped
 					lost = p.mustEpoch(t, epoch).Batches(state.Position)
 					state = p.StartOf(epoch + 1)
-				} else if o.Round != UnevenRound && had != ranks {
+				} else if o.LastStep != UnevenLastStep && had != ranks {
 					t.Fatalf("round %d: %d of %d ranks have a batch", round, had, ranks)
 				}
 				if state, err = ParseState(state.String()); err != nil || p.Check(state) != nil && state.Epoch == epoch {
 					t.Fatal(err, p.Check(state))
 				}
 			}
-			if o.Round == DropRound && state.Epoch > epoch {
+			if o.LastStep == DropLastStep && state.Epoch > epoch {
 				lost = len(want) - len(got)
 				if lost >= ranks {
 					t.Fatalf("round %d: %d batches are dropped for %d ranks", round, lost, ranks)
 				}
 			}
 		}
-		if len(got)+lost != len(want) || o.Round != DropRound && lost > 0 {
+		if len(got)+lost != len(want) || o.LastStep != DropLastStep && lost > 0 {
 			t.Fatalf("round %d: %d batches and %d dropped, of %d\n%+v", round, len(got), lost, len(want), o)
 		}
 		for i := range got {
@@ -151,11 +151,11 @@ func (p *Plan) mustEpoch(t *testing.T, n uint64) *Epoch {
 
 // checkOnce checks that the batches of an epoch keep their bounds and have each drawn
 // sample once, and that the draws follow the order.
-func checkOnce(t *testing.T, p *Plan, turns []Turn) {
+func checkOnce(t *testing.T, p *Plan, batches []RankBatch) {
 	t.Helper()
 	b := p.Batch
 	drawn := map[int]int{} // tokens, or times
-	for _, turn := range turns {
+	for _, turn := range batches {
 		own := turn.Samples[:len(turn.Samples)-turn.Padding]
 		total, longest := 0, 0
 		for _, i := range own {
@@ -169,7 +169,7 @@ func checkOnce(t *testing.T, p *Plan, turns []Turn) {
 		if b.Row == 0 && b.Size > 0 && len(turn.Samples) > b.Size || b.Tokens > 0 && total > b.Tokens || b.CountPadding && longest*len(own) > b.Tokens {
 			t.Fatalf("a batch of %d samples, %d tokens: %+v", len(own), total, b)
 		}
-		if b.Rest == Fill && (b.Row == 0 && len(turn.Samples) != b.Size || b.Row > 0 && len(turn.Rows) != b.Size) {
+		if b.LastBatch == PadLastBatch && (b.Row == 0 && len(turn.Samples) != b.Size || b.Row > 0 && len(turn.Rows) != b.Size) {
 			t.Fatalf("a batch of %d samples and %d rows is not filled: %+v", len(turn.Samples), len(turn.Rows), b)
 		}
 		for _, row := range turn.Rows {
@@ -185,10 +185,10 @@ func checkOnce(t *testing.T, p *Plan, turns []Turn) {
 			}
 		}
 	}
-	if b.Rest == Drop {
+	if b.LastBatch == DropLastBatch {
 		return
 	}
-	order, err := p.drawn(turns[0].Epoch)
+	order, err := p.drawn(batches[0].Epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 // neither time nor memory for earlier samples.
 func TestHugePlansAreResumedAtOnce(t *testing.T) {
 	const n = 1 << 40
-	for _, kind := range []Kind{Sequential, Shuffled, Replaced} {
+	for _, kind := range []Kind{Sequential, Shuffled, WithReplacement} {
 		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: n - 5}, {Len: 5}}, Order: kind, Batch: Batching{Size: 3}})
 		if err != nil {
 			t.Fatal(err)
@@ -252,11 +252,11 @@ func TestHugePlansAreResumedAtOnce(t *testing.T) {
 		if err := p.Check(from); err != nil {
 			t.Fatal(err)
 		}
-		turns, err := p.turns(from, 1, 2)
+		batches, err := p.rankBatches(from, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		turn, ok := turns.take()
+		turn, ok := batches.take()
 		if !ok || turn.From != n/2+3 || turn.After.Position != n/2+6 || len(turn.Samples) != 3 {
 			t.Errorf("%v: %+v", kind, turn)
 		}
@@ -294,9 +294,9 @@ func TestStatesOfOtherPlansAreRefused(t *testing.T) {
 		{"samples", with(func(_ *PlanOptions, part *Part) { part.Only = some })},
 		{"samples", with(func(_ *PlanOptions, part *Part) { part.Lengths = make([]int, 20); part.Lengths[3] = 1 })},
 		{"order", with(func(o *PlanOptions, _ *Part) { o.Order = Sequential })},
-		{"order", with(func(o *PlanOptions, _ *Part) { o.Order = Replaced })},
+		{"order", with(func(o *PlanOptions, _ *Part) { o.Order = WithReplacement })},
 		{"batches", with(func(o *PlanOptions, _ *Part) { o.Batch.Size = 3 })},
-		{"batches", with(func(o *PlanOptions, _ *Part) { o.Batch.Rest = Drop })},
+		{"batches", with(func(o *PlanOptions, _ *Part) { o.Batch.LastBatch = DropLastBatch })},
 		{"seed", with(func(o *PlanOptions, _ *Part) { o.Seed = 2 })},
 		{"position", State{Plan: p.print, Seed: 1, Position: 3}},
 	} {
@@ -306,7 +306,7 @@ func TestStatesOfOtherPlansAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", c.differs, err)
 		}
 	}
-	if err := p.Check(with(func(o *PlanOptions, _ *Part) { o.Round = DropRound })); err != nil {
+	if err := p.Check(with(func(o *PlanOptions, _ *Part) { o.LastStep = DropLastStep })); err != nil {
 		t.Errorf("another last round: %v", err)
 	}
 }
@@ -328,9 +328,9 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		{"need the lengths", PlanOptions{Parts: []Part{{Len: 4}}, Batch: Batching{Tokens: 1}}},
 		{"sample 3 of a has length 4, and a batch has room for 3", PlanOptions{Parts: parts, Batch: Batching{Tokens: 3}}},
 		{"and a row has room for 3", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Row: 3}}},
-		{"keep or drop", PlanOptions{Parts: parts, Batch: Batching{Tokens: 9, Rest: Fill}}},
+		{"keep or drop", PlanOptions{Parts: parts, Batch: Batching{Tokens: 9, LastBatch: PadLastBatch}}},
 		{"do not ascend", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Buckets: []int{3, 3}}}},
-		{"epoch 0 has 4 samples and no batch", PlanOptions{Parts: parts, Batch: Batching{Size: 5, Rest: Drop}}},
+		{"epoch 0 has 4 samples and no batch", PlanOptions{Parts: parts, Batch: Batching{Size: 5, LastBatch: DropLastBatch}}},
 	} {
 		if _, err := NewPlan(c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q is not said: %v", c.says, err)

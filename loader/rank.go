@@ -1,14 +1,14 @@
 package loader
 
-// A Turn is one batch of one rank, and the state after its round.
-type Turn struct {
+// A RankBatch is one batch of one rank, and the state after its step.
+type RankBatch struct {
 	Content
 	After State
 }
 
-// turns yields the batches of a rank, from a state on to the end of its epoch.
+// rankBatches yields the batches of a rank, from a state on to the end of its epoch.
 // The k-th is number k·ranks+rank of the batches from there on.
-type turns struct {
+type rankBatches struct {
 	epoch       *Epoch
 	from        State
 	rank, ranks int
@@ -16,39 +16,39 @@ type turns struct {
 	next        int // for this rank
 }
 
-func (p *Plan) turns(from State, rank, ranks int) (*turns, error) {
+func (p *Plan) rankBatches(from State, rank, ranks int) (*rankBatches, error) {
 	e, err := p.Epoch(from.Epoch)
 	if err != nil {
 		return nil, err
 	}
-	return &turns{epoch: e, from: from, rank: rank, ranks: ranks, batches: e.Batches(from.Position)}, nil
+	return &rankBatches{epoch: e, from: from, rank: rank, ranks: ranks, batches: e.Batches(from.Position)}, nil
 }
 
 // take returns the next batch; ok is false at the end of the epoch.
-func (t *turns) take() (turn Turn, ok bool) {
-	first := t.next * t.ranks // of the round
+func (t *rankBatches) take() (batch RankBatch, ok bool) {
+	first := t.next * t.ranks // of the step
 	whole := first+t.ranks <= t.batches
-	if first >= t.batches || !whole && t.epoch.plan.Round == DropRound {
-		return turn, false
+	if first >= t.batches || !whole && t.epoch.plan.LastStep == DropLastStep {
+		return batch, false
 	}
 	k, again := first+t.rank, false
 	if k >= t.batches {
-		if t.epoch.plan.Round == UnevenRound {
-			return turn, false
+		if t.epoch.plan.LastStep == UnevenLastStep {
+			return batch, false
 		}
 		k, again = t.batches-1, true
 	}
 	t.next++
-	turn.Content = t.epoch.Content(t.from.Position, k)
+	batch.Content = t.epoch.Content(t.from.Position, k)
 	if again {
-		turn.Padding = len(turn.Samples)
+		batch.Padding = len(batch.Samples)
 	}
-	turn.After = t.after(first + t.ranks)
-	return turn, true
+	batch.After = t.after(first + t.ranks)
+	return batch, true
 }
 
 // share returns the next batch for one of several readers of the rank.
-func (t *turns) share(share, shares int) (turn Turn, ok bool) {
+func (t *rankBatches) share(share, shares int) (batch RankBatch, ok bool) {
 	t.next += (share - t.next%shares + shares) % shares
 	return t.take()
 }
@@ -56,23 +56,23 @@ func (t *turns) share(share, shares int) (turn Turn, ok bool) {
 // Batches returns the number of batches of a rank from a state on, to the end
 // of its epoch.
 func (p *Plan) Batches(from State, rank, ranks int) (int, error) {
-	t, err := p.turns(from, rank, ranks)
+	t, err := p.rankBatches(from, rank, ranks)
 	if err != nil {
 		return 0, err
 	}
 	n, left := t.batches/ranks, t.batches%ranks
-	if left > 0 && (p.Round == PadRound || p.Round == UnevenRound && rank < left) {
+	if left > 0 && (p.LastStep == PadLastStep || p.LastStep == UnevenLastStep && rank < left) {
 		n++
 	}
 	return n, nil
 }
 
 // after returns the state after a number of batches: the start of the next
-// epoch, if no round is left.
-func (t *turns) after(batches int) State {
+// epoch, if no step is left.
+func (t *rankBatches) after(batches int) State {
 	s := t.from
 	left := t.batches - batches
-	if left <= 0 || left < t.ranks && t.epoch.plan.Round == DropRound {
+	if left <= 0 || left < t.ranks && t.epoch.plan.LastStep == DropLastStep {
 		s.Epoch, s.Position = s.Epoch+1, 0
 		return s
 	}

@@ -13,9 +13,9 @@ import (
 
 // ReadOptions say which batches a reader returns.
 type ReadOptions struct {
-	// Rank and Ranks say that this is rank Rank of Ranks; Ranks of 0 means rank
+	// Rank and WorldSize say that this is rank Rank of WorldSize; a WorldSize of 0 means rank
 	// 0 of 1.
-	Rank, Ranks int
+	Rank, WorldSize int
 	// Share and Shares divide the batches of a rank between several readers.
 	// This one has the batches Share + k*Shares, counted from its start, and
 	// reads one epoch. Shares of 0 means 1.
@@ -79,11 +79,11 @@ type coming struct {
 // Read returns a reader, which prefetches batches until it is closed or ctx
 // ends. A state of another plan is a [StateError].
 func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
-	if o.Ranks == 0 {
-		o.Ranks = 1
+	if o.WorldSize == 0 {
+		o.WorldSize = 1
 	}
-	if o.Ranks < 1 || o.Rank < 0 || o.Rank >= o.Ranks {
-		return nil, fmt.Errorf("loader: there is no rank %d of %d", o.Rank, o.Ranks)
+	if o.WorldSize < 1 || o.Rank < 0 || o.Rank >= o.WorldSize {
+		return nil, fmt.Errorf("loader: there is no rank %d of %d", o.Rank, o.WorldSize)
 	}
 	if o.Shares == 0 {
 		o.Shares = 1
@@ -162,13 +162,13 @@ func (r *Reader) begin() {
 	k := 0
 	state := r.state
 	for n := 0; r.options.Epochs == 0 || n < r.options.Epochs; n++ {
-		turns, err := r.loader.plan.turns(state, r.options.Rank, r.options.Ranks)
+		batches, err := r.loader.plan.rankBatches(state, r.options.Rank, r.options.WorldSize)
 		if err != nil {
 			fail(fmt.Errorf("loader: %w", err))
 			return
 		}
-		if state.Position == 0 && turns.batches < r.options.Ranks && r.loader.plan.Round == DropRound {
-			fail(fmt.Errorf("loader: epoch %d has %d batches for %d ranks, and a last round of fewer is dropped; take smaller batches, or pad the round", state.Epoch, turns.batches, r.options.Ranks))
+		if state.Position == 0 && batches.batches < r.options.WorldSize && r.loader.plan.LastStep == DropLastStep {
+			fail(fmt.Errorf("loader: epoch %d: %d batches for %d ranks, and a last step of fewer is dropped; take smaller batches, or pad the last step", state.Epoch, batches.batches, r.options.WorldSize))
 			return
 		}
 		edition, err := r.loader.edition(r.ctx, state.Epoch)
@@ -183,18 +183,18 @@ func (r *Reader) begin() {
 			if r.ahead.begin(r.ctx) != nil {
 				return
 			}
-			turn, ok := turns.share(r.options.Share, r.options.Shares)
+			batch, ok := batches.share(r.options.Share, r.options.Shares)
 			if !ok {
 				break
 			}
-			c := &coming{made: make(chan struct{}), after: turn.After}
+			c := &coming{made: make(chan struct{}), after: batch.After}
 			number := k
 			k++
-			r.work.Go(func() { r.make(c, number, edition, turn.Content) })
+			r.work.Go(func() { r.make(c, number, edition, batch.Content) })
 			if !send(c) {
 				return
 			}
-			if number == 0 && len(turn.Samples) >= r.loader.pool.Workers() {
+			if number == 0 && len(batch.Samples) >= r.loader.pool.Workers() {
 				r.first(c)
 			}
 		}

@@ -54,12 +54,12 @@ func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
 		data, counts := counted(part.Len, part.Lengths)
 		o.Data, o.Plan.Parts, asked = append(o.Data, data), append(o.Plan.Parts, part), append(asked, counts)
 	}
-	o.Plan.Seed, o.Plan.Order, o.Plan.Round = r.Uint64(), loader.Kind(r.IntN(4)), loader.UnevenRound
+	o.Plan.Seed, o.Plan.Order, o.Plan.LastStep = r.Uint64(), loader.Kind(r.IntN(4)), loader.UnevenLastStep
 	if o.Plan.Order == loader.Mixed {
 		o.Plan.Stop = order.FirstEnds + order.Stop(r.IntN(2))
 	}
-	b := loader.Batching{Size: 1 + r.IntN(7), Rest: []loader.Rest{loader.Keep, loader.Fill}[r.IntN(2)]}
-	x := loader.FieldOptions{Item: "x", As: loader.Pad, Multiple: r.IntN(4)}
+	b := loader.Batching{Size: 1 + r.IntN(7), LastBatch: []loader.LastBatch{loader.KeepLastBatch, loader.PadLastBatch}[r.IntN(2)]}
+	x := loader.FieldOptions{Item: "x", Collate: loader.Pad, Multiple: r.IntN(4)}
 	switch r.IntN(5) {
 	case 0:
 		b = loader.Batching{Tokens: 12 + r.IntN(20)}
@@ -71,7 +71,7 @@ func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
 		b.Row, b.Split, x = 3+r.IntN(9), true, loader.FieldOptions{Item: "x"}
 	}
 	o.Plan.Batch = b
-	o.Fields = []loader.FieldOptions{x, {Item: "n"}, {Item: "t"}, {Item: "n", Name: "json", As: loader.JSON}, {Item: "x", Name: "list", As: loader.List, DType: array.Int32}}
+	o.Fields = []loader.FieldOptions{x, {Item: "n"}, {Item: "t"}, {Item: "n", Name: "json", Collate: loader.JSON}, {Item: "x", Name: "list", Collate: loader.List, DType: array.Int32}}
 	return o, asked
 }
 
@@ -165,7 +165,7 @@ func someRounds(t *testing.T, l *loader.Loader, from loader.State, ranks, rounds
 	readers := make([]*loader.Reader, ranks)
 	for rank := range readers {
 		var err error
-		if readers[rank], err = l.Read(t.Context(), loader.ReadOptions{Rank: rank, Ranks: ranks, From: &from, Epochs: 1}); err != nil {
+		if readers[rank], err = l.Read(t.Context(), loader.ReadOptions{Rank: rank, WorldSize: ranks, From: &from, Epochs: 1}); err != nil {
 			t.Fatal(err)
 		}
 		defer readers[rank].Close()
@@ -200,7 +200,7 @@ func TestEachSampleIsReadOnce(t *testing.T) {
 	}
 	seen := map[loader.Key]int{}
 	for rank := range ranks {
-		for _, b := range read(t, l, loader.ReadOptions{Rank: rank, Ranks: ranks, Epochs: 1}) {
+		for _, b := range read(t, l, loader.ReadOptions{Rank: rank, WorldSize: ranks, Epochs: 1}) {
 			for _, k := range b.Samples[:len(b.Samples)-b.Padding] {
 				seen[k]++
 			}
@@ -306,7 +306,7 @@ func TestAheadIsBounded(t *testing.T) {
 func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
 	data, _ := counted(len(lengths), lengths)
 	l, err := loader.New(loader.Options{
-		Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", As: loader.Pad}},
+		Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", Collate: loader.Pad}},
 		Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
 	})
 	if err != nil {
@@ -463,19 +463,19 @@ func TestTheFirstErrorEnds(t *testing.T) {
 func TestSkips(t *testing.T) {
 	for _, c := range []struct {
 		skip  int
-		rest  loader.Rest
+		rest  loader.LastBatch
 		sizes []int
 		last  string
 	}{
-		{3, loader.Keep, []int{3, 4, 2, 4, 3, 4, 2, 4}, ""},
-		{3, loader.Fill, []int{4, 4, 4, 4, 4, 4, 4, 4}, ""},
-		{2, loader.Keep, []int{3, 4}, "3 of epoch 0, and 2 are allowed"},
+		{3, loader.KeepLastBatch, []int{3, 4, 2, 4, 3, 4, 2, 4}, ""},
+		{3, loader.PadLastBatch, []int{4, 4, 4, 4, 4, 4, 4, 4}, ""},
+		{2, loader.KeepLastBatch, []int{3, 4}, "3 of epoch 0, and 2 are allowed"},
 	} {
 		var told []string
 		l, err := loader.New(loader.Options{
 			Data: []loader.Data{broken(16, 2, 8, 9)}, Skip: c.skip,
 			OnSkip: func(s loader.Skip) { told = append(told, fmt.Sprint(s.Epoch, ":", s.Position, ":", s.Index)) },
-			Plan:   loader.PlanOptions{Batch: loader.Batching{Size: 4, Rest: c.rest}},
+			Plan:   loader.PlanOptions{Batch: loader.Batching{Size: 4, LastBatch: c.rest}},
 		})
 		if err != nil {
 			t.Fatal(err)

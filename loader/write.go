@@ -12,7 +12,7 @@ import (
 // write writes a part of the field into the memory of its batch.
 func (c *column) write(part int, data []byte) error {
 	block := c.in(data)
-	if c.Form == Packed {
+	if c.Collation == Packed {
 		return c.writeRow(part, block)
 	}
 	if err := c.writeCell(part, block); err != nil {
@@ -23,7 +23,7 @@ func (c *column) write(part int, data []byte) error {
 
 func (c *column) writeCell(i int, block []byte) error {
 	in := &c.cells[i]
-	switch c.Form {
+	switch c.Collation {
 	case Text, Bytes, JSON:
 		to := block[c.offsets[i]:c.offsets[i+1]]
 		copy(to[copy(to, in.data):], in.text)
@@ -38,7 +38,7 @@ func (c *column) writeCell(i int, block []byte) error {
 	}
 	n := len(block) / len(c.cells)
 	slot := block[i*n : (i+1)*n]
-	if c.Form == Pad && !c.fills(in) {
+	if c.Collation == Pad && !c.fills(in) {
 		pad(slot, c.padding)
 	}
 	return c.put(in, slot, c.slot)

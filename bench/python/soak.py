@@ -59,7 +59,7 @@ def client(flow, chance):
         return
     order, kept = chance.choice(ORDERS), []
     ranks = chance.choice([1, 2, 3])
-    loader = larder.Loader(flow, fields=["n", "text"], rank=chance.randrange(ranks), ranks=ranks, seed=chance.randrange(3), **order)
+    loader = larder.Loader(flow, fields=["n", "text"], rank=chance.randrange(ranks), world_size=ranks, seed=chance.randrange(3), **order)
     if chance.random() < 0.3:
         loader.set_epoch(chance.randrange(5))
     while time.monotonic() < until:

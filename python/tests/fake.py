@@ -227,7 +227,7 @@ class Peer:
     def _layout(self, n: int) -> list[dict[str, Any]]:
         if self.script.layout is not None:
             return self.script.layout
-        return [{"name": "x", "form": "stack", "dtype": "int64", "shape": [n, 4], "offset": 0, "bytes": 32 * n}]
+        return [{"name": "x", "collation": "stack", "dtype": "int64", "shape": [n, 4], "offset": 0, "bytes": 32 * n}]
 
     def _stop(self, _: dict[str, Any]) -> None:
         self.stopping.set()
@@ -252,7 +252,7 @@ class Peer:
             prefix, *place = said["from"].rsplit(".", 2)
             assert prefix == PREFIX
             epoch, position = (int(text, 36) for text in place)
-        rank, ranks = said.get("rank", 0), said.get("ranks", 1)
+        rank, ranks = said.get("rank", 0), said.get("world_size", 1)
         share, shares, epochs = said.get("share", 0), said.get("shares", 1), said.get("epochs", 0)
         assert shares == 1 or epochs == 1
         done = 0

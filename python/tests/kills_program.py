@@ -27,7 +27,14 @@ EPOCHS = 3
 ORDERS: dict[str, dict[str, Any]] = {
     "in order": {"node": "a", "batch_size": 3},
     "shuffled": {"node": "a", "shuffle": True, "seed": 5, "batch_size": 2},
-    "with replacement": {"node": "a", "replace": True, "draws": 333, "seed": 2, "batch_size": 4, "rest": "drop"},
+    "with replacement": {
+        "node": "a",
+        "replacement": True,
+        "draws": 333,
+        "seed": 2,
+        "batch_size": 4,
+        "last_batch": "drop",
+    },
     "a mixture": {"nodes": {"a": 0.7, "b": 0.3}, "seed": 8, "batch_size": 3},
     "by length": {"node": "b", "shuffle": True, "seed": 3, "tokens": 12, "length": "len(seq)"},
     "packed": {"node": "b", "pack": 16, "batch_size": 2, "length": "len(seq)", "shuffle": True, "seed": 1},
@@ -49,7 +56,7 @@ def fields(order: dict[str, Any]) -> Any:
 def read(flow: str, order: dict[str, Any], rank: int, ranks: int, state: str | None, log: Path) -> None:
     """Run a rank: log each batch, with a short pause."""
     chance = random.Random(rank)
-    with larder.Loader(flow, fields=fields(order), rank=rank, ranks=ranks, window=8, **order) as loader:
+    with larder.Loader(flow, fields=fields(order), rank=rank, world_size=ranks, window=8, **order) as loader:
         if state is not None:
             loader.load_state_dict({"state": state})
         with open(log, "ab", buffering=0) as file:

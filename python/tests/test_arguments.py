@@ -117,8 +117,8 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: loader(set=[1]), "set: list is not a dict; give a dict of values by the names of variables"),
     (lambda: loader(set={1: 2}), "set: key 1 is not a string; "),
     (lambda: loader(profile=3), "profile: int is not a name; give a string"),
-    (lambda: loader(cache=3), "cache: int is not a path; give a string or a pathlib.Path"),
-    (lambda: loader(cache=b"cache"), "cache: bytes is not a path; "),
+    (lambda: loader(cache_dir=3), "cache_dir: int is not a path; give a string or a pathlib.Path"),
+    (lambda: loader(cache_dir=b"cache"), "cache_dir: bytes is not a path; "),
     (lambda: loader(batch_size="4"), "batch_size is a whole number, not '4'"),
     (lambda: sample("n"), "sample: str is not a number of one; give an int or a slice"),
     (lambda: sample(1.0), "sample: float is not a number of one; "),
@@ -128,7 +128,7 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: larder.run("flow.yaml", only=node()), "only: Node is not a list; give a list of nodes"),
     (lambda: larder.run("flow.yaml", set=3), "set: int is not a dict; "),  # type: ignore[arg-type]
     (lambda: larder.run("flow.yaml", workers=[1]), "workers is a whole number, not [1]"),  # type: ignore[arg-type]
-    (lambda: larder.run("flow.yaml", cache=3), "cache: int is not a path; "),  # type: ignore[arg-type]
+    (lambda: larder.run("flow.yaml", cache_dir=3), "cache_dir: int is not a path; "),  # type: ignore[arg-type]
     (lambda: larder.source(["jsonl"]), "component of source(): list is not a name; give a string"),  # type: ignore[arg-type]
     (lambda: larder.source(""), "component of source(): the name is empty; give one"),
     (lambda: larder.step(None), "component of step(): None is not a name; "),  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
         lambda: loader(node=None, nodes={"rows": 1, "empty": 1}),
         "node empty: no samples to mix; leave it out, or give it",
     ),
-    (lambda: loader(node=None, nodes={"rows": 1, "empty": 1}, replace=True), "node empty: no samples to mix; "),
+    (lambda: loader(node=None, nodes={"rows": 1, "empty": 1}, replacement=True), "node empty: no samples to mix; "),
     (lambda: loader(node=None, nodes={"rows": 0, "empty": 0}), "nodes: all weights are 0; give one of them more"),
     (lambda: loader(node=None, nodes={"rows": -1}), "node rows: weight -1; give it 0 or more"),
     (lambda: loader(node="empty"), "node empty: no samples; give it a source that has some, or another subset"),
@@ -187,7 +187,7 @@ def test_states_of_another_kind(place: Path) -> None:
 
 
 def test_what_is_empty_may_be_left_out_by_its_weight(place: Path) -> None:
-    for options in ({}, {"replace": True}):
+    for options in ({}, {"replacement": True}):
         batch = loader(node=None, nodes={"rows": 1, "empty": 0}, **options)
         assert set(batch["n"].tolist()) <= {1, 2}
 

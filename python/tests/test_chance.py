@@ -116,7 +116,7 @@ def test_what_may_draw_is_not_kept_where_another_thread_draws(
 ) -> None:
     kept = larder.memo(function)
     _draw_during(monkeypatch)
-    with pytest.warns(larder.NotKeptWarning, match="it, or what ran beside it, drew random numbers"):
+    with pytest.warns(larder.NotCachedWarning, match="it, or what ran beside it, drew random numbers"):
         while_others_draw(lambda: kept(argument))
     assert not kept.cached(argument)
 

@@ -237,11 +237,11 @@ def test_a_path_that_is_returned_is_not_kept(wrap: Callable[[Any], Any], real: P
 
     kept: Any = larder.memo(returned)
     for file in _equal(tmp_path):
-        with pytest.warns(larder.NotKeptWarning, match=r"path of a file.*return str\(path\)"):
+        with pytest.warns(larder.NotCachedWarning, match=r"path of a file.*return str\(path\)"):
             assert kept(file) == wrap(file)
     rows: Any = larder.memo_batch(items="paths")(lambda paths: [Path(path) for path in paths])
     for file in _equal(tmp_path):
-        with pytest.warns(larder.NotKeptWarning, match="path of a file"):
+        with pytest.warns(larder.NotCachedWarning, match="path of a file"):
             assert rows([file]) == [Path(file)]
 
 

@@ -84,7 +84,7 @@ def test_what_the_messages_recommend_for_changes_works(real: Path) -> None:
         values.append(1)
         return len(values)
 
-    with pytest.warns(larder.NotKeptWarning, match=r"; change a copy \(copy\.deepcopy\) .* or give it a key="):
+    with pytest.warns(larder.NotCachedWarning, match=r"; change a copy \(copy\.deepcopy\) .* or give it a key="):
         larder.memo(changes)([1])
 
     @larder.memo
@@ -98,7 +98,7 @@ def test_what_the_messages_recommend_for_changes_works(real: Path) -> None:
         assert [memo([1]), memo([1]), memo.executions] == [2, 2, 1]
     held = [1]
     reaches = lambda: held.append(1)  # noqa: E731
-    with pytest.warns(larder.NotKeptWarning, match=r"held changed .* or give it a version="):
+    with pytest.warns(larder.NotCachedWarning, match=r"held changed .* or give it a version="):
         larder.memo(reaches)()
     versioned = larder.memo(version="1")(reaches)
     assert [versioned(), versioned(), versioned.executions] == [None, None, 1]

@@ -347,10 +347,10 @@ def test_batches_are_made_by_a_loader(letters: Node) -> None:
     assert options(node.shard(1, 2).batch(tokens=512)) == {
         "node": "split.0",
         "rank": 1,
-        "ranks": 2,
+        "world_size": 2,
         "tokens": 512,
     }
-    with pytest.raises(TypeError, match="takes rank and ranks, or neither"):
+    with pytest.raises(TypeError, match="takes rank and world_size, or neither"):
         node.shard(1)
     with pytest.raises(TypeError, match="puts out several datasets; load one"):
         letters.split(sizes=[0.5, 0.5]).batch(1)

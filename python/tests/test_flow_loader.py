@@ -42,7 +42,7 @@ def test_shards_have_all_samples_together(numbers: larder.Node) -> None:
     order = numbers.shuffle(seed=3)
     shares = []
     for rank in range(2):
-        with order.shard(rank, 2).batch(2, round="uneven") as loader:
+        with order.shard(rank, 2).batch(2, last_step="uneven") as loader:
             shares.append(epoch(loader))
     assert sorted(shares[0] + shares[1]) == list(range(0, 52, 2))
     assert not set(shares[0]) & set(shares[1])

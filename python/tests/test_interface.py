@@ -50,7 +50,7 @@ def test_errors_and_warnings(real: Path) -> None:
     def makes(n: int) -> object:
         return object()
 
-    with pytest.warns(larder.NotKeptWarning):
+    with pytest.warns(larder.NotCachedWarning):
         makes(1)
 
 
@@ -65,5 +65,5 @@ def test_a_flow_by_its_methods(real: Path, tmp_path: Path) -> None:
         assert len(batches) == 4
     with larder.Loader(letters, batch_size=4, replacement=True, cache_dir=tmp_path / "cache") as drawn:
         assert len(drawn) == 7
-    with pytest.raises(TypeError, match="two names of one thing"):
-        larder.Loader(letters, ranks=1, world_size=2, rank=0)
+    with pytest.raises(larder.RequestError, match="drop_last=True contradicts last_batch='keep'"):
+        larder.Loader(letters, drop_last=True, last_batch="keep")

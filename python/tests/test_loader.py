@@ -59,11 +59,11 @@ def test_requests_are_as_the_protocol_says(serve: Serve) -> None:
         "parts": [{"node": "images"}],
         "order": "shuffled",
         "seed": 7,
-        "round": "pad",
-        "batch": {"size": 4, "rest": "drop"},
-        "fields": [{"item": "x", "as": "pad"}],
+        "last_step": "pad",
+        "batch": {"size": 4, "last_batch": "drop"},
+        "fields": [{"item": "x", "collate": "pad"}],
     }
-    assert start == {"rank": 0, "ranks": 1, "epoch": 0, "window": 8, "ring": 1 << 20}
+    assert start == {"rank": 0, "world_size": 1, "epoch": 0, "window": 8, "ring": 1 << 20}
 
 
 def test_epochs_follow_each_other_from_one_reader(serve: Serve) -> None:
@@ -142,7 +142,7 @@ def test_what_is_no_state_is_refused(state: Any) -> None:
 def test_ranks_share_the_batches(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script(samples=16)
     serve(script)
-    with loader(rank=1, ranks=2) as second:
+    with loader(rank=1, world_size=2) as second:
         assert [b.samples[0] for b in second] == [4, 12]
         assert len(second) == 2
     monkeypatch.setenv("RANK", "0")
@@ -154,7 +154,7 @@ def test_ranks_share_the_batches(serve: Serve, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("how", "lengths"), [("pad", [3, 3, 3]), ("drop", [2, 2, 2]), ("uneven", [3, 2, 2])])
 def test_len_is_that_of_the_rank(serve: Serve, how: Any, lengths: list[int]) -> None:
     serve(Script(samples=28))  # 7 batches
-    assert [len(loader(rank=r, ranks=3, round=how)) for r in range(3)] == lengths
+    assert [len(loader(rank=r, world_size=3, last_step=how)) for r in range(3)] == lengths
 
 
 def test_memory_is_shared_and_given_back_when_the_last_view_is_gone(serve: Serve) -> None:
@@ -298,9 +298,9 @@ def test_an_error_while_reading_ends_the_reader_and_not_the_connection(serve: Se
 def strange_layouts() -> Iterator[bytes]:
     """Yield layouts with a part of another type, or a missing part."""
     yield b"[" * 100_000
-    field = {"name": "x", "dtype": "int64", "shape": [1, 4], "offset": 0, "bytes": 32, "form": "stack"}
+    field = {"name": "x", "dtype": "int64", "shape": [1, 4], "offset": 0, "bytes": 32, "collation": "stack"}
     strange = [None, True, -1, 1 << 70, 1.5, "", "?", [], [None], [[-1]], {}, {"x": 1}]
-    for name in ("dtype", "shape", "offset", "bytes", "form"):
+    for name in ("dtype", "shape", "offset", "bytes", "collation"):
         for value in strange:
             if name == "offset" and value in (True, 1.5):
                 continue  # which is valid
@@ -487,7 +487,7 @@ def test_many_forks_do_not_use_up_the_ring(serve: Serve) -> None:
 
 def test_copies_and_pickles_go_on_by_themselves(serve: Serve) -> None:
     serve(Script(samples=24))
-    with loader(rank=0, ranks=1) as batches:
+    with loader(rank=0, world_size=1) as batches:
         iteration = iter(batches)
         next(iteration)
         state = batches.state_dict()

@@ -259,7 +259,7 @@ def allowing(cache: Path, function: str, **options: Any) -> tuple[int, int]:
     node = larder.jsonl(path="rows.jsonl").map(
         "python", function=f"allowed:{function}", items=["n"], into=["m"], keep=True, **options
     )
-    done = larder.run(node, cache=cache)["python"]
+    done = larder.run(node, cache_dir=cache)["python"]
     return done.computed, done.from_store
 
 

@@ -768,9 +768,9 @@ def test_chance_is_handed_out_and_not_kept(real: Path) -> None:
     def seeded(count: int) -> list[float]:
         return statistics.NormalDist(0, 1).samples(count, seed=3)
 
-    with pytest.warns(larder.NotKeptWarning, match="drew random numbers from the generator of random"):
+    with pytest.warns(larder.NotCachedWarning, match="drew random numbers from the generator of random"):
         first = drawn(2)
-    with pytest.warns(larder.NotKeptWarning, match="drew"):
+    with pytest.warns(larder.NotCachedWarning, match="drew"):
         assert drawn(2) != first
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -831,7 +831,7 @@ def test_what_a_mock_returns_is_not_cached(real: Path, monkeypatch: pytest.Monke
     for kind in (mock.Mock, mock.MagicMock):
         with monkeypatch.context() as patched:
             patched.setitem(globals(), "helped", kind(return_value=5))
-            with pytest.warns(larder.NotKeptWarning, match="helped changed"):
+            with pytest.warns(larder.NotCachedWarning, match="helped changed"):
                 assert helps(1) == 5
     assert helps(1) == 2
     assert helps.executions == 3

@@ -21,7 +21,7 @@ def mean(x: Any) -> Any:
 
 
 def batches(dtype: str = "float32", size: int = 13) -> larder.Loader:
-    fields = {"image": larder.Field(item="image", dtype=dtype), "keys": larder.Field(item="image", form="key")}
+    fields = {"image": larder.Field(item="image", dtype=dtype), "keys": larder.Field(item="image", collate="key")}
     return larder.underfolder(path=str(LETTERS)).batch(size, tensors="numpy", fields=fields)
 
 

@@ -21,10 +21,10 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed")
         ({"batch_size": 0}, larder.RequestError, "batch_size=0"),
         ({"batch_size": 2**63}, larder.RequestError, "batch_size=9223372036854775808"),
         ({"seed": -1}, larder.RequestError, "seed=-1"),
-        ({"rank": 0, "ranks": 0}, larder.RequestError, "ranks=0"),
-        ({"rank": 2, "ranks": 2}, larder.RequestError, "rank=2: it is 0 to 1"),
+        ({"rank": 0, "world_size": 0}, larder.RequestError, "world_size=0"),
+        ({"rank": 2, "world_size": 2}, larder.RequestError, "rank=2: it is 0 to 1"),
         ({"tokens": float("nan")}, TypeError, "tokens"),
-        ({"draws": 0, "replace": True}, larder.RequestError, "draws=0"),
+        ({"draws": 0, "replacement": True}, larder.RequestError, "draws=0"),
         ({"buckets": [3, 2.5]}, TypeError, "a bound of buckets"),
         ({"subset": ["a"]}, TypeError, "a number of subset"),
         ({"ring": -1}, larder.RequestError, "ring=-1"),
@@ -43,7 +43,7 @@ def test_numbers_of_numpy_are_numbers(real: Path) -> None:
     (real / "rows.jsonl").write_text("".join(f'{{"n": {i}}}\n' for i in range(9)))
     flow = real / "flow.yaml"
     flow.write_text("version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n")
-    options: dict[str, Any] = {"subset": np.arange(2, 8), "rank": np.int8(0), "ranks": np.uint16(1)}
+    options: dict[str, Any] = {"subset": np.arange(2, 8), "rank": np.int8(0), "world_size": np.uint16(1)}
     fields = {"n": larder.Field(item="n", scale=np.float32(0.5), mean=np.array([1.0]))}
     with larder.Loader(flow, "rows", batch_size=np.int64(4), seed=np.uint64(3), fields=fields, **options) as loader:
         assert [b["n"].tolist() for b in loader] == [[0, 0.5, 1, 1.5], [2, 2.5]]

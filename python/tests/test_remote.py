@@ -81,7 +81,7 @@ FORMS = [
     {"fields": {"seq": "list", "text": "bytes"}, "tensors": None},
     {"fields": {"seq": "packed"}, "pack": 16, "batch_size": 2, "length": "len(seq)"},
     {"fields": ["n"], "shuffle": True, "seed": 3, "drop_last": True, "subset": range(3, 49)},
-    {"fields": ["n"], "rank": 1, "ranks": 3, "tokens": 9, "length": "len(seq)"},
+    {"fields": ["n"], "rank": 1, "world_size": 3, "tokens": 9, "length": "len(seq)"},
 ]
 
 
@@ -115,7 +115,7 @@ def test_arrays_look_at_what_was_received(loader: Make) -> None:
 
 
 def test_states_epochs_and_ranks(loader: Make) -> None:
-    options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 2, "fields": ["n"], "round": "uneven"}
+    options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 2, "fields": ["n"], "last_step": "uneven"}
     with loader(**options) as batches:
         whole = [b.samples for _ in range(3) for b in batches]
         batches.set_epoch(7)
@@ -123,7 +123,7 @@ def test_states_epochs_and_ranks(loader: Make) -> None:
     seen: list[list[int]] = []
     state: dict[str, Any] | None = None
     for ranks in (2, 3, 1):
-        loaders = [loader(rank=rank, ranks=ranks, **options) for rank in range(ranks)]
+        loaders = [loader(rank=rank, world_size=ranks, **options) for rank in range(ranks)]
         for one in loaders:
             if state is not None:
                 one.load_state_dict(state)
@@ -258,7 +258,12 @@ def test_credentials_are_in_no_text_and_no_pickle(loader: Make, monkeypatch: pyt
         ("https://far.example:1/f.yaml?token=secret", {}, larder.RequestError, "names no flow"),
         ("https://far.example:99999/f.yaml", {}, larder.RequestError, "range"),
         ("http://127.0.0.1:1/f.yaml", {"ca": "ca.pem"}, larder.RequestError, "https"),
-        ("https://far.example:1/f.yaml", {"cache": "here"}, TypeError, "cache goes with a flow of this machine"),
+        (
+            "https://far.example:1/f.yaml",
+            {"cache_dir": "here"},
+            TypeError,
+            "cache_dir goes with a flow of this machine",
+        ),
         ("https://far.example:1/f.yaml", {"set": {"a": 1}}, TypeError, "set goes with a flow of this machine"),
         ("flow.yaml", {"token": "secret"}, TypeError, "token goes with a flow of another machine"),
     ],
@@ -408,11 +413,11 @@ def test_a_slow_client_costs_the_server_no_memory(loader: Make, server: far.Serv
 
 
 def test_two_clients(loader: Make, server: far.Server) -> None:
-    with loader(rank=0, ranks=2, fields=["n"]) as first, loader(rank=1, ranks=2, fields=["n"]) as second:
+    with loader(rank=0, world_size=2, fields=["n"]) as first, loader(rank=1, world_size=2, fields=["n"]) as second:
         iterations = [iter(first), iter(second)]
         seen = [next(iteration).samples for iteration in iterations]
         readers = json.loads(server.status())["connections"]
-        assert [(c["reader"]["rank"], c["reader"]["ranks"]) for c in readers] == [(0, 2), (1, 2)]
+        assert [(c["reader"]["rank"], c["reader"]["world_size"]) for c in readers] == [(0, 2), (1, 2)]
         assert all("larder for Python" in c["client"] and "127.0.0.1" in c["client"] for c in readers)
         for batches in zip(*iterations, strict=True):
             seen += [b.samples for b in batches if not b.padding]
@@ -502,10 +507,10 @@ def arrow(server: far.Server, token: str = far.TOKEN, **start: Any) -> Any:
     fields = [
         {"item": "n"},
         {"item": "x", "dtype": "float32"},
-        {"item": "seq", "as": "pad"},
-        {"item": "seq", "name": "list", "as": "list"},
+        {"item": "seq", "collate": "pad"},
+        {"item": "seq", "name": "list", "collate": "list"},
     ]
-    fields += [{"item": "text"}, {"item": "text", "name": "raw", "as": "bytes"}, {"item": "doc"}]
+    fields += [{"item": "text"}, {"item": "text", "name": "raw", "collate": "bytes"}, {"item": "doc"}]
     open_ = {"flow": {"file": "flow.yaml"}, "parts": [{"node": "rows"}], "batch": {"size": 20}, "fields": fields}
     body = json.dumps({"open": open_, "start": {"epochs": 1, **start}}).encode()
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.apache.arrow.stream"}

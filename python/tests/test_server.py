@@ -89,7 +89,7 @@ def test_orders(flow: Path) -> None:
         epochs = [[int(n) for b in loader for n in b["n"]] for _ in range(2)]
     assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(N))
     assert epochs[0] != epochs[1]
-    with larder.Loader(flow, "rows", replace=True, draws=70, fields=["n"]) as loader:
+    with larder.Loader(flow, "rows", replacement=True, draws=70, fields=["n"]) as loader:
         assert sum(len(b["n"]) for b in loader) == 70
     with larder.Loader(flow, "rows", subset=range(3, 30, 9), fields=["n"]) as loader:
         assert [b["n"].tolist() for b in loader] == [[3, 12, 21]]
@@ -103,14 +103,14 @@ def test_orders(flow: Path) -> None:
 
 def test_states_go_on_with_any_number_of_ranks(flow: Path) -> None:
     chance = random.Random(int(os.environ.get("LARDER_SEED", "1")))
-    options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 3, "fields": ["n"], "round": "uneven"}
+    options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 3, "fields": ["n"], "last_step": "uneven"}
     with larder.Loader(flow, "rows", **options) as loader:
         whole = [b.samples for _ in range(3) for b in loader]
     seen: list[list[int]] = []
     state: dict[str, Any] | None = None
     while len(seen) < len(whole):
         ranks, rounds = chance.randint(1, 3), chance.randint(1, 4)
-        loaders = [larder.Loader(flow, "rows", rank=r, ranks=ranks, **options) for r in range(ranks)]
+        loaders = [larder.Loader(flow, "rows", rank=r, world_size=ranks, **options) for r in range(ranks)]
         for one in loaders:
             if state is not None:
                 one.load_state_dict(state)

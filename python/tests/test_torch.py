@@ -44,7 +44,7 @@ def test_tensors_share_memory_until_the_last_is_gone(serve: Serve) -> None:
 
 
 def test_tensors_of_no_elements(serve: Serve) -> None:
-    layout = [{"name": "x", "form": "stack", "dtype": "float32", "shape": [4, 0], "offset": 0, "bytes": 0}]
+    layout = [{"name": "x", "collation": "stack", "dtype": "float32", "shape": [4, 0], "offset": 0, "bytes": 0}]
     serve(Script(layout=layout, fill=lambda samples, room: None))
     with loader() as batches:
         assert next(iter(batches))["x"].shape == (4, 0)

@@ -106,10 +106,10 @@ def test_a_file_may_go_through_other_functions(files: tuple[Path, Path]) -> None
 def test_a_file_that_is_read_beside_is_in_no_key(name: str, files: tuple[Path, Path]) -> None:
     one, two = files
     function = globals()[name]
-    with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more, which is no file that it was given"):
+    with pytest.warns(larder.NotCachedWarning, match=r"it read .*data\.more, which is no file that it was given"):
         first = function(one)
     two.write_text("5 6")
-    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+    with pytest.warns(larder.NotCachedWarning, match="data.more"):
         assert function(one) == first.replace("3 4", "5 6")
 
 
@@ -119,7 +119,7 @@ def test_a_coroutine_is_watched(files: tuple[Path, Path]) -> None:
     async def both() -> list[str]:
         return list(await asyncio.gather(later(larder.File(one)), later(larder.File(two))))
 
-    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+    with pytest.warns(larder.NotCachedWarning, match="data.more"):
         assert asyncio.run(both()) == ["1 23 4", "3 43 4"]
     assert not later.cached(larder.File(one))
     assert later.cached(larder.File(two))
@@ -138,10 +138,10 @@ def test_a_batch_is_watched(files: tuple[Path, Path]) -> None:
 
     assert own([larder.File(one), larder.File(two)]) == own([larder.File(one), larder.File(two)]) == ["1 2", "3 4"]
     assert own.executions == 1
-    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+    with pytest.warns(larder.NotCachedWarning, match="data.more"):
         assert more([larder.File(one)]) == ["3 4"]
     two.write_text("5 6")
-    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+    with pytest.warns(larder.NotCachedWarning, match="data.more"):
         assert more([larder.File(one)]) == ["5 6"]
 
 
@@ -239,7 +239,7 @@ def test_lines_that_are_appended_to_a_log_are_no_result(files: tuple[Path, Path]
 def test_a_file_that_is_written_is_no_file_that_is_read(files: tuple[Path, Path], tmp_path: Path) -> None:
     target = str(tmp_path / "copy")
     for _ in range(2):
-        with pytest.warns(larder.NotKeptWarning, match="it wrote .*copy, and a hit would not write it again"):
+        with pytest.warns(larder.NotCachedWarning, match="it wrote .*copy, and a hit would not write it again"):
             assert copied(larder.File(files[0]), target) == target
         Path(target).unlink()
 
@@ -248,7 +248,7 @@ def test_a_log_that_is_read_as_well_is_read(files: tuple[Path, Path], tmp_path: 
     log = tmp_path / "log"
     for text in ("one", "another"):
         log.write_text(text)
-        with pytest.warns(larder.NotKeptWarning, match="it read"):
+        with pytest.warns(larder.NotCachedWarning, match="it read"):
             assert reread(larder.File(files[0]), str(log)) == text
 
 
@@ -363,7 +363,7 @@ def test_what_keeps_an_inner_result_from_being_kept_does_so_for_all_outer_ones(
     given, read = nested
     for text in ("3 4", "5 6"):
         read.write_text(text)
-        with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more"):
+        with pytest.warns(larder.NotCachedWarning, match=r"it read .*data\.more"):
             assert text in str(outer(given))
     assert not outer.cached(given)
     assert not middle.cached(given)
@@ -387,7 +387,7 @@ def test_a_file_of_which_a_thread_has_a_result_kept_is_read(files: tuple[Path, P
     for text in ("3 4", "5 6"):
         two.write_text(text)
         assert read(larder.File(two)) == text
-        with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more"):
+        with pytest.warns(larder.NotCachedWarning, match=r"it read .*data\.more"):
             assert outer(larder.File(one)) == text
 
 

@@ -32,9 +32,9 @@ several datasets take -i several times.
 Of an operator with several outputs, one -o takes all: each is written to a
 folder of its name inside. Or each output has its own: -o.NAME PATH for the
 output NAME, or several -o in the order of the outputs. More outputs than -o are
-an error then, and nothing is written, unless --some says that the others are not
+an error then, and nothing is written, unless --allow-unused-outputs says that the others are not
 wanted. Outputs of group-by are named by the values that samples are grouped by:
--o.red PATH --some writes the samples of red alone.
+-o.red PATH --allow-unused-outputs writes the samples of red alone.
 `+placesHelp)
 }
 
@@ -112,7 +112,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.SortFlags = false
 	f.VarP(&r.in, "input", "i", "a dataset to read; may be repeated, or given a name: -i.NAME")
 	f.VarP(&r.out, "output", "o", "where to write; may be repeated, or given a name: -o.NAME")
-	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "on-error", "skips", "logs", "cache", "cache-size", "help", "some"}
+	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "on-error", "skips", "logs", "cache", "cache-size", "help", "allow-unused-outputs"}
 	for _, p := range r.component.Params {
 		name := p.Name
 		if slices.Contains(names, name) {
@@ -122,7 +122,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 		r.flag(c, name, p)
 	}
 	if r.component.Outs {
-		f.BoolVar(&r.out.some, "some", false, "leave out the outputs that no -o takes")
+		f.BoolVar(&r.out.allowUnused, "allow-unused-outputs", false, "leave out the outputs that no -o takes")
 	}
 	f.IntVar(&r.run.workers, "workers", 0, "samples at once (default: the number of processors)")
 	f.BoolVar(&r.keep, "keep", false, "keep each computed sample for later runs")

@@ -114,10 +114,10 @@ func TestOutputs(t *testing.T) {
 	b.at("together/1").has(alphabet[10:])
 	b.must("op group-by -i data --by metadata.color -o.red red -o.green green -o.blue blue -o.orange orange --progress none")
 	b.at("red").has(colored(b.at("data"), "red"))
-	b.must("op group-by -i data --by metadata.color -o.blue some-blue -o.red=some-red --some")
+	b.must("op group-by -i data --by metadata.color -o.blue some-blue -o.red=some-red --allow-unused-outputs")
 	b.at("some-red").has(colored(b.at("data"), "red"))
 	b.at("some-blue").has(colored(b.at("data"), "blue"))
-	b.must("op chunk -i data --n 4 -o first-half --some -o second")
+	b.must("op chunk -i data --n 4 -o first-half --allow-unused-outputs -o second")
 	b.at("second").has(alphabet[7:14])
 }
 
@@ -127,22 +127,22 @@ func TestOutputsThatDoNotFit(t *testing.T) {
 	b := newBench(t)
 	const split = "op split -i data --sizes '{train: 10, test: 10, rest: null}' "
 	for line, want := range map[string]string{
-		split + "-o new/a -o new/b":                                 "no -o takes rest",
-		split + "-o.test new/a -o.train new/b":                      "no -o takes rest",
-		split + "-o new/a -o new/b -o new/c -o new/d":               "-o new/d: there are more -o than outputs (train, test, rest)",
-		split + "-o.test new/a -o.tran new/b -o.rest new/c":         `-o.tran new/b: there is no output "tran" (did you mean "train"?); the outputs are train, test, rest; nothing was written`,
-		"op chunk -i data --n 26 -o.a new/a -o.b new/b":             "18, 19 and 6 more",
-		"op group-by -i data --by metadata.color -o.rde new --some": `there is no output "rde" (did you mean "red"?); the outputs are`,
-		"op group-by -i data --by len(metadata.letter) -o.0 new":    `there is no output "0"`,
-		"op clone -i data -o new --some":                            "there is no flag --some",
-		"op clone -i data -o new/a -o new/b":                        "op clone has one output, and there are 2 -o",
-		"op clone -i data -o.all new/a":                             "write -o, not -o.all",
-		"op clone -i data":                                          "give -o PATH",
-		"map hash -i data":                                          "give -o PATH",
-		"op split -i data --sizes '[1, null]' -o new/a -o ./new/a":  "-o new/a and -o ./new/a are the same place",
-		split + "-o.test new/a -o new/b":                            "either every -o has a name or none has",
-		split + "-o.test new/a -o.test new/b":                       "the name is given twice",
-		split + "-o.test":                                           "-o.test : the path is empty",
+		split + "-o new/a -o new/b":                                                 "no -o takes rest",
+		split + "-o.test new/a -o.train new/b":                                      "no -o takes rest",
+		split + "-o new/a -o new/b -o new/c -o new/d":                               "-o new/d: there are more -o than outputs (train, test, rest)",
+		split + "-o.test new/a -o.tran new/b -o.rest new/c":                         `-o.tran new/b: there is no output "tran" (did you mean "train"?); the outputs are train, test, rest; nothing was written`,
+		"op chunk -i data --n 26 -o.a new/a -o.b new/b":                             "18, 19 and 6 more",
+		"op group-by -i data --by metadata.color -o.rde new --allow-unused-outputs": `there is no output "rde" (did you mean "red"?); the outputs are`,
+		"op group-by -i data --by len(metadata.letter) -o.0 new":                    `there is no output "0"`,
+		"op clone -i data -o new --allow-unused-outputs":                            "there is no flag --allow-unused-outputs",
+		"op clone -i data -o new/a -o new/b":                                        "op clone has one output, and there are 2 -o",
+		"op clone -i data -o.all new/a":                                             "write -o, not -o.all",
+		"op clone -i data":                                                          "give -o PATH",
+		"map hash -i data":                                                          "give -o PATH",
+		"op split -i data --sizes '[1, null]' -o new/a -o ./new/a":                  "-o new/a and -o ./new/a are the same place",
+		split + "-o.test new/a -o new/b":                                            "either every -o has a name or none has",
+		split + "-o.test new/a -o.test new/b":                                       "the name is given twice",
+		split + "-o.test":                                                           "-o.test : the path is empty",
 	} {
 		r := b.larder(words(line)...)
 		if r.status != 2 {

@@ -135,8 +135,8 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		parts[i] = component.One(in.Parts[at])
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
-	if len(left) > 0 && !p.some {
-		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written (--some leaves these out)", listed(in.Names), listed(left))
+	if len(left) > 0 && !p.allowUnused {
+		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written (--allow-unused-outputs leaves these out)", listed(in.Names), listed(left))
 	}
 	return parts, nil
 }

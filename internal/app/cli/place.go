@@ -37,12 +37,12 @@ type place struct {
 
 // places are the values of -i or -o, given any number of times.
 type places struct {
-	kind  component.Kind
-	flag  string    // -i or -o
-	texts []string  // as given
-	list  []place   // parsed
-	to    io.Writer // standard output
-	some  bool      // unused outputs are allowed
+	kind        component.Kind
+	flag        string    // -i or -o
+	texts       []string  // as given
+	list        []place   // parsed
+	to          io.Writer // standard output
+	allowUnused bool      // an output may have no -o
 }
 
 // Set implements pflag.Value.

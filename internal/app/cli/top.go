@@ -95,7 +95,7 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for k, c := range st.Connections {
 		if k == 0 {
-			fmt.Fprintln(t, "  CLIENT\tREADS\tRANK\tEPOCH\tSAMPLES\tA SECOND\tOUT\tRING\tBOUND BY")
+			fmt.Fprintln(t, "  CLIENT\tREADS\tRANK\tEPOCH\tSAMPLES\tSAMPLES/S\tIN FLIGHT\tRING\tBOUND BY")
 		}
 		fmt.Fprintf(t, "  %s\t%s", display.Printable(fmt.Sprintf("%s (%d)", c.Client, c.PID)), display.Printable(c.Open))
 		if r := c.Reader; r != nil {
@@ -104,7 +104,7 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 			if p := st.PipelineOf(c.Open); p != nil {
 				stages = p.Since(before.PipelineOf(c.Open))
 			}
-			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.Ranks, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.Out, r.Window, bytesOf(r.RingBytes), now.BoundBy(stages))
+			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.WorldSize, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.InFlight, r.Window, bytesOf(r.RingBytes), now.BoundBy(stages))
 		}
 		fmt.Fprintln(t)
 	}

@@ -75,7 +75,7 @@ func (w *arrowReply) fail(err error) {
 func (w *arrowReply) batch(p *pipeline, b *loader.Batch, after loader.State) error {
 	c := columns{batch: b, rows: len(b.Samples)}
 	for i := range b.Fields {
-		if b.Fields[i].Form == loader.Packed {
+		if b.Fields[i].Collation == loader.Packed {
 			c.rows = b.Fields[i].Shape[0]
 		}
 	}
@@ -120,11 +120,11 @@ func (c *columns) metadata(p *pipeline, after loader.State) []arrowipc.Pair {
 
 // field adds the columns of a field.
 func (c *columns) field(f *loader.Field) (err error) {
-	if f.Form != loader.Packed && len(c.batch.Samples) != c.rows {
+	if f.Collation != loader.Packed && len(c.batch.Samples) != c.rows {
 		return errors.New("it has a value for each sample, and the batch has rows; a record batch has one of them: take fields that are packed")
 	}
 	var made *arrowipc.Column
-	switch f.Form {
+	switch f.Collation {
 	case loader.Stack, loader.Packed:
 		made, err = c.tensor(f)
 	case loader.Pad:
@@ -138,7 +138,7 @@ func (c *columns) field(f *loader.Field) (err error) {
 		return err
 	}
 	c.add(f.Name, made)
-	switch f.Form {
+	switch f.Collation {
 	case loader.Pad:
 		c.add(f.Name+"_lengths", c.fixed(f.Lengths.Shape, c.numbers(f.Lengths)))
 	case loader.Packed:
@@ -294,7 +294,7 @@ func (c *columns) text(f *loader.Field) (*arrowipc.Column, error) {
 		return nil, err
 	}
 	to := &arrowipc.Column{Kind: arrowipc.Utf8, Rows: f.Offsets.Shape[0] - 1, Buffers: [][]byte{ends, c.in(&f.Block)}}
-	switch f.Form {
+	switch f.Collation {
 	case loader.Bytes:
 		to.Kind = arrowipc.Binary
 	case loader.JSON:

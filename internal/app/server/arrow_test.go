@@ -96,8 +96,8 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2}, "fields": []any{
 		map[string]any{"item": "n", "dtype": "int64"}, map[string]any{"item": "n", "name": "small", "dtype": "uint8"},
 		map[string]any{"item": "x", "dtype": "float32", "scale": 0.5},
-		map[string]any{"item": "seq", "name": "padded", "as": "pad", "dtype": "int32"}, map[string]any{"item": "seq", "name": "list", "as": "list"},
-		map[string]any{"item": "grid", "as": "list"}, map[string]any{"item": "grid", "name": "grids", "as": "pad", "dims": 2}, map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
+		map[string]any{"item": "seq", "name": "padded", "collate": "pad", "dtype": "int32"}, map[string]any{"item": "seq", "name": "list", "collate": "list"},
+		map[string]any{"item": "grid", "collate": "list"}, map[string]any{"item": "grid", "name": "grids", "collate": "pad", "dims": 2}, map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "collate": "bytes"}, map[string]any{"item": "doc", "collate": "json"},
 	}})
 	status, kind, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	if status != http.StatusOK || kind != arrowType {
@@ -137,7 +137,7 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 func TestArrowOfPackedRows(t *testing.T) {
 	h := remoteFor(t, 0, testToken)
 	arrowRows(t, h, 4)
-	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "as": "packed"}}})
+	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "collate": "packed"}}})
 	_, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	_, columns, _ := columnsOf(t, reply)
 	want := "map[seq:[[[0,10,11,30],[20,21,22,0]]] seq_lengths:[[[1,2,1],[3]]] seq_offsets:[[[0,1,3],[0]]]]"
@@ -155,12 +155,12 @@ func TestArrowAtTheEdges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	open := with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "as": "pad", "multiple": 100_000_000, "dtype": "int64"}}})
+	open := with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "collate": "pad", "multiple": 100_000_000, "dtype": "int64"}}})
 	status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	if text, err := io.ReadAll(reply); err != nil || status != http.StatusBadRequest || !strings.Contains(string(text), "take smaller batches") {
 		t.Errorf("%d: %.200s: %v", status, text, err)
 	}
-	open = with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "as": "packed"}}})
+	open = with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "collate": "packed"}}})
 	_, _, reply = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	_, columns, _ := columnsOf(t, reply)
 	want := "map[seq:[[[1,2,3,4]]] seq_lengths:[[[4,0]]] seq_offsets:[[[0,4]]]]"
@@ -181,7 +181,7 @@ func TestArrowFails(t *testing.T) {
 		text   string
 	}{
 		{remoteOpen("no.yaml"), nil, http.StatusBadRequest, `"request"`},
-		{with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "as": "stack"}}}), nil, http.StatusInternalServerError, `"data"`},
+		{with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "collate": "stack"}}}), nil, http.StatusInternalServerError, `"data"`},
 		{remoteOpen("flow.yaml"), map[string]any{"from": "1.AAAAAAAAAAAAAAAAAAAA.0.0.0"}, http.StatusConflict, `"state"`},
 	} {
 		status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": c.open, "start": c.start})

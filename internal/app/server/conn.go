@@ -274,7 +274,7 @@ func (c *conn) start(body []byte) error {
 	if !o.Again {
 		c.drop()
 	}
-	if text := c.pipeline.sharded; text != "" && o.Ranks > 1 && o.Rank == 0 {
+	if text := c.pipeline.sharded; text != "" && o.WorldSize > 1 && o.Rank == 0 {
 		c.note("warning", text)
 	}
 	again := c.ring != nil

@@ -29,7 +29,7 @@ func (l *layouts) append(to []byte, fields []loader.Field) (b []byte, number int
 
 func equal(a, b []loader.Field) bool {
 	return slices.EqualFunc(a, b, func(a, b loader.Field) bool {
-		return a.Name == b.Name && a.Form == b.Form && equalBlock(&a.Block, &b.Block) &&
+		return a.Name == b.Name && a.Collation == b.Collation && equalBlock(&a.Block, &b.Block) &&
 			equalBlock(a.Lengths, b.Lengths) && equalBlock(a.Offsets, b.Offsets) && equalBlock(a.Shapes, b.Shapes)
 	})
 }
@@ -43,8 +43,8 @@ func equalBlock(a, b *loader.Block) bool {
 
 // fieldLayout is the JSON form of a field.
 type fieldLayout struct {
-	Name string      `json:"name"`
-	Form loader.Form `json:"form"`
+	Name      string           `json:"name"`
+	Collation loader.Collation `json:"collation"`
 	blockLayout
 	Lengths *blockLayout `json:"lengths,omitempty"`
 	Offsets *blockLayout `json:"offsets,omitempty"`
@@ -61,7 +61,7 @@ type blockLayout struct {
 func layoutsOf(fields []loader.Field) []fieldLayout {
 	all := make([]fieldLayout, len(fields))
 	for i, f := range fields {
-		all[i] = fieldLayout{f.Name, f.Form, *layoutOf(&f.Block), layoutOf(f.Lengths), layoutOf(f.Offsets), layoutOf(f.Shapes)}
+		all[i] = fieldLayout{f.Name, f.Collation, *layoutOf(&f.Block), layoutOf(f.Lengths), layoutOf(f.Offsets), layoutOf(f.Shapes)}
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 		{"larder_reader_skipped_total", "counter", "samples that could not be read and were left out", func(r *ReaderStatus) float64 { return float64(r.Skipped) }},
 		{"larder_reader_epoch", "gauge", "the epoch that is read", func(r *ReaderStatus) float64 { return float64(r.Epoch) }},
 		{"larder_reader_ring_bytes", "gauge", "the memory shared with the client", func(r *ReaderStatus) float64 { return float64(r.RingBytes) }},
-		{"larder_reader_batches_out", "gauge", "batches that the client has", func(r *ReaderStatus) float64 { return float64(r.Out) }},
+		{"larder_reader_batches_in_flight", "gauge", "batches that the client has", func(r *ReaderStatus) float64 { return float64(r.InFlight) }},
 		{"larder_reader_making_seconds_total", "counter", "time for which the next batch was waited for", func(r *ReaderStatus) float64 { return r.SecondsMaking }},
 		{"larder_reader_full_seconds_total", "counter", "time for which the client had all the batches it may have", func(r *ReaderStatus) float64 { return r.SecondsFull }},
 	}

@@ -108,8 +108,8 @@ func (c *conn) ringOf(most int64) (r *ring, err error) {
 
 // fill sets defaults: one rank, and one share of its batches.
 func (o *startRequest) fill() {
-	if o.Ranks == 0 {
-		o.Ranks = 1
+	if o.WorldSize == 0 {
+		o.WorldSize = 1
 	}
 	if o.Shares == 0 {
 		o.Shares = 1
@@ -134,13 +134,13 @@ func (r *reading) begin(most int64) (err error) {
 	r.room = make(chan struct{}, r.window)
 	ahead := max(2, min(r.window, 8))
 	r.reader, err = r.pipeline.loader.Read(r.ctx, loader.ReadOptions{
-		Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
+		Rank: o.Rank, WorldSize: o.WorldSize, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
 		Ahead: ahead, AheadBytes: most, Budget: r.conn.server.ahead, Rooms: r.ring,
 	})
 	if err != nil {
 		return requestError{err}
 	}
-	n, err := r.pipeline.loader.Plan().Batches(r.from, o.Rank, o.Ranks)
+	n, err := r.pipeline.loader.Plan().Batches(r.from, o.Rank, o.WorldSize)
 	r.batches = (n - o.Share + o.Shares - 1) / o.Shares
 	if err != nil {
 		r.reader.Close()

@@ -220,14 +220,14 @@ func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) er
 	if err != nil {
 		return err
 	}
-	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Budget: r.server.ahead, Rooms: remoteRooms{p.loader.Rooms()}})
+	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, WorldSize: o.WorldSize, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Budget: r.server.ahead, Rooms: remoteRooms{p.loader.Rooms()}})
 	if err != nil {
 		return requestError{err}
 	}
 	defer batches.Close()
 	reader.reads(batches)
 	defer reader.reads(nil)
-	n, err := p.loader.Plan().Batches(from, o.Rank, o.Ranks)
+	n, err := p.loader.Plan().Batches(from, o.Rank, o.WorldSize)
 	if err != nil {
 		return err
 	}

@@ -155,8 +155,8 @@ func TestRemoteRequestsAreBounded(t *testing.T) {
 		return list
 	}
 	for name, more := range map[string]map[string]any{
-		"samples": {"batch": map[string]any{"size": 1_000_000_000, "rest": "fill"}},
-		"draws":   {"batch": map[string]any{"size": 100_000_000}, "order": "replaced", "draws": 1_000_000_000},
+		"samples": {"batch": map[string]any{"size": 1_000_000_000, "last_batch": "pad"}},
+		"draws":   {"batch": map[string]any{"size": 100_000_000}, "order": "replacement", "draws": 1_000_000_000},
 		"parts":   {"parts": many(5000, map[string]any{"node": "rows"})},
 		"fields":  {"fields": many(10_000, field)},
 		"buckets": {"batch": map[string]any{"tokens": 10, "buckets": many(100_000, 1)}},

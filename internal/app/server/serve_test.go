@@ -440,7 +440,7 @@ func TestResume(t *testing.T) {
 			c := connect(t, socket)
 			c.send(kindOpen, request)
 			c.want(kindOpened)
-			c.send(kindStart, map[string]any{"rank": r, "ranks": ranks, "from": state, "epochs": 1})
+			c.send(kindStart, map[string]any{"rank": r, "world_size": ranks, "from": state, "epochs": 1})
 			c.want(kindStarted)
 			rest[r] = c.epoch()
 		}

@@ -20,10 +20,10 @@ func TestShardsOfShards(t *testing.T) {
 		start  map[string]any
 		warned bool
 	}{
-		{"two ranks of a share", shared, map[string]any{"ranks": 2, "window": 0}, true},
-		{"the second of them", shared, map[string]any{"rank": 1, "ranks": 2, "window": 0}, false},
+		{"two ranks of a share", shared, map[string]any{"world_size": 2, "window": 0}, true},
+		{"the second of them", shared, map[string]any{"rank": 1, "world_size": 2, "window": 0}, false},
 		{"one rank of a share", shared, map[string]any{"window": 0}, false},
-		{"two ranks of all", rows(t, 40), map[string]any{"ranks": 2, "window": 0}, false},
+		{"two ranks of all", rows(t, 40), map[string]any{"world_size": 2, "window": 0}, false},
 	} {
 		cl := connect(t, socket)
 		cl.send(kindOpen, c.open)

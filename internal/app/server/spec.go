@@ -16,20 +16,20 @@ import (
 // openRequest says what to read, as in docs/reference/protocol.md. Its JSON
 // identifies it: clients that send the same JSON share a pipeline.
 type openRequest struct {
-	Flow    flowSpec          `json:"flow"`
-	Set     map[string]string `json:"set,omitempty"`
-	Profile string            `json:"profile,omitempty"`
-	Parts   []partSpec        `json:"parts"`
-	Order   string            `json:"order,omitempty"`
-	Seed    uint64            `json:"seed,omitempty"`
-	Draws   int               `json:"draws,omitempty"`
-	Stop    string            `json:"stop,omitempty"`
-	Batch   batchSpec         `json:"batch"`
-	Length  *lengthSpec       `json:"length,omitempty"`
-	Round   string            `json:"round,omitempty"`
-	Fields  []fieldSpec       `json:"fields,omitempty"`
-	Skip    int               `json:"skip,omitempty"`
-	Python  string            `json:"python,omitempty"`
+	Flow     flowSpec          `json:"flow"`
+	Set      map[string]string `json:"set,omitempty"`
+	Profile  string            `json:"profile,omitempty"`
+	Parts    []partSpec        `json:"parts"`
+	Order    string            `json:"order,omitempty"`
+	Seed     uint64            `json:"seed,omitempty"`
+	Draws    int               `json:"draws,omitempty"`
+	Stop     string            `json:"stop,omitempty"`
+	Batch    batchSpec         `json:"batch"`
+	Length   *lengthSpec       `json:"length,omitempty"`
+	LastStep string            `json:"last_step,omitempty"`
+	Fields   []fieldSpec       `json:"fields,omitempty"`
+	Skip     int               `json:"skip,omitempty"`
+	Python   string            `json:"python,omitempty"`
 }
 
 type flowSpec struct {
@@ -91,7 +91,7 @@ type batchSpec struct {
 	Row          int    `json:"row,omitempty"`
 	Window       int    `json:"window,omitempty"`
 	Split        bool   `json:"split,omitempty"`
-	Rest         string `json:"rest,omitempty"`
+	LastBatch    string `json:"last_batch,omitempty"`
 }
 
 type lengthSpec struct {
@@ -100,32 +100,32 @@ type lengthSpec struct {
 }
 
 type fieldSpec struct {
-	Item      string      `json:"item"`
-	Name      string      `json:"name,omitempty"`
-	As        loader.Form `json:"as,omitempty"`
-	DType     string      `json:"dtype,omitempty"`
-	Scale     float64     `json:"scale,omitempty"`
-	Mean      []float64   `json:"mean,omitempty"`
-	Deviation []float64   `json:"deviation,omitempty"`
-	Planar    bool        `json:"planar,omitempty"`
-	Channels  int         `json:"channels,omitempty"`
-	Dims      int         `json:"dims,omitempty"`
-	Multiple  int         `json:"multiple,omitempty"`
-	With      float64     `json:"with,omitempty"`
+	Item      string           `json:"item"`
+	Name      string           `json:"name,omitempty"`
+	Collate   loader.Collation `json:"collate,omitempty"`
+	DType     string           `json:"dtype,omitempty"`
+	Scale     float64          `json:"scale,omitempty"`
+	Mean      []float64        `json:"mean,omitempty"`
+	Deviation []float64        `json:"deviation,omitempty"`
+	Planar    bool             `json:"planar,omitempty"`
+	Channels  int              `json:"channels,omitempty"`
+	Dims      int              `json:"dims,omitempty"`
+	Multiple  int              `json:"multiple,omitempty"`
+	With      float64          `json:"with,omitempty"`
 }
 
 // startRequest says which batches a reader returns.
 type startRequest struct {
-	Rank   int           `json:"rank"`
-	Ranks  int           `json:"ranks"`
-	Share  int           `json:"share"`
-	Shares int           `json:"shares"`
-	From   *loader.State `json:"from"`
-	Epoch  *uint64       `json:"epoch"`
-	Epochs int           `json:"epochs"`
-	Window *int          `json:"window"`
-	Ring   int64         `json:"ring"`
-	Again  bool          `json:"again"` // reuse the ring of the last reader
+	Rank      int           `json:"rank"`
+	WorldSize int           `json:"world_size"`
+	Share     int           `json:"share"`
+	Shares    int           `json:"shares"`
+	From      *loader.State `json:"from"`
+	Epoch     *uint64       `json:"epoch"`
+	Epochs    int           `json:"epochs"`
+	Window    *int          `json:"window"`
+	Ring      int64         `json:"ring"`
+	Again     bool          `json:"again"` // reuse the ring of the last reader
 }
 
 // decode parses one JSON object without unknown members.
@@ -163,16 +163,16 @@ func (o *openRequest) plan() (p loader.PlanOptions, err error) {
 	p.Seed, p.Draws = o.Seed, o.Draws
 	b := o.Batch
 	p.Batch = loader.Batching{Size: b.Size, Tokens: b.Tokens, CountPadding: b.CountPadding, Buckets: b.Buckets, Row: b.Row, Window: b.Window, Split: b.Split}
-	if p.Order, err = choose("order", o.Order, []string{"sequential", "shuffled", "replaced", "mixed"}, []loader.Kind{loader.Sequential, loader.Shuffled, loader.Replaced, loader.Mixed}); err != nil {
+	if p.Order, err = choose("order", o.Order, []string{"sequential", "shuffled", "replacement", "mixed"}, []loader.Kind{loader.Sequential, loader.Shuffled, loader.WithReplacement, loader.Mixed}); err != nil {
 		return p, err
 	}
 	if p.Stop, err = choose("stop", o.Stop, []string{"draws", "first", "all"}, []order.Stop{order.AfterDraws, order.FirstEnds, order.AllEnd}); err != nil {
 		return p, err
 	}
-	if p.Round, err = choose("round", o.Round, []string{"pad", "drop", "uneven"}, []loader.Round{loader.PadRound, loader.DropRound, loader.UnevenRound}); err != nil {
+	if p.LastStep, err = choose("last_step", o.LastStep, []string{"pad", "drop", "uneven"}, []loader.LastStep{loader.PadLastStep, loader.DropLastStep, loader.UnevenLastStep}); err != nil {
 		return p, err
 	}
-	p.Batch.Rest, err = choose("rest", b.Rest, []string{"keep", "drop", "fill"}, []loader.Rest{loader.Keep, loader.Drop, loader.Fill})
+	p.Batch.LastBatch, err = choose("last_batch", b.LastBatch, []string{"keep", "drop", "pad"}, []loader.LastBatch{loader.KeepLastBatch, loader.DropLastBatch, loader.PadLastBatch})
 	return p, err
 }
 
@@ -180,7 +180,7 @@ func (o *openRequest) plan() (p loader.PlanOptions, err error) {
 func (o *openRequest) fields() ([]loader.FieldOptions, error) {
 	var all []loader.FieldOptions
 	for _, f := range o.Fields {
-		to := loader.FieldOptions{Item: f.Item, Name: f.Name, As: f.As, Scale: f.Scale, Mean: f.Mean, Deviation: f.Deviation, Planar: f.Planar, Channels: f.Channels, Dims: f.Dims, Multiple: f.Multiple, With: f.With}
+		to := loader.FieldOptions{Item: f.Item, Name: f.Name, Collate: f.Collate, Scale: f.Scale, Mean: f.Mean, Deviation: f.Deviation, Planar: f.Planar, Channels: f.Channels, Dims: f.Dims, Multiple: f.Multiple, With: f.With}
 		if f.DType != "" {
 			var err error
 			if to.DType, err = array.ParseDType(f.DType); err != nil {

@@ -64,7 +64,7 @@ type ConnectionStatus struct {
 type ReaderStatus struct {
 	Seconds   float64 `json:"seconds"` // since it started
 	Rank      int     `json:"rank"`
-	Ranks     int     `json:"ranks"`
+	WorldSize int     `json:"world_size"`
 	Epoch     uint64  `json:"epoch"`
 	Batches   int64   `json:"batches"`
 	Samples   int64   `json:"samples"`
@@ -74,7 +74,7 @@ type ReaderStatus struct {
 	// AheadBytes is the size of batches that are ready or in preparation, and not
 	// returned.
 	AheadBytes int64 `json:"ahead_bytes"`
-	Out        int   `json:"out"` // batches that were returned and not released
+	InFlight   int   `json:"in_flight"` // batches that were returned and not released
 	Window     int   `json:"window"`
 	// SecondsMaking is the time spent waiting for the next batch, SecondsFull the
 	// time when the client had the maximum number of batches.
@@ -258,7 +258,7 @@ func (c *conn) status() ConnectionStatus {
 	}
 	if r := c.reading; r != nil {
 		st.Reader = r.meter.status(&r.request, r.began)
-		st.Reader.RingBytes, st.Reader.Out, st.Reader.Window = r.ring.takes(), len(r.room), r.window
+		st.Reader.RingBytes, st.Reader.InFlight, st.Reader.Window = r.ring.takes(), len(r.room), r.window
 		if r.reader != nil {
 			st.Reader.AheadBytes = r.reader.BytesAhead()
 		}
@@ -270,7 +270,7 @@ func (c *conn) status() ConnectionStatus {
 func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
 	return &ReaderStatus{
 		Seconds: time.Since(began).Seconds(),
-		Rank:    o.Rank, Ranks: o.Ranks, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
+		Rank:    o.Rank, WorldSize: o.WorldSize, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
 		SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
 	}
 }

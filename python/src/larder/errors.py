@@ -59,7 +59,7 @@ class LarderWarning(UserWarning):
     """A problem that is not an error."""
 
 
-class NotKeptWarning(LarderWarning):
+class NotCachedWarning(LarderWarning):
     """A result could not be cached, and is computed again next time."""
 
 

@@ -37,7 +37,7 @@ class Dataset:
             is installed.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache, cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
+        cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
         token, ca, certificate, cleartext: as for `Loader`, with a URL.
     """
 
@@ -50,15 +50,13 @@ class Dataset:
         tensors: Literal["numpy", "torch", "auto"] | None = "auto",
         set: Mapping[str, Any] | None = None,
         profile: str | None = None,
-        cache: str | os.PathLike[str] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
         token: TokenArgument | None = None,
         ca: str | os.PathLike[str] | None = None,
         certificate: CertificateArgument | None = None,
         cleartext: bool = False,
-        cache_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        cache = options.either("cache", cache, "cache_dir", cache_dir)
-        here = {"set": set, "profile": profile, "cache": cache}
+        here = {"set": set, "profile": profile, "cache_dir": cache_dir}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         request: dict[str, Any] = {
             **options.flow_request(flow, set, profile, remote),
@@ -68,7 +66,7 @@ class Dataset:
         said = options.fields_request(fields)
         if said is not None:
             request["fields"] = said
-        self._session = Session(cache, request, session.tensors_of(tensors, False), copy=True, remote=remote)
+        self._session = Session(cache_dir, request, session.tensors_of(tensors, False), copy=True, remote=remote)
         self._lock = threading.Lock()
         self._pid = os.getpid()
 

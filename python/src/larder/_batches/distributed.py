@@ -10,16 +10,16 @@ from .. import _numbers
 from ..errors import RequestError
 
 
-def here(rank: int | None, ranks: int | None) -> tuple[int, int]:
+def here(rank: int | None, world_size: int | None) -> tuple[int, int]:
     """Return the rank, and the number of ranks.
 
     They are the given ones, else those of torch.distributed if it is initialised, else RANK
     and WORLD_SIZE of the environment, else 0 of 1.
     """
-    if (rank is None) != (ranks is None):
-        raise TypeError("rank and ranks go together: give both or none")
-    if rank is not None and ranks is not None:
-        return _one_of("rank", rank, "ranks", ranks)
+    if (rank is None) != (world_size is None):
+        raise TypeError("rank and world_size go together: give both or none")
+    if rank is not None and world_size is not None:
+        return _one_of("rank", rank, "world_size", world_size)
     found = _of_torch()
     if found is not None:
         return found

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .. import _arguments, _numbers
 from ..errors import RequestError
 
-Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"]
+Collation = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Field:
     _: KW_ONLY
     name: str | None = None
     """The name in the batch; by default that of the item."""
-    form: Form = "auto"
+    collate: Collation = "auto"
     """How the values of the samples are combined; "auto" follows the first sample."""
     dtype: Any = None
     """The type of elements: a name such as "float32", or a dtype of NumPy or torch."""
@@ -39,9 +39,9 @@ class Field:
     channels: int | None = None
     """The number of channels of images, 1 to 4."""
     dims: int | None = None
-    """With form pad: the number of leading dimensions that are padded."""
+    """With collate="pad": the number of leading dimensions that are padded."""
     multiple: int | None = None
-    """With form pad: round padded dimensions up to a multiple of this."""
+    """With collate="pad": round padded dimensions up to a multiple of this."""
     fill: float | None = None
     """The value of padding; 0 by default."""
 
@@ -62,7 +62,7 @@ class Field:
         return said
 
 
-_SAID = {"form": "as", "fill": "with"}
+_SAID = {"fill": "with"}
 
 
 def _same(name: str, value: Any) -> Any:
@@ -107,7 +107,7 @@ def requests_of(given: FieldsArgument | None) -> list[dict[str, Any]] | None:
     """Return fields as the server receives them, however they are declared.
 
     They are a list of `Field` or item names, or a dict from items to fields. A field in the dict is
-    a `Field`, its options, a form, or None for the item as it is.
+    a `Field`, its options, a collation, or None for the item as it is.
     """
     if given is None:
         return None
@@ -124,7 +124,7 @@ def _of_item(item: str, options: Field | Mapping[str, Any] | str | None) -> Fiel
     if options is None:
         return Field(item=item)
     if isinstance(options, str):
-        return Field(item=item, form=options)  # type: ignore[arg-type]
+        return Field(item=item, collate=options)  # type: ignore[arg-type]
     if not isinstance(options, Mapping):
         raise TypeError(f"fields: {_arguments.kind(options)} is not a field; give item {item!r:.40} a larder.Field")
     return Field(**{"item": item, **options})

@@ -128,18 +128,18 @@ class Layout:
             )
 
     def _add(self, field: dict[str, Any]) -> None:
-        name, form, data = str(field["name"]), field["form"], self._block(field)
+        name, collation, data = str(field["name"]), field["collation"], self._block(field)
         beside = {key: self._block(field[key]) for key in ("lengths", "offsets", "shapes") if field.get(key)}
-        if form in ("stack", "pad", "packed"):
+        if collation in ("stack", "pad", "packed"):
             self._array(name, data)
             for key, block in beside.items():
                 self._array(f"{name}_{key}", block)
-        elif form == "list":
+        elif collation == "list":
             self.others.append((name, self._list(data, beside["offsets"], beside["shapes"])))
-        elif form in ("text", "bytes", "json"):
-            self.others.append((name, self._pieces(form, data, beside["offsets"])))
+        elif collation in ("text", "bytes", "json"):
+            self.others.append((name, self._pieces(collation, data, beside["offsets"])))
         else:
-            raise ValueError(f"form {form}")
+            raise ValueError(f"collation {collation}")
 
     def _block(self, block: dict[str, Any]) -> Block:
         dtype, shape = block["dtype"], tuple(int(n) for n in block["shape"])
@@ -172,10 +172,10 @@ class Layout:
 
         return read
 
-    def _pieces(self, form: str, data: Block, offsets: Block) -> Callable[[Any], list[Any]]:
+    def _pieces(self, collation: str, data: Block, offsets: Block) -> Callable[[Any], list[Any]]:
         begin, size = data[2], data[3]
-        turn = {"text": _text, "json": json.loads, "bytes": bytes if self._copy_bytes else _same}[form]
-        whole = form == "bytes" and not self._copy_bytes
+        turn = {"text": _text, "json": json.loads, "bytes": bytes if self._copy_bytes else _same}[collation]
+        whole = collation == "bytes" and not self._copy_bytes
 
         def read(memory: Any) -> list[Any]:
             view: Any = memoryview(memory).cast("B")[begin : begin + size]

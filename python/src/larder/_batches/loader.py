@@ -55,8 +55,9 @@ class Loader:
             32 if neither this nor `tokens` is given.
         shuffle: whether each epoch has the samples in another random order.
         seed: the seed of all random draws, from 0 to 2**64 - 1.
-        drop_last: short for `rest="drop"`.
-        rest: what to do with samples too few for a batch: "keep", "drop" or "fill".
+        drop_last: short for `last_batch="drop"`.
+        last_batch: what to do with samples too few for a batch: "keep" them as a smaller batch,
+            "drop" them, or "pad" the batch with its own samples.
         tokens: the maximum total length of the samples of a batch.
         count_padding: whether padding counts as tokens.
         buckets: ascending bounds of lengths; each batch has samples of one bucket.
@@ -64,14 +65,14 @@ class Loader:
         pack_window: the number of rows that are open at the same time.
         split: whether rows are filled to the last token, cutting samples at the end of a row.
         length: the length of a sample: an expression, or {"item": NAME}.
-        replace: whether samples are drawn with replacement.
-        draws: the number of samples of an epoch, for a mixture or with `replace`.
+        replacement: whether samples are drawn with replacement.
+        draws: the number of samples of an epoch, for a mixture or with `replacement`.
         stop: where an epoch of a mixture ends: after "draws", when the "first" node has been
             read once, or when "all" have; "first" without `draws`.
         subset: the samples to use: a range or a list of indices; for several nodes a dict
             of these.
         fields: the fields of a batch: a list of `Field` or item names, or a dict from
-            items to `Field`, to its options, to a form, or to None; all items if not given.
+            items to `Field`, to its options, to a collation, or to None; all items if not given.
         skip: the maximum number of samples of an epoch that may be left out because they
             cannot be read. Each is a `SkipWarning`.
         tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy if it
@@ -80,12 +81,11 @@ class Loader:
             is one.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache, cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
+        cache_dir: the cache directory; LARDER_CACHE or the user's default if not given.
         epoch: the epoch to begin with.
-        replacement: the same as replace, and world_size as ranks.
-        rank, ranks: the share of the batches that this process reads; by default from
+        rank, world_size: the share of the batches that this process reads; by default from
             torch.distributed, or RANK and WORLD_SIZE, or 0 of 1.
-        round: what to do with the last round of an epoch if it has fewer batches than
+        last_step: what to do with the last step of an epoch if it has fewer batches than
             there are ranks: "pad", "drop" or "uneven".
         window: the maximum number of batches prefetched or in use, at least 2; 16 by default.
         ring: the maximum number of bytes of these; 256 MiB by default. For another machine
@@ -117,7 +117,7 @@ class Loader:
         shuffle: bool = False,
         seed: int = 0,
         drop_last: bool = False,
-        rest: Literal["keep", "drop", "fill"] | None = None,
+        last_batch: Literal["keep", "drop", "pad"] | None = None,
         tokens: int | None = None,
         count_padding: bool = False,
         buckets: Iterable[int] | None = None,
@@ -125,7 +125,7 @@ class Loader:
         pack_window: int | None = None,
         split: bool = False,
         length: str | Mapping[str, str] | None = None,
-        replace: bool = False,
+        replacement: bool = False,
         draws: int | None = None,
         stop: Literal["draws", "first", "all"] | None = None,
         subset: Subset | Mapping[str, Subset] | None = None,
@@ -135,10 +135,10 @@ class Loader:
         pin_memory: bool = False,
         set: Mapping[str, Any] | None = None,
         profile: str | None = None,
-        cache: str | os.PathLike[str] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
         rank: int | None = None,
-        ranks: int | None = None,
-        round: Literal["pad", "drop", "uneven"] = "pad",
+        world_size: int | None = None,
+        last_step: Literal["pad", "drop", "uneven"] = "pad",
         window: int | None = None,
         ring: int | None = None,
         token: TokenArgument | None = None,
@@ -146,24 +146,18 @@ class Loader:
         certificate: CertificateArgument | None = None,
         cleartext: bool = False,
         epoch: int = 0,
-        replacement: bool = False,
-        world_size: int | None = None,
-        cache_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        replace = replace or replacement
-        ranks = options.either("ranks", ranks, "world_size", world_size)
-        cache = options.either("cache", cache, "cache_dir", cache_dir)
-        here = {"set": set, "profile": profile, "cache": cache}
+        here = {"set": set, "profile": profile, "cache_dir": cache_dir}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         named = options.node_of(flow, node, nodes)
         request: dict[str, Any] = {
             **options.flow_request(flow, set, profile, remote),
             "parts": options.parts_request(named, subset),
             "seed": _numbers.whole("seed", seed, 0, 2**64 - 1),
-            "round": round,
+            "last_step": last_step,
             "batch": options.batch_request(
                 batch_size=batch_size,
-                rest=rest,
+                last_batch=last_batch,
                 drop_last=drop_last,
                 tokens=tokens,
                 count_padding=count_padding,
@@ -174,7 +168,7 @@ class Loader:
             ),
         }
         request |= options.order_request(
-            mixed=isinstance(named, Mapping), shuffle=shuffle, replace=replace, draws=draws, stop=stop
+            mixed=isinstance(named, Mapping), shuffle=shuffle, replacement=replacement, draws=draws, stop=stop
         )
         said = {
             "length": options.length_request(length),
@@ -182,10 +176,10 @@ class Loader:
             "skip": _numbers.whole("skip", skip) or None,
         }
         request |= {name: value for name, value in said.items() if value is not None}
-        self._session = Session(cache, request, tensors_of(tensors, pin_memory), pin_memory, remote=remote)
-        self._round = round
-        self._given = rank, ranks
-        distributed.here(rank, ranks)  # refuses one of the two without the other
+        self._session = Session(cache_dir, request, tensors_of(tensors, pin_memory), pin_memory, remote=remote)
+        self._last_step = last_step
+        self._given = rank, world_size
+        distributed.here(rank, world_size)  # refuses one of the two without the other
         window, ring = _numbers.whole("window", window, 1), _numbers.whole("ring", ring, 1)
         if window is not None:
             window = max(2, window)  # a loop uses one batch while it requests the next
@@ -282,11 +276,11 @@ class Loader:
         """
         if not self._session.opened:
             self._session.connected()
-        rank, ranks = distributed.here(*self._given)
-        whole, more = divmod(int(self._session.opened["batches"]), ranks)
-        if self._round == "drop":
+        rank, world_size = distributed.here(*self._given)
+        whole, more = divmod(int(self._session.opened["batches"]), world_size)
+        if self._last_step == "drop":
             return whole
-        return whole + (1 if more and (self._round == "pad" or rank < more) else 0)
+        return whole + (1 if more and (self._last_step == "pad" or rank < more) else 0)
 
     # Reading
 
@@ -382,8 +376,8 @@ class Loader:
         return self._session.connected()
 
     def _start_request(self) -> dict[str, Any]:
-        rank, ranks = distributed.here(*self._given)
-        request: dict[str, Any] = {"rank": rank, "ranks": ranks, **self._memory}
+        rank, world_size = distributed.here(*self._given)
+        request: dict[str, Any] = {"rank": rank, "world_size": world_size, **self._memory}
         if self._prefix:
             request["from"] = state_text(self._prefix, *self._at)
         else:

@@ -125,13 +125,13 @@ def order_request(
     *,
     mixed: bool,
     shuffle: bool,
-    replace: bool,
+    replacement: bool,
     draws: int | None,
     stop: str | None,
 ) -> dict[str, Any]:
     """Return how an epoch draws its samples."""
-    if replace:
-        order = "replaced"
+    if replacement:
+        order = "replacement"
     elif mixed:
         order = "mixed"
     else:
@@ -149,7 +149,7 @@ def order_request(
 def batch_request(
     *,
     batch_size: int | None,
-    rest: str | None,
+    last_batch: str | None,
     drop_last: bool,
     tokens: int | None,
     count_padding: bool,
@@ -159,8 +159,8 @@ def batch_request(
     split: bool,
 ) -> dict[str, Any]:
     """Return how samples are put into batches."""
-    if drop_last and rest not in (None, "drop"):
-        raise RequestError(f"drop_last drops the rest, and rest={rest!r} does not; leave out one of them")
+    if drop_last and last_batch not in (None, "drop"):
+        raise RequestError(f"drop_last=True contradicts last_batch={last_batch!r}; leave out one of them")
     if batch_size is None and tokens is None:
         batch_size = 32
     said = {
@@ -171,7 +171,7 @@ def batch_request(
         "row": _numbers.whole("pack", pack, 1),
         "window": _numbers.whole("pack_window", pack_window, 1),
         "split": split or None,
-        "rest": "drop" if drop_last else rest,
+        "last_batch": "drop" if drop_last else last_batch,
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -192,10 +192,3 @@ def length_request(length: str | Mapping[str, str] | None) -> dict[str, str] | N
 def fields_request(fields: field.FieldsArgument | None) -> list[dict[str, Any]] | None:
     """Return the fields of a batch."""
     return field.requests_of(fields)
-
-
-def either(name: str, value: Any, other: str, same: Any) -> Any:
-    """Return the value given under one of two names, and refuse both."""
-    if value is not None and same is not None and value != same:
-        raise TypeError(f"{name} and {other} are two names of one thing; give one of them")
-    return same if value is None else value

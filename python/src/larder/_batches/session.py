@@ -50,7 +50,7 @@ class Session:
         copy: bool = False,
         remote: Remote | None = None,
     ) -> None:
-        self.cache = None if cache is None else os.path.abspath(_arguments.path("cache", cache))
+        self.cache = None if cache is None else os.path.abspath(_arguments.path("cache_dir", cache))
         self.request = request
         self.opened: dict[str, Any] = {}
         """The server's reply when it was opened the first time."""

@@ -205,7 +205,7 @@ def _user_cache() -> str:
     else:
         folder = os.environ.get("XDG_CACHE_HOME", "") or _below_home(".cache")
     if not folder or not os.path.isabs(folder):
-        raise ServerError("the user's cache folder is not known; set LARDER_CACHE, or name a folder by cache=")
+        raise ServerError("the user's cache folder is not known; set LARDER_CACHE, or name a directory by cache_dir=")
     return folder
 
 

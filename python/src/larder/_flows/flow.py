@@ -137,9 +137,9 @@ class Node(Methods):
         """
         return Order(self, {"shuffle": True, "seed": seed})
 
-    def shard(self, rank: int | None = None, ranks: int | None = None) -> Order:
+    def shard(self, rank: int | None = None, world_size: int | None = None) -> Order:
         """Make a loader read the share of one of several processes, as `Order.shard` does."""
-        return Order(self, {}).shard(rank, ranks)
+        return Order(self, {}).shard(rank, world_size)
 
     def batch(self, size: int | None = None, /, **options: Any) -> Loader:
         """Return the `larder.Loader` that reads this dataset in batches.
@@ -414,14 +414,14 @@ class Order:
     _node: Node
     _options: dict[str, Any] = field(hash=False)
 
-    def shard(self, rank: int | None = None, ranks: int | None = None) -> Order:
-        """Read the share of process number `rank` of `ranks`.
+    def shard(self, rank: int | None = None, world_size: int | None = None) -> Order:
+        """Read the share of process number `rank` of `world_size`.
 
         By default they are those of the distributed training of this process.
         """
-        if (rank is None) != (ranks is None):
-            raise TypeError("shard() takes rank and ranks, or neither")
-        own = {} if rank is None else {"rank": rank, "ranks": ranks}
+        if (rank is None) != (world_size is None):
+            raise TypeError("shard() takes rank and world_size, or neither")
+        own = {} if rank is None else {"rank": rank, "world_size": world_size}
         return Order(self._node, {**self._options, **own})
 
     def batch(self, size: int | None = None, /, **options: Any) -> Loader:

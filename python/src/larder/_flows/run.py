@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from .. import _arguments, _numbers
-from .._batches.options import either
 from .._client.program import environment, find
 from .._warnings import warn
 from .._worker import refuse_importing
@@ -41,10 +40,9 @@ def run(
     only: Sequence[str | Node] = (),
     workers: int | None = None,
     on_error: str | int | None = None,
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
     discard_checkpoints: bool = False,
     progress: bool | None = None,
-    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Run a flow, and return its report.
 
@@ -60,8 +58,7 @@ def run(
         workers: how many samples are computed concurrently; by default the number of processors.
         on_error: what to do with samples that cannot be computed, unless a node says it:
             "fail", "skip", or a maximum number or share to skip, such as 10 or "5%".
-        cache: the cache directory, by default that of the command line.
-        cache_dir: the same as cache.
+        cache_dir: the cache directory, by default that of the command line.
         discard_checkpoints: whether to release checkpoints after a successful run.
         progress: whether to show progress on stderr; by default, if that is a terminal or a
             notebook.
@@ -71,7 +68,6 @@ def run(
             place.
         RunError: the run failed. It is also a FlowError.
     """
-    cache = either("cache", cache, "cache_dir", cache_dir)
     refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)
@@ -83,7 +79,7 @@ def run(
     workers = _numbers.whole("workers", workers, 1)
     for option, value in [("profile", profile), ("workers", workers), ("on-error", on_error)]:
         options += [f"--{option}={value}"] if value is not None else []
-    options += [f"--cache={_arguments.path('cache', cache)}"] if cache is not None else []
+    options += [f"--cache={_arguments.path('cache_dir', cache_dir)}"] if cache_dir is not None else []
     options += ["--discard-checkpoints"] if discard_checkpoints else []
     shown = _Progress(sys.stderr) if progress or (progress is None and _is_watched()) else None
     return _Run(flow, options, shown).result()

@@ -650,7 +650,7 @@ def memo_batch(
     train: bool = False,
     check: int = 0,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> MemoBatch: ...
 
 
@@ -665,7 +665,7 @@ def memo_batch(
     train: bool = False,
     check: int = 0,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Callable[[Callable[..., Any]], MemoBatch]: ...
 
 
@@ -681,7 +681,7 @@ def memo_batch(
     train: bool = False,
     check: int = 0,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Cache the results of a function of batches item by item, and call it with new items only.
 
@@ -697,10 +697,10 @@ def memo_batch(
     on the size of the batch. With `check=n` one of about n cached items is computed again;
     `.largest` is the largest difference found.
 
-    - `version`, `ignore`, `allow` and `cache` are those of `memo`.
+    - `version`, `ignore`, `allow` and `cache_dir` are those of `memo`.
     - `key` is called with the named parameters and returns what identifies each item. Or it is
       a name, such as "keys", by which calls pass that: a list, or an array with a row for each
-      item, as loaders return for fields of the form key. The function receives it if it has a
+      item, as loaders return for fields with the collation key. The function receives it if it has a
       parameter of that name.
     - `most` is the maximum number of items of one call of the function.
     - `train` allows modules in training mode.
@@ -720,7 +720,7 @@ def memo_batch(
             train=train,
             check=check,
             allow=allow,
-            cache=cache,
+            cache=cache_dir,
         )
 
     return made if function is None else made(function)

@@ -33,7 +33,7 @@ from .._reads.audit import Watch, answered, bound
 from .._reads.file import File
 from .._results import decode, encode
 from .._warnings import warn
-from ..errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
+from ..errors import ArgumentError, CycleError, Error, LarderWarning, NotCachedWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
     from .why import Why
@@ -642,7 +642,7 @@ def never(which: list[int]) -> list[Made]:
 
 
 def _warn(text: str, function: Any) -> None:
-    warn(text, NotKeptWarning if " not kept" in text else LarderWarning, function)
+    warn(text, NotCachedWarning if " not kept" in text else LarderWarning, function)
 
 
 @overload
@@ -657,7 +657,7 @@ def memo(
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Callable[[Callable[P, R]], Memo[P, R]]: ...
 
 
@@ -670,7 +670,7 @@ def memo(
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
     allow: Iterable[str] = (),
-    cache: str | os.PathLike[str] | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Cache the results of a function; use this as a decorator.
 
@@ -687,13 +687,13 @@ def memo(
       runs code of the process that wrote it.
     - `allow` names things that would be refused and that no result depends on, such as
       "time.perf_counter" for times that are logged. The name of a module covers all in it.
-    - `cache` is the cache directory; None is the default.
+    - `cache_dir` is the cache directory; None is the default.
 
     A call returns the cached result, also the first time: arrays of NumPy are read-only. The
     result of a generator is everything that it yields.
     """
     options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "allow": allow}
-    options["cache"] = cache
+    options["cache"] = cache_dir
     if function is None:
         return lambda function: Memo(function, **options)
     return Memo(function, **options)

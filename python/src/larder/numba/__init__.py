@@ -24,10 +24,10 @@ from ._why import Why
 __all__ = ["NumbaError", "Report", "Row", "Why", "install", "report", "why"]
 
 
-def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
+def install(*, cache_dir: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
     """Cache all functions with `cache=True` that are created from now on in Larder's store.
 
-    `cache` is the cache directory; None is the default. `key_file` is a file of at least 16
+    `cache_dir` is the cache directory; None is the default. `key_file` is a file of at least 16
     bytes that only processes have which may compile functions for this one. If it is given, or
     LARDER_SIGNING_KEY names one, functions not signed with it are not loaded.
 
@@ -35,7 +35,7 @@ def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.P
     and numba's own cache stays in use. May be called again, also with another directory or key,
     which apply to functions created from then on.
     """
-    _installing().install(cache=cache, key_file=key_file)
+    _installing().install(cache_dir=cache_dir, key_file=key_file)
 
 
 def report() -> Report:

@@ -122,10 +122,10 @@ def _failed(ended: Any) -> bool:
     return details is not None and details[0] is not None
 
 
-def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
+def install(*, cache_dir: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
     """Cache all functions with `cache=True` that are created from now on in Larder's store.
 
-    `cache` is the cache directory; None is the default. `key_file` is a file of at least 16
+    `cache_dir` is the cache directory; None is the default. `key_file` is a file of at least 16
     bytes that only processes have which may compile functions for this one. If it is given, or
     LARDER_SIGNING_KEY names one, functions not signed with it are not loaded.
 
@@ -137,7 +137,7 @@ def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.P
     first, before = _keeper is None, _keeper
     if first:
         _pins.check(numba.__version__)
-    _keeper = Keeper(client.client_of(cache), secret)
+    _keeper = Keeper(client.client_of(cache_dir), secret)
     if before is not None:
         _keeper.follow(before)
     if first:
