@@ -61,15 +61,15 @@ func TestSettingsAreThoseOfCI(t *testing.T) {
 		page[m[1]] = append(page[m[1]], m[2])
 	}
 	checked := 0
-	for _, m := range setTo.FindAllStringSubmatch(read(t, "../.ci/run"), -1) {
+	for _, m := range setTo.FindAllStringSubmatch(read(t, "../.ci/steps"), -1) {
 		if values := page[m[1]]; values != nil {
 			checked++
 			if !slices.Contains(values, m[2]) {
-				t.Errorf("CONTRIBUTING.md has %s=%s, and .ci/run %s", m[1], values, m[2])
+				t.Errorf("CONTRIBUTING.md has %s=%s, and .ci/steps %s", m[1], values, m[2])
 			}
 		}
 	}
 	if checked == 0 {
-		t.Error("CONTRIBUTING.md has no setting of .ci/run")
+		t.Error("CONTRIBUTING.md has no setting of .ci/steps")
 	}
 }
