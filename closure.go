@@ -9,50 +9,50 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // identity is the cached part of a closure, without its parts.
 type identity struct {
 	ID      key.Digest
-	Kind    source.Kind
+	Kind    analysis.Kind
 	Doubts  []string
-	Inputs  []source.Input
+	Inputs  []analysis.Input
 	Barred  map[string]string
 	Trusted []string
 	Opens   bool
 	// Refused is the reason for a refusal, if any. Refusals are cached, too.
-	Refused *source.RefusalError
+	Refused *analysis.RefusalError
 	// Build and Error are set for components only: whether the build identifies it, and
 	// any error.
 	Build bool
 	Error string
 }
 
-// Closure identifies a function's code by its source, as [source.Identify] does. It
+// Closure identifies a function's code by its source, as [analysis.Identify] does. It
 // caches the analysis for the build of the program, so the next run need not parse
 // sources. The parts are left out; they are stored under the identity, for
 // [ClosureParts]. If the function is identified by the whole program, Closure logs this
 // once per build.
-func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declared) (*source.Closure, error) {
+func Closure(ctx context.Context, l *Larder, f analysis.Function, by analysis.Declared) (*analysis.Closure, error) {
 	build, err := key.Build()
 	if err != nil {
 		return nil, err
 	}
-	a, err := key.NewAction("source identity", key.Version("3"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
+	a, err := key.NewAction("source identity", key.Version("3"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, analysis.Surroundings())
 	if err != nil {
 		return nil, err
 	}
 	r, err := Call[identity]{Action: a, ofBuild: true, Compute: func(ctx context.Context) (identity, error) {
-		c, err := source.Identify(f, by)
-		if refusal, ok := errors.AsType[*source.RefusalError](err); ok {
+		c, err := analysis.Identify(f, by)
+		if refusal, ok := errors.AsType[*analysis.RefusalError](err); ok {
 			return identity{Refused: refusal}, nil
 		}
 		if err != nil {
 			return identity{}, err
 		}
-		if c.Kind == source.Program {
+		if c.Kind == analysis.Program {
 			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
@@ -67,12 +67,12 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	for _, in := range id.Inputs {
 		variables.Store(in.Name, in)
 	}
-	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
+	return &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
 }
 
 // CheckCaptured returns an error if a function literal captures a variable that is not
 // in declared. It needs registered sources.
-func CheckCaptured(ctx context.Context, l *Larder, f source.Function, declared []string) error {
+func CheckCaptured(ctx context.Context, l *Larder, f analysis.Function, declared []string) error {
 	if err := f.CheckState(); f.IsBound() {
 		return err
 	}
@@ -80,17 +80,17 @@ func CheckCaptured(ctx context.Context, l *Larder, f source.Function, declared [
 	if err != nil {
 		return err
 	}
-	a, err := key.NewAction("captured variables", key.Version("1"), build.ID, f.Name(), f.File, f.Line, f.Types(), source.Surroundings())
+	a, err := key.NewAction("captured variables", key.Version("1"), build.ID, f.Name(), f.File, f.Line, f.Types(), analysis.Surroundings())
 	if err != nil {
 		return err
 	}
-	r, err := Call[[]string]{Action: a, ofBuild: true, Compute: func(context.Context) ([]string, error) { return source.Captures(f) }}.Do(ctx, l)
+	r, err := Call[[]string]{Action: a, ofBuild: true, Compute: func(context.Context) ([]string, error) { return analysis.Captures(f) }}.Do(ctx, l)
 	names := r.Value
 	if errors.Is(err, ErrDry) {
-		names, err = source.Captures(f)
+		names, err = analysis.Captures(f)
 	}
 	switch {
-	case errors.Is(err, source.ErrNotRegistered):
+	case errors.Is(err, analysis.ErrNotRegistered):
 		return fmt.Errorf("%s (%s:%d): what it captures shows in sources alone: register those of its package, or pass the values as arguments", f.Name(), f.File, f.Line)
 	case err != nil:
 		return err
@@ -125,7 +125,7 @@ func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
 }
 
 func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
-	f, err := source.FunctionOf(method)
+	f, err := analysis.FunctionOf(method)
 	switch {
 	case err != nil:
 		return "", err
@@ -135,7 +135,7 @@ func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 		build, err := key.Build()
 		return f.Name() + " " + build.ID, err
 	}
-	c, err := Closure(ctx, l, f, source.Declared{})
+	c, err := Closure(ctx, l, f, analysis.Declared{})
 	if err != nil {
 		return "", fmt.Errorf("%s says what the key of a value is: %w", f.Name(), err)
 	}
@@ -144,11 +144,11 @@ func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 
 // variables are the package variables, by name, that are inputs of functions of this
 // process.
-var variables sync.Map // of source.Input
+var variables sync.Map // of analysis.Input
 
 // UseVariable records that the computation depends on the present value of a package
 // variable that its package declares as an input.
-func UseVariable(ctx context.Context, in source.Input) error {
+func UseVariable(ctx context.Context, in analysis.Input) error {
 	d, err := in.Digest()
 	if err == nil {
 		Note(ctx, Read{VariableRead, in.Name, d})
@@ -161,7 +161,7 @@ func digestVariable(name string) (key.Digest, error) {
 	if !ok {
 		return key.Digest{}, fmt.Errorf("larder: package variable %s is no input of a function of this program", name)
 	}
-	return in.(source.Input).Digest()
+	return in.(analysis.Input).Digest()
 }
 
 // partsOf returns the action that identifies the stored parts of a closure.
@@ -174,22 +174,22 @@ func partsOf(id key.Digest) *key.Action {
 }
 
 // KeepClosure stores the parts of a closure, for [ClosureParts].
-func KeepClosure(ctx context.Context, l *Larder, c *source.Closure) error {
-	_, err := Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
+func KeepClosure(ctx context.Context, l *Larder, c *analysis.Closure) error {
+	_, err := Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	return err
 }
 
 // foundDry holds results of dry contexts: parts of closures by their identity, and
 // identities of components by the key of their question.
-var foundDry sync.Map // key.Digest -> []source.Part, key.Key -> []identity
+var foundDry sync.Map // key.Digest -> []analysis.Part, key.Key -> []identity
 
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil if they
 // are no longer stored.
-func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []source.Part {
+func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []analysis.Part {
 	if parts, ok := foundDry.Load(id); ok {
-		return parts.([]source.Part)
+		return parts.([]analysis.Part)
 	}
-	parts, err := Do(Dry(ctx), l, partsOf(id), func(context.Context) ([]source.Part, error) { return nil, ErrDry })
+	parts, err := Do(Dry(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, ErrDry })
 	if err != nil {
 		return nil
 	}

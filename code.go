@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // A Component lists the functions that identify a component's code.
@@ -18,7 +18,7 @@ type Component struct {
 	// Given are functions that the others receive as values and call. They are part of
 	// the identity.
 	Given    []any
-	Declared source.Declared
+	Declared analysis.Declared
 }
 
 // An Identity identifies the code of a component.
@@ -26,7 +26,7 @@ type Identity struct {
 	Code key.Code
 	// Closure is what the component's functions reach; nil if the build identifies
 	// them.
-	Closure *source.Closure
+	Closure *analysis.Closure
 	// Function has their names if Code does not tell functions of a program apart.
 	Function string
 	// Err is the reason why no identity covers the code.
@@ -73,7 +73,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 	if len(open) == 0 {
 		return found, nil
 	}
-	a, err := key.NewAction("component identity", key.Version("3"), build.ID, about, source.Surroundings())
+	a, err := key.NewAction("component identity", key.Version("3"), build.ID, about, analysis.Surroundings())
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 
 // functions returns the functions of the component, and whether all their sources are
 // registered.
-func (c Component) functions() (all []source.Function, registered bool, err error) {
+func (c Component) functions() (all []analysis.Function, registered bool, err error) {
 	registered = true
 	for i, f := range slices.Concat(c.Functions, c.Given) {
-		fn, err := source.FunctionOf(f)
+		fn, err := analysis.FunctionOf(f)
 		if err == nil {
 			err = fn.CheckLibrary(c.Declared.Pure)
 		}
@@ -113,7 +113,7 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 	return all, registered, nil
 }
 
-func namesOf(functions []source.Function) string {
+func namesOf(functions []analysis.Function) string {
 	var names []string
 	for _, f := range functions {
 		names = append(names, f.Name())
@@ -124,9 +124,9 @@ func namesOf(functions []source.Function) string {
 // A question is a component to identify and its position in a list.
 type question struct {
 	at        int
-	functions []source.Function
+	functions []analysis.Function
 	given     int // how many of the last functions are Given
-	by        source.Declared
+	by        analysis.Declared
 }
 
 // answer returns the cached answers to questions, or computes them.
@@ -159,14 +159,14 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 // the functions reach.
 func (q question) identify(ctx context.Context, l *Larder, parts bool) identity {
 	c, err := together(q.functions, q.given, q.by)
-	refused, ok := errors.AsType[*source.RefusalError](err)
+	refused, ok := errors.AsType[*analysis.RefusalError](err)
 	switch {
 	case ok && refused.Hidden:
 		l.sayCoarse(ctx, "components", fmt.Sprintf("results of components are computed again with each build of this program: %v", err))
 		return identity{Build: true}
 	case err != nil:
 		return identity{Error: err.Error()}
-	case c.Kind == source.Program:
+	case c.Kind == analysis.Program:
 		name := q.functions[0].Name()
 		what := name
 		if !parts { // one of many, most of which are not used
@@ -179,7 +179,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	case IsDry(ctx):
 		foundDry.Store(c.ID, c.Parts)
 	default:
-		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
+		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	}
 	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
 }
@@ -207,9 +207,9 @@ func (id identity) of(build key.Code, names string) Identity {
 	}
 	found := Identity{
 		Code:    key.Code{Kind: string(id.Kind), ID: id.ID.String()},
-		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
+		Closure: &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
 	}
-	if id.Kind == source.Program {
+	if id.Kind == analysis.Program {
 		found.Function = names
 	}
 	return found
@@ -217,8 +217,8 @@ func (id identity) of(build key.Code, names string) Identity {
 
 // together combines the closures of several functions. The last given ones are values
 // for the others.
-func together(functions []source.Function, given int, by source.Declared) (*source.Closure, error) {
-	all := &source.Closure{Kind: source.Precise, Barred: map[string]string{}}
+func together(functions []analysis.Function, given int, by analysis.Declared) (*analysis.Closure, error) {
+	all := &analysis.Closure{Kind: analysis.Precise, Barred: map[string]string{}}
 	var ids []key.Digest
 	for i, f := range functions {
 		if given > 0 {
@@ -226,11 +226,11 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 				by.Given = 0 // they do not receive themselves
 			}
 		}
-		c, err := source.Identify(f, by)
+		c, err := analysis.Identify(f, by)
 		if err != nil || len(functions) == 1 {
 			return c, err
 		}
-		if c.Kind == source.Program {
+		if c.Kind == analysis.Program {
 			all.Kind = c.Kind
 		}
 		ids = append(ids, c.ID)
@@ -241,9 +241,11 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 		maps.Copy(all.Barred, c.Barred)
 		all.Opens = all.Opens || c.Opens
 	}
-	slices.SortFunc(all.Inputs, func(a, b source.Input) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all.Inputs, func(a, b analysis.Input) int { return strings.Compare(a.Name, b.Name) })
 	all.Inputs = slices.Compact(all.Inputs)
-	slices.SortFunc(all.Parts, func(a, b source.Part) int { return strings.Compare(a.Name+a.Digest.String(), b.Name+b.Digest.String()) })
+	slices.SortFunc(all.Parts, func(a, b analysis.Part) int {
+		return strings.Compare(a.Name+a.Digest.String(), b.Name+b.Digest.String())
+	})
 	all.Parts = slices.Compact(all.Parts)
 	var err error
 	all.ID, err = key.Of([]any{"source closures", ids})
@@ -251,7 +253,7 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 }
 
 // Check returns an error if the component must not receive v: see
-// [source.Closure.Admits].
+// [analysis.Closure.Admits].
 func (id Identity) Check(v any) error {
 	if id.Closure == nil {
 		return nil
@@ -274,5 +276,5 @@ func (id Identity) Steady(ctx context.Context) error {
 			return err
 		}
 	}
-	return source.Steady()
+	return analysis.Steady()
 }

@@ -39,7 +39,7 @@ type Codec struct {
 	Name string
 	// Version, from 1 on, changes whenever equal bytes decode, or equal values encode, to
 	// something different. With 0, the code itself is the version: the functions are
-	// identified by their source, if the package registers it (package source), and
+	// identified by their source, if the package registers it (package codeid), and
 	// otherwise by the build.
 	Version int
 	// Library is the ID of the library that decodes in place of the codec, and may encode;

@@ -82,7 +82,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			"color-jitter", "image-crop", "image-flip", "image-pad", "random-crop", "stats of png") // whose codec compresses by another module
 	})
 	t.Run("without the sources of main", func(t *testing.T) {
-		now := say(t, build(t, []edit{{program + "/main.go", "source.Register(files)", "source.Package{}"}}))
+		now := say(t, build(t, []edit{{program + "/main.go", "codeid.Register(files)", "codeid.Package{}"}}))
 		for name, want := range map[string]string{"image-stats": "source", "own plain": "source", "own black": "build", "own clock": "error"} {
 			if now[name].kind != want {
 				t.Errorf("%s is known by %s, want %s: %s", name, now[name].kind, want, now[name].id)

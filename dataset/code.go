@@ -9,8 +9,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // identified holds the identities of all codecs by name, after the first request. They
@@ -43,7 +43,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 			continue
 		}
 		bySource = append(bySource, c)
-		by := source.Declared{Values: true}
+		by := analysis.Declared{Values: true}
 		if c.Library != "" { // the ID covers the library, and its functions are among those of the codec
 			by.Maker, by.Given = true, len(c.Functions())
 		}

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // A Mapper computes one sample from another. Map must depend only on the items of its
@@ -60,7 +60,7 @@ type MakerFunc struct {
 	// whose arguments must be in Params. It is refused if it may write to captured
 	// variables, or if other code may after its creation.
 	Code key.Code
-	// Pure lists impure or unknown code that is allowed: see [source.Options].
+	// Pure lists impure or unknown code that is allowed: see [codeid.Options].
 	Pure   []string
 	Params []key.Param // everything else that the result depends on
 	In     []string    // items read; nil means all
@@ -154,14 +154,14 @@ func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	if m.identity.Closure == nil {
 		return m.op, nil
 	}
-	return m.op, source.Steady()
+	return m.op, analysis.Steady()
 }
 
 func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	id := larder.Identity{Code: m.f.Code}
 	if id.Code.IsZero() {
 		var err error
-		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.given, Declared: source.Declared{
+		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.given, Declared: analysis.Declared{
 			Pure: m.f.Pure, Maker: true, Through: []string{"github.com/larder-data/larder/dataset"},
 		}}); err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ func init() {
 		imports[filepath.Base(path)] = path
 	}
 	for _, path := range []string{
-		"array", "cache", "cli", "codec", "component", "dataset", "flow", "format/output", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/redis", "store/storetest", "store/tier", "stream", "stream/content", "flow/rewrite",
+		"array", "cache", "cli", "codec", "codeid", "component", "dataset", "flow", "format/output", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "store", "store/disk", "store/memory", "store/redis", "store/storetest", "store/tier", "stream", "stream/content", "flow/rewrite",
 	} {
 		imports[filepath.Base(path)] = "github.com/larder-data/larder/" + path
 	}

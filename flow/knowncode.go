@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/source"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 )
 
 const larderPath = "github.com/larder-data/larder"
@@ -23,14 +23,14 @@ var arranges = []string{
 // by its code, so that nothing else that may change affects it. code then
 // identifies it. The components of Larder depend on their parameters alone.
 func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code string, ok bool) {
-	f, err := source.FunctionOf(c.Function())
+	f, err := analysis.FunctionOf(c.Function())
 	switch {
 	case err != nil:
 		return "", false
 	case ownCode(f.Package):
 		return "", true
 	}
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{c.Function()}, Declared: source.Declared{Values: true, Pure: arranges}})
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{c.Function()}, Declared: analysis.Declared{Values: true, Pure: arranges}})
 	if err != nil || id.Closure == nil || len(id.Closure.Inputs) > 0 {
 		return "", false
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // Field returns a field of a lazy struct, or of a struct behind a pointer.
@@ -23,7 +23,7 @@ func Field[T, S any](v Value[S], name string) Value[T] {
 			s = s.Elem()
 		}
 		return as[T](s.FieldByName(name).Interface()), nil
-	}, key.Param{Name: "field", Value: name}, key.Param{Name: "of", Value: source.TypeText(reflect.TypeFor[S]())})
+	}, key.Param{Name: "field", Value: name}, key.Param{Name: "of", Value: analysis.TypeText(reflect.TypeFor[S]())})
 	n := fn.apply(v.node())
 	n.err = cmpErr(n.err, checkField(reflect.TypeFor[S](), name, reflect.TypeFor[T]()))
 	return Value[T]{n}
@@ -146,12 +146,12 @@ func Not(a Value[bool]) Value[bool] {
 
 func unary[A, R any](name string, f func(A) (R, error), a Value[A]) Value[R] {
 	fn := newBuiltin(name, func(_ context.Context, _ *evaluator, v []any) (R, error) { return f(as[A](v[0])) },
-		key.Param{Name: "type", Value: source.TypeText(reflect.TypeFor[A]())})
+		key.Param{Name: "type", Value: analysis.TypeText(reflect.TypeFor[A]())})
 	return Value[R]{fn.apply(a.node())}
 }
 
 func binary[A, R any](name string, f func(A, A) (R, error), a, b Value[A]) Value[R] {
 	fn := newBuiltin(name, func(_ context.Context, _ *evaluator, v []any) (R, error) { return f(as[A](v[0]), as[A](v[1])) },
-		key.Param{Name: "type", Value: source.TypeText(reflect.TypeFor[A]())})
+		key.Param{Name: "type", Value: analysis.TypeText(reflect.TypeFor[A]())})
 	return Value[R]{fn.apply(a.node(), b.node())}
 }

@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // Slice returns a list of values.
@@ -19,7 +19,7 @@ func Slice[T any](values ...Value[T]) Value[[]T] {
 			list[i] = as[T](a)
 		}
 		return list, nil
-	}, key.Param{Name: "element", Value: source.TypeText(reflect.TypeFor[T]())})
+	}, key.Param{Name: "element", Value: analysis.TypeText(reflect.TypeFor[T]())})
 	return Value[[]T]{fn.apply(nodes(values)...)}
 }
 
@@ -51,7 +51,7 @@ func MapOf[K comparable, T any](values map[K]Value[T]) Value[map[K]T] {
 			m[keys[i].key] = as[T](a)
 		}
 		return m, nil
-	}, key.Param{Name: "keys", Value: names}, key.Param{Name: "type", Value: source.TypeText(reflect.TypeFor[map[K]T]())})
+	}, key.Param{Name: "keys", Value: names}, key.Param{Name: "type", Value: analysis.TypeText(reflect.TypeFor[map[K]T]())})
 	n := fn.apply(args...)
 	n.err = failed
 	return Value[map[K]T]{n}
@@ -94,7 +94,7 @@ func Struct[T any](values any) Value[T] {
 			}
 		}
 		return v, nil
-	}, key.Param{Name: "fields", Value: names}, key.Param{Name: "type", Value: source.TypeText(t)})
+	}, key.Param{Name: "fields", Value: names}, key.Param{Name: "type", Value: analysis.TypeText(t)})
 	n := fn.apply(args...)
 	n.err = failed
 	return Value[T]{n}

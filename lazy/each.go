@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // The functions Map, Select, Reduce and If build trees that depend on values, such as
@@ -35,7 +35,7 @@ func (l *level) key() key.Key {
 
 // element returns the node that represents the element of a pattern.
 func element[T any](place int) (Value[T], *level) {
-	l := &level{typ: source.TypeText(reflect.TypeFor[T]()), place: place}
+	l := &level{typ: analysis.TypeText(reflect.TypeFor[T]()), place: place}
 	return Value[T]{&node{hole: l}}, l
 }
 

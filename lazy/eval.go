@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/internal/proc/singleflight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/source"
 )
 
 // An Evaluation has options for evaluating a value.
@@ -43,7 +43,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if err := b.name(n); err != nil {
 		return nil, err
 	}
-	if err := source.Steady(); err != nil {
+	if err := analysis.Steady(); err != nil {
 		return nil, err
 	}
 	v := &evaluator{Evaluation: e, larder: l, computations: 1}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // Options configure the identity of a function and the storage of its results. The zero
@@ -26,7 +26,7 @@ type Options struct {
 	// sources. It is for code that reaches code without known source.
 	Build bool
 	// Pure lists impure or unknown code that the function may reach: see
-	// source.Options.
+	// codeid.Options.
 	Pure []string
 	// Captured holds, by name, the values of all variables that a function literal
 	// captures. They become part of the key. The package must register its sources, so
@@ -65,7 +65,7 @@ type function struct {
 
 	mu      sync.Mutex
 	op      *key.Op
-	closure *source.Closure // set if the source identifies it
+	closure *analysis.Closure // set if the source identifies it
 }
 
 // keeper caches results with their static type.
@@ -147,7 +147,7 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 	if f.builtin {
 		return f.identifyBuiltin(ctx, l)
 	}
-	fn, err := source.FunctionOf(f.value)
+	fn, err := analysis.FunctionOf(f.value)
 	if err != nil {
 		return nil, err
 	}
@@ -155,10 +155,10 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 	if err != nil {
 		return nil, err
 	}
-	types := source.TypeText(reflect.TypeOf(f.value))
+	types := analysis.TypeText(reflect.TypeOf(f.value))
 	params := []key.Param{{Name: "types", Value: types}, {Name: "package", Value: fn.Package}}
 	switch code.Kind {
-	case "build", string(source.Program):
+	case "build", string(analysis.Program):
 		params = append(params, key.Param{Name: "function", Value: fn.Symbol})
 	case "version":
 		if err := claim(fmt.Sprintf("%s %q %s %s", fn.Package, f.name, types, code), fmt.Sprintf("%s:%d", fn.File, fn.Line)); err != nil {
@@ -199,7 +199,7 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, params...)...)
 }
 
-func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Function) (key.Code, error) {
+func (f *function) code(ctx context.Context, l *larder.Larder, fn analysis.Function) (key.Code, error) {
 	captured := slices.Sorted(maps.Keys(f.options.Captured))
 	if len(captured) == 0 {
 		if err := fn.CheckState(); err != nil {
@@ -218,7 +218,7 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 		}
 		return key.Build()
 	}
-	c, err := larder.Closure(ctx, l, fn, source.Declared{Pure: f.options.Pure, Captured: captured})
+	c, err := larder.Closure(ctx, l, fn, analysis.Declared{Pure: f.options.Pure, Captured: captured})
 	if err != nil {
 		return key.Code{}, err
 	}
@@ -232,7 +232,7 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 }
 
 // checkCaptured compares the declared variables with those that the function captures.
-func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn source.Function, declared []string) error {
+func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn analysis.Function, declared []string) error {
 	if len(declared) == 0 && !fn.HasState() {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 	if err != nil {
 		return v, err
 	}
-	return v, cmp.Or(f.useVariables(ctx), source.Steady()) // again, to check that they did not change
+	return v, cmp.Or(f.useVariables(ctx), analysis.Steady()) // again, to check that they did not change
 }
 
 // useVariables records the package variables that the function reads as dependencies.

@@ -12,7 +12,7 @@
 // The key of a result is computed from the function's name, its types, the identity of
 // its code and the keys of its arguments. The code is identified by a version if its
 // author gives one. Else it is identified by its source, with everything that it calls,
-// if the package registers its sources (see package source). Else it is identified by
+// if the package registers its sources (see package codeid). Else it is identified by
 // the executable, which is coarse but never out of date.
 //
 // If an argument was computed again and has the same value, results computed from it

@@ -11,8 +11,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/internal/values/deepequal"
-	"github.com/larder-data/larder/source"
 )
 
 // A function owns its arguments: each call gets copies. A value that cannot be copied,
@@ -189,7 +189,7 @@ func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*
 		why := ""
 		switch {
 		case loan == nil:
-		case loan.sight == deepequal.Shared && source.Covers(t.node.fn.options.Pure, reflect.TypeOf(args[i])):
+		case loan.sight == deepequal.Shared && analysis.Covers(t.node.fn.options.Pure, reflect.TypeOf(args[i])):
 		case loan.sight == deepequal.Shared && loan.users.Load() > 1:
 			why = "can neither be copied nor watched, as it has locks or channels inside, and others use it, too: declare its type as Pure if none changes what others see of it, or make it in the function that uses it"
 		case loan.sight == deepequal.Shared:

@@ -11,9 +11,9 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/expr"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/source"
 )
 
 // LengthOptions say how the lengths of samples are found.
@@ -63,7 +63,7 @@ func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (
 		}
 		id, err := larder.CodeOf(ctx, o.Larder, larder.Component{
 			Functions: []any{expr.Compile, (*expr.Expression).Eval},
-			Declared:  source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
+			Declared:  analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
 		})
 		if err != nil {
 			return err

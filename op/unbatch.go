@@ -10,10 +10,10 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
-	"github.com/larder-data/larder/source"
 )
 
 func init() {
@@ -76,7 +76,7 @@ func (u Unbatch) Apply(ctx context.Context, env *component.Env, in component.Sam
 
 func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Samples) ([]int, error) {
 	id, err := larder.CodeOf(ctx, env.Larder, larder.Component{
-		Functions: []any{elements}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
+		Functions: []any{elements}, Declared: analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("unbatch: %w", err)

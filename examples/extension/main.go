@@ -17,12 +17,12 @@ import (
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/cli"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/codeid"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
-	"github.com/larder-data/larder/source"
 )
 
 //go:embed *.go
@@ -30,7 +30,7 @@ var files embed.FS
 
 // The sources identify the code here: an edit invalidates the results of the functions
 // that reach the edited code, and no others.
-var _ = source.Register(files)
+var _ = codeid.Register(files)
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codeid"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/component/testdata/components/own"
 	"github.com/larder-data/larder/dataset"
@@ -21,13 +22,12 @@ import (
 	_ "github.com/larder-data/larder/mapper/schema"
 	"github.com/larder-data/larder/op"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/source"
 )
 
 //go:embed *.go
 var files embed.FS
 
-var _ = source.Register(files)
+var _ = codeid.Register(files)
 
 var ctx = context.Background()
 

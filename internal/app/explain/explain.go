@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 	"github.com/larder-data/larder/store"
 )
 
@@ -119,9 +119,9 @@ func Change(ctx context.Context, l *larder.Larder, c key.Change) []string {
 
 // closure returns the parts of a code identity "source d1-..." or "program
 // d1-...", or nil.
-func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
+func closure(ctx context.Context, l *larder.Larder, code string) []analysis.Part {
 	kind, text, ok := strings.Cut(code, " ")
-	if !ok || kind != string(source.Precise) && kind != string(source.Program) {
+	if !ok || kind != string(analysis.Precise) && kind != string(analysis.Program) {
 		return nil
 	}
 	id, err := key.ParseDigest(text)
@@ -131,8 +131,8 @@ func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
 	return larder.ClosureParts(ctx, l, id)
 }
 
-func compare(before, after []source.Part) []string {
-	old := map[string][]source.Part{}
+func compare(before, after []analysis.Part) []string {
+	old := map[string][]analysis.Part{}
 	for _, p := range before {
 		old[p.Name] = append(old[p.Name], p)
 	}
@@ -143,7 +143,7 @@ func compare(before, after []source.Part) []string {
 			lines = append(lines, fmt.Sprintf("code: %s added (%s)", p.Name, p.Where))
 			continue
 		}
-		same := slices.IndexFunc(was, func(o source.Part) bool { return o.Digest == p.Digest })
+		same := slices.IndexFunc(was, func(o analysis.Part) bool { return o.Digest == p.Digest })
 		old[p.Name] = slices.Delete(slices.Clone(was), max(same, 0), max(same, 0)+1)
 		if same < 0 {
 			lines = append(lines, fmt.Sprintf("code: %s changed (%s)", p.Name, p.Where))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/app/explain"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -84,10 +84,10 @@ func TestRecordLooksAtEarlierOnes(t *testing.T) {
 // part.
 func TestCodeIsComparedByParts(t *testing.T) {
 	l := newLarder(t)
-	part := func(name, content string) source.Part {
-		return source.Part{Name: name, Where: "calc.go:1", Digest: key.DigestOf([]byte(content))}
+	part := func(name, content string) analysis.Part {
+		return analysis.Part{Name: name, Where: "calc.go:1", Digest: key.DigestOf([]byte(content))}
 	}
-	closure := func(parts ...source.Part) key.Code {
+	closure := func(parts ...analysis.Part) key.Code {
 		id, err := key.Of(parts)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestCodeIsComparedByParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := larder.Do(t.Context(), l, a, func(context.Context) ([]source.Part, error) { return parts, nil }); err != nil {
+		if _, err := larder.Do(t.Context(), l, a, func(context.Context) ([]analysis.Part, error) { return parts, nil }); err != nil {
 			t.Fatal(err)
 		}
 		return key.Code{Kind: "source", ID: id.String()}

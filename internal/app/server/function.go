@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 // A function is a function of the client whose results are cached.
@@ -72,18 +72,18 @@ func (r *functionRequest) code(c *conn) (key.Code, error) {
 	if err != nil {
 		return key.Code{}, err
 	}
-	code := key.Code{Kind: string(source.Precise), ID: id.String(), Package: guest}
+	code := key.Code{Kind: string(analysis.Precise), ID: id.String(), Package: guest}
 	if r.Code.Parts == nil {
 		return code, nil
 	}
-	parts := make([]source.Part, len(r.Code.Parts))
+	parts := make([]analysis.Part, len(r.Code.Parts))
 	for i, p := range r.Code.Parts {
-		parts[i] = source.Part{Name: p.Name, Where: p.Where}
+		parts[i] = analysis.Part{Name: p.Name, Where: p.Where}
 		if parts[i].Digest, err = key.ParseDigest(p.Digest); err != nil {
 			return key.Code{}, err
 		}
 	}
-	if err := larder.KeepClosure(c.ctx, c.server.options.Larder, &source.Closure{ID: id, Parts: parts}); err != nil {
+	if err := larder.KeepClosure(c.ctx, c.server.options.Larder, &analysis.Closure{ID: id, Parts: parts}); err != nil {
 		return key.Code{}, err
 	}
 	return code, nil

@@ -9,14 +9,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/larder-data/larder/codeid"
 	"github.com/larder-data/larder/lazy"
-	"github.com/larder-data/larder/source"
 )
 
 //go:embed *.go
 var files embed.FS
 
-var _ = source.Register(files, source.Options{Inputs: []any{&Rate, &Table, &home, &Current}})
+var _ = codeid.Register(files, codeid.Options{Inputs: []any{&Rate, &Table, &home, &Current}})
 
 // Variables that change while the program runs, and one that depends on the
 // environment.

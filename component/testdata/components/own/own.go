@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/codeid"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
 //go:embed *.go
 var files embed.FS
 
-var _ = source.Register(files)
+var _ = codeid.Register(files)
 
 // Makers are makers by name, that are given a number.
 var Makers = map[string]func(by int) (dataset.Maker, error){

@@ -1,9 +1,0 @@
-package key
-
-import "embed"
-
-// Sources are the sources of this package, for package source. A program that is built
-// with an edited Larder is another program.
-//
-//go:embed *.go
-var Sources embed.FS

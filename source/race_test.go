@@ -1,5 +1,0 @@
-//go:build race
-
-package source_test
-
-const raceEnabled = true
