@@ -347,7 +347,7 @@ var rightHits = law{
 		{"what is put back into a pool need not be empty", "internal/codeid/analysis/pools.go", "d.resets(list[at-1], v, pool, true)", "d.resets(list[at-1], v, pool, false)", []string{"internal/codeid/analysis.TestVariables"}},
 		{"what is put back into a pool may be used afterwards", "internal/codeid/analysis/pools.go", " && !d.goesOn(v, call, stack)", "", []string{"internal/codeid/analysis.TestPoolsAndOnces"}},
 		{"what a pool hands out may be reset later", "internal/codeid/analysis/pools.go", "		if d.resetsSurely(s, v, pool) {", "		if d.resetsSurely(s, v, pool) || i < len(list)-1 {", []string{"internal/codeid/analysis.TestPoolsAndOnces"}},
-		{"code that is not registered writes nothing", "internal/codeid/analysis/flow.go", "if !d.file.pkg.options.pure(path + \".\" + s.Sel.Name) {", "if path == \"\" {", []string{"internal/codeid/analysis.TestCodeThatIsNotSeen"}},
+		{"code that is not registered writes nothing", "internal/codeid/analysis/flow.go", "if !d.file.pkg.assumes(path + \".\" + s.Sel.Name) {", "if path == \"\" {", []string{"internal/codeid/analysis.TestCodeThatIsNotSeen"}},
 		{"types of modules are behind no interface", "internal/codeid/analysis/unseen.go", "	if !p.foreign() {", "	if p.unknown == \"\" {", []string{"internal/codeid/analysis.TestCodeThatIsNotSeen"}},
 		{"what is made of an input follows it", "internal/codeid/analysis/inputs.go", "	if in == nil || in == v {", "	if in == nil || in != v {", []string{"internal/codeid/analysis.TestMadeOfInputs"}},
 		{"a context may be printed", "internal/codeid/analysis/refer.go", "cmp.Or(r.lockCopy(stack), r.contextShown(stack))", "cmp.Or(r.lockCopy(stack), \"\")", []string{"internal/codeid/analysis.TestCodeThatIsNotSeen"}},
