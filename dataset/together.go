@@ -13,7 +13,7 @@ import (
 )
 
 // Make computes items of samples in batches. Cached executions of one node share one
-// lookup pass and one write. Transforms of several samples ([MakerFunc]) run together,
+// lookup pass and one write. Transforms of several samples ([TransformFunc]) run together,
 // with their inputs from such transforms, whether cached or not. Other executions do not
 // run.
 //
@@ -32,13 +32,13 @@ func Make(ctx context.Context, samples []Sample) (n int, err error) {
 
 // makeFirst is [Make] for the first n samples, which may be 0. The execution of returns
 // err again at the next request.
-func makeFirst(ctx context.Context, samples []Sample) (n int, of *Making, err error) {
+func makeFirst(ctx context.Context, samples []Sample) (n int, of *Execution, err error) {
 	n = len(samples)
 	for _, group := range together(samples) {
 		made, gerr := group.make(ctx)
-		if made < len(group.makings) {
+		if made < len(group.executions) {
 			if at := group.samples[made]; at < n || gerr != nil && at == n {
-				n, of, err = at, group.makings[made], gerr
+				n, of, err = at, group.executions[made], gerr
 			}
 		}
 	}
@@ -111,19 +111,19 @@ func (r *Ranges) leave(from int, samples []Sample) {
 
 // group is a set of executions of one node on several samples.
 type group struct {
-	makings []*Making
-	samples []int // positions of their samples
+	executions []*Execution
+	samples    []int // positions of their samples
 }
 
 // together groups the executions that compute the items of samples by node.
 func together(samples []Sample) (all []*group) {
 	for i, s := range samples {
-		for _, m := range s.Makings() {
-			k := slices.IndexFunc(all, func(g *group) bool { return g.makings[0].node.is(m.node) })
+		for _, e := range s.Executions() {
+			k := slices.IndexFunc(all, func(g *group) bool { return g.executions[0].node.is(e.node) })
 			if k < 0 {
-				k, all = len(all), append(all, &group{make([]*Making, 0, len(samples)-i), make([]int, 0, len(samples)-i)})
+				k, all = len(all), append(all, &group{make([]*Execution, 0, len(samples)-i), make([]int, 0, len(samples)-i)})
 			}
-			all[k].makings, all[k].samples = append(all[k].makings, m), append(all[k].samples, i)
+			all[k].executions, all[k].samples = append(all[k].executions, e), append(all[k].samples, i)
 		}
 	}
 	return all
@@ -135,12 +135,12 @@ func (d *mapped) is(o *mapped) bool {
 	if d == o {
 		return true
 	}
-	return d.Node == o.Node && d.Larder == o.Larder && d.batches() && sameMaker(d.maker, o.maker)
+	return d.Node == o.Node && d.Larder == o.Larder && d.batches() && sameTransform(d.transform, o.transform)
 }
 
-func sameMaker(a, b Maker) bool {
+func sameTransform(a, b Transform) bool {
 	switch a := a.(type) {
-	case *maker:
+	case *funcTransform:
 		return a == b
 	case *chain:
 		return a == b
@@ -152,35 +152,35 @@ func sameMaker(a, b Maker) bool {
 // many, from the first on, are done; an error belongs to the next. It skips executions
 // that another goroutine is running.
 func (g *group) make(ctx context.Context) (done int, err error) {
-	b := larder.Batch[*made]{Patience: pool.Patience, Calls: make([]larder.Call[*made], 0, len(g.makings))}
-	at := make([]int, 0, len(g.makings)) // for each call, its index in makings
-	var loose []int                      // indices of executions that are not cached
-	inBatches := g.makings[0].node.batches() && !larder.IsDry(ctx)
-	done = len(g.makings)
-	for i, m := range g.makings {
-		if !m.mu.tryLock() {
+	b := larder.Batch[*made]{Patience: pool.Patience, Calls: make([]larder.Call[*made], 0, len(g.executions))}
+	at := make([]int, 0, len(g.executions)) // for each call, its index in executions
+	var loose []int                         // indices of executions that are not cached
+	inBatches := g.executions[0].node.batches() && !larder.IsCachedOnly(ctx)
+	done = len(g.executions)
+	for i, e := range g.executions {
+		if !e.mu.tryLock() {
 			continue
 		}
-		defer m.mu.unlock()
-		if m.failed != nil {
-			done, err = i, m.failed
+		defer e.mu.unlock()
+		if e.failed != nil {
+			done, err = i, e.failed
 			break
 		}
-		if !m.keep && !m.done && inBatches {
+		if !e.keep && !e.done && inBatches {
 			loose = append(loose, i)
 		}
-		if !m.keep || m.done && m.kept {
+		if !e.keep || e.done && e.kept {
 			continue
 		}
-		a, derr := m.describe(ctx)
+		a, derr := e.describe(ctx)
 		if derr != nil {
 			done, err = i, derr
 			break
 		}
-		b.Calls, at = append(b.Calls, m.call(a)), append(at, i)
+		b.Calls, at = append(b.Calls, e.call(a)), append(at, i)
 	}
 	note := func(i int, merr error) {
-		if g.makings[i].noteFailed(ctx, merr); i < done {
+		if g.executions[i].noteFailed(ctx, merr); i < done {
 			if done, err = i, merr; errors.Is(merr, larder.ErrDeferred) {
 				err = nil
 			}
@@ -195,43 +195,43 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 	return done, err
 }
 
-// makeKept runs cached executions; at has the index of each call in makings.
+// makeKept runs cached executions; at has the index of each call in executions.
 func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
 	b.Prepare = func(ctx context.Context, calls []int) { g.prepare(ctx, at, calls) }
-	if batchOf(g.makings[0].node.maker) > 1 {
-		had := map[int]Sample{} // the computation does not hold the locks: see [Making.call]
+	if batchOf(g.executions[0].node.transform) > 1 {
+		had := map[int]Sample{} // the computation does not hold the locks: see [Execution.call]
 		for c, i := range at {
-			if m := g.makings[i]; m.done { // it was computed before it was marked to be cached
-				had[c] = m.out
+			if e := g.executions[i]; e.done { // it was computed before it was marked to be cached
+				had[c] = e.out
 			}
 		}
 		b.Compute = func(ctx context.Context, missing []int) ([]*made, error) { return g.compute(ctx, at, missing, had) }
 	}
-	node := g.makings[at[0]].node
+	node := g.executions[at[0]].node
 	ctx, leave := timing.Enter(ctx, timing.Keep, node.Node)
 	defer leave()
 	results, errs := b.Do(ctx, node.Larder)
 	for j, i := range at {
-		m, merr := g.makings[i], error(nil)
+		e, merr := g.executions[i], error(nil)
 		if errs != nil {
 			merr = errs[j]
 		}
 		if merr == nil {
-			merr = m.take(b.Calls[j].Action, results[j])
+			merr = e.take(b.Calls[j].Action, results[j])
 		}
-		if m.done = merr == nil; !m.done {
+		if e.done = merr == nil; !e.done {
 			note(i, merr)
 		}
-		m.releaseInputs()
+		e.releaseInputs()
 	}
 }
 
 // compute computes the missing calls in batches, except for those with a result in had.
 func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Sample) ([]*made, error) {
-	var run []*Making
+	var run []*Execution
 	for _, c := range missing {
 		if _, ok := had[c]; !ok {
-			run = append(run, g.makings[at[c]])
+			run = append(run, g.executions[at[c]])
 		}
 	}
 	j := &joint{}
@@ -250,7 +250,7 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 			next++
 		}
 		if err == nil {
-			values[k], err = g.makings[at[c]].packed(ctx, out)
+			values[k], err = g.executions[at[c]].packed(ctx, out)
 		}
 		if err != nil {
 			failed[k] = err
@@ -265,28 +265,28 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 // makeLoose runs batched executions that are not cached or, for a chain, its batched
 // steps.
 func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) {
-	makings := make([]*Making, len(at))
+	executions := make([]*Execution, len(at))
 	for j, i := range at {
-		makings[j] = g.makings[i]
+		executions[j] = g.executions[i]
 	}
-	by, ok := makings[0].node.maker.(*maker)
+	by, ok := executions[0].node.transform.(*funcTransform)
 	if !ok || by.f.Batch <= 1 {
 		reads := make([]Sample, len(at))
-		for j, m := range makings {
-			reads[j] = m.read()
+		for j, e := range executions {
+			reads[j] = e.read()
 		}
 		if n := ahead(ctx, reads); n < len(at) {
 			note(at[n], larder.ErrDeferred)
 		}
 		return
 	}
-	for j, r := 0, runJointly(ctx, makings); j < len(at); j++ {
+	for j, r := 0, runJointly(ctx, executions); j < len(at); j++ {
 		if r.errs[j] != nil {
 			note(at[j], r.errs[j])
 			continue
 		}
-		makings[j].out, makings[j].done = r.outs[j], true
-		makings[j].releaseInputs()
+		executions[j].out, executions[j].done = r.outs[j], true
+		executions[j].releaseInputs()
 	}
 }
 
@@ -294,7 +294,7 @@ func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) 
 func (g *group) prepare(ctx context.Context, at, calls []int) {
 	inputs := make([]Sample, len(calls))
 	for j, c := range calls {
-		inputs[j] = g.makings[at[c]].in
+		inputs[j] = g.executions[at[c]].in
 	}
 	ahead(ctx, inputs) // the computation returns an error again
 }
