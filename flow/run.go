@@ -94,6 +94,7 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	return d, nil
 }
 
+// run is the state that the nodes of a run share.
 type run struct {
 	*Flow
 	RunOptions

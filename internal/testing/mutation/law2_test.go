@@ -87,7 +87,7 @@ var onceComputed = law{
 		{"equal nodes are two tasks", "lazy/eval.go", "	v.tasks[k] = t\n", "", []string{"lazy.TestEqualNodesAreComputedOnce"}},
 		{"another load is not waited for", "cache/cache.go", "	v, _, err := c.loads.Do(ctx, k, \"a load of the cache\", func", "	v, _, err := (&singleflight.Group[K, V]{}).Do(ctx, k, \"\", func", []string{"cache.TestLoadComputesOnce"}},
 		{"the value of an item is not remembered", "dataset/item.go", "		it.value, it.read = v, true\n", "		it.value = v\n", []string{"dataset.TestItemsAreReadOnce", "dataset.TestItemIsReadOnceByMany"}},
-		{"samples that were made together and are not kept are made again", "dataset/together.go", "		executions[j].out, executions[j].done = r.outs[j], true\n", "		executions[j].out, executions[j].done = r.outs[j], false\n", []string{"dataset.TestBatchesAreThoseThatAreMissing"}},
+		{"samples that were made together and are not kept are made again", "dataset/group.go", "		executions[j].out, executions[j].done = r.outs[j], true\n", "		executions[j].out, executions[j].done = r.outs[j], false\n", []string{"dataset.TestBatchesAreThoseThatAreMissing"}},
 		{"samples that are made together are asked for as they come", "dataset/batch.go", "	case *funcTransform:\n		n = m.f.Batch\n", "	case *funcTransform:\n		n = min(1, m.f.Batch)\n", []string{"dataset.TestBatchesAreThoseThatAreMissing"}},
 		{"a sample that failed in a batch is made again to say so", "dataset/execution.go", "		e.failed = err\n", "		e.failed = nil\n", []string{"dataset.TestBatchNamesItsFailures"}},
 		{"an error of reading an item is remembered", "dataset/item.go", "	ok = err == nil\n", "	ok = true\n", []string{"dataset.TestItemErrorsAreNotRemembered"}},

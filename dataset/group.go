@@ -4,110 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/proc/timing"
 	"github.com/larder-data/larder/pool"
 )
-
-// Make computes items of samples in batches. Cached executions of one node share one
-// lookup pass and one write. Transforms of several samples ([TransformFunc]) run together,
-// with their inputs from such transforms, whether cached or not. Other executions do not
-// run.
-//
-// Make stops after some milliseconds, when the first n samples are done, at least one;
-// the rest is computed on demand. An error belongs to the sample after these.
-func Make(ctx context.Context, samples []Sample) (n int, err error) {
-	n, of, err := makeFirst(ctx, samples)
-	if err != nil {
-		of.clearFailed()
-	}
-	if n == 0 && err == nil && len(samples) > 0 {
-		return 1, nil // it is computed on demand
-	}
-	return n, err
-}
-
-// makeFirst is [Make] for the first n samples, which may be 0. The execution of returns
-// err again at the next request.
-func makeFirst(ctx context.Context, samples []Sample) (n int, of *Execution, err error) {
-	n = len(samples)
-	for _, group := range together(samples) {
-		made, gerr := group.make(ctx)
-		if made < len(group.executions) {
-			if at := group.samples[made]; at < n || gerr != nil && at == n {
-				n, of, err = at, group.executions[made], gerr
-			}
-		}
-	}
-	return n, of, err
-}
-
-// ahead computes items of samples before they are read one by one. It returns for how
-// many samples that is finished. A failed item returns its error when it is read.
-func ahead(ctx context.Context, samples []Sample) (n int) {
-	n, _, err := makeFirst(ctx, samples)
-	if err != nil {
-		n++
-	}
-	return n
-}
-
-// Ranges returns consecutive samples of a dataset after [Make]. It may be used by many
-// goroutines, but each sample may be taken only once.
-type Ranges struct {
-	of    Dataset[Sample]
-	batch int // batch size of the dataset
-	mu    sync.Mutex
-	left  map[int]Sample // requested but not computed; parts of them may be done
-}
-
-// RangesOf returns the ranges of a dataset.
-func RangesOf(ds Dataset[Sample]) *Ranges {
-	return &Ranges{of: ds, batch: BatchOf(ds), left: map[int]Sample{}}
-}
-
-// Range returns the samples in [from, to) that it computes within some milliseconds, but
-// at least one, or if there are as many, a batch ([BatchOf]). The error is that of the
-// sample after these.
-func (r *Ranges) Range(ctx context.Context, from, to int) (samples []Sample, err error) {
-	start := time.Now()
-	for i := from; i < to && (i < from+max(1, r.batch) || time.Since(start) < pool.Patience); i++ {
-		s, serr := r.at(ctx, i)
-		if serr != nil {
-			err = serr
-			break
-		}
-		samples = append(samples, s)
-	}
-	n, merr := Make(ctx, samples)
-	if n < len(samples) {
-		r.leave(from+n, samples[n:])
-		err = merr
-	}
-	return samples[:n], err
-}
-
-func (r *Ranges) at(ctx context.Context, i int) (Sample, error) {
-	r.mu.Lock()
-	s, ok := r.left[i]
-	delete(r.left, i)
-	r.mu.Unlock()
-	if ok {
-		return s, nil
-	}
-	return r.of.At(ctx, i)
-}
-
-func (r *Ranges) leave(from int, samples []Sample) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, s := range samples {
-		r.left[from+i] = s
-	}
-}
 
 // group is a set of executions of one node on several samples.
 type group struct {
@@ -187,16 +88,16 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 		}
 	}
 	if len(at) > 0 {
-		g.makeKept(ctx, b, at, note)
+		g.makeCached(ctx, b, at, note)
 	}
 	if len(loose) > 0 {
-		g.makeLoose(ctx, loose, note)
+		g.makeUncached(ctx, loose, note)
 	}
 	return done, err
 }
 
-// makeKept runs cached executions; at has the index of each call in executions.
-func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
+// makeCached runs cached executions; at has the index of each call in executions.
+func (g *group) makeCached(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
 	b.Prepare = func(ctx context.Context, calls []int) { g.prepare(ctx, at, calls) }
 	if batchOf(g.executions[0].node.transform) > 1 {
 		had := map[int]Sample{} // the computation does not hold the locks: see [Execution.call]
@@ -234,9 +135,9 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 			run = append(run, g.executions[at[c]])
 		}
 	}
-	j := &joint{}
+	b := &batchRun{}
 	if len(run) > 0 {
-		j = runJointly(ctx, run)
+		b = runBatches(ctx, run)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -246,7 +147,7 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 		out, ok := had[c]
 		var err error
 		if !ok {
-			out, err = j.outs[next], j.errs[next]
+			out, err = b.outs[next], b.errs[next]
 			next++
 		}
 		if err == nil {
@@ -262,9 +163,9 @@ func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Samp
 	return values, nil
 }
 
-// makeLoose runs batched executions that are not cached or, for a chain, its batched
+// makeUncached runs batched executions that are not cached or, for a chain, its batched
 // steps.
-func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) {
+func (g *group) makeUncached(ctx context.Context, at []int, note func(int, error)) {
 	executions := make([]*Execution, len(at))
 	for j, i := range at {
 		executions[j] = g.executions[i]
@@ -280,7 +181,7 @@ func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) 
 		}
 		return
 	}
-	for j, r := 0, runJointly(ctx, executions); j < len(at); j++ {
+	for j, r := 0, runBatches(ctx, executions); j < len(at); j++ {
 		if r.errs[j] != nil {
 			note(at[j], r.errs[j])
 			continue
