@@ -125,7 +125,7 @@ func (b *batch[T]) do(ctx context.Context) {
 		todo = append(todo, i)
 	}
 	todo = b.find(ctx, todo)
-	if IsDry(ctx) {
+	if IsCachedOnly(ctx) {
 		b.eachAlone(ctx, todo)
 	} else if len(todo) > 0 {
 		b.eachAlone(ctx, b.computeMissing(ctx, todo))

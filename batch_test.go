@@ -390,14 +390,14 @@ func TestBatchesThatNeedEachOther(t *testing.T) {
 	}
 }
 
-// TestDryBatch checks that a dry batch computes nothing.
-func TestDryBatch(t *testing.T) {
+// TestCachedOnlyBatch checks that a dry batch computes nothing.
+func TestCachedOnlyBatch(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	if _, errs := (larder.Batch[[]int]{Calls: squares(t, 1)}).Do(t.Context(), l); errs != nil {
 		t.Fatal(errs)
 	}
-	results, errs := larder.Batch[[]int]{Calls: squares(t, 1, 2)}.Do(larder.Dry(t.Context()), l)
-	if errs == nil || errs[0] != nil || results[0].Value[0] != 1 || !errors.Is(errs[1], larder.ErrDry) {
+	results, errs := larder.Batch[[]int]{Calls: squares(t, 1, 2)}.Do(larder.CachedOnly(t.Context()), l)
+	if errs == nil || errs[0] != nil || results[0].Value[0] != 1 || !errors.Is(errs[1], larder.ErrNotCached) {
 		t.Error(results, errs)
 	}
 }

@@ -86,7 +86,7 @@ func CheckCaptured(ctx context.Context, l *Larder, f analysis.Function, declared
 	}
 	r, err := Call[[]string]{Action: a, ofBuild: true, Compute: func(context.Context) ([]string, error) { return analysis.Captures(f) }}.Do(ctx, l)
 	names := r.Value
-	if errors.Is(err, ErrDry) {
+	if errors.Is(err, ErrNotCached) {
 		names, err = analysis.Captures(f)
 	}
 	switch {
@@ -179,7 +179,7 @@ func KeepClosure(ctx context.Context, l *Larder, c *analysis.Closure) error {
 	return err
 }
 
-// foundDry holds results of dry contexts: parts of closures by their identity, and
+// foundDry holds results of [CachedOnly] contexts: parts of closures by their identity, and
 // identities of components by the key of their question.
 var foundDry sync.Map // key.Digest -> []analysis.Part, key.Key -> []identity
 
@@ -189,7 +189,7 @@ func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []analysis.Part
 	if parts, ok := foundDry.Load(id); ok {
 		return parts.([]analysis.Part)
 	}
-	parts, err := Do(Dry(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, ErrDry })
+	parts, err := Do(CachedOnly(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, ErrNotCached })
 	if err != nil {
 		return nil
 	}

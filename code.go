@@ -142,7 +142,7 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 		return compute(ctx)
 	}
 	r, err := Call[[]identity]{Action: a, Compute: compute, ofBuild: true}.Do(ctx, l)
-	if !errors.Is(err, ErrDry) {
+	if !errors.Is(err, ErrNotCached) {
 		return r.Value, err
 	}
 	if ids, ok := foundDry.Load(a.Key()); ok {
@@ -176,7 +176,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	}
 	switch { // the parts serve explanations only
 	case !parts || l == nil:
-	case IsDry(ctx):
+	case IsCachedOnly(ctx):
 		foundDry.Store(c.ID, c.Parts)
 	default:
 		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
@@ -186,7 +186,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 
 // sayCoarse logs once why an identity covers more than the code reaches.
 func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
-	if l == nil || IsDry(ctx) {
+	if l == nil || IsCachedOnly(ctx) {
 		return
 	}
 	if _, before := l.warned.LoadOrStore("coarse "+what, true); !before {
@@ -261,10 +261,10 @@ func (id Identity) Check(v any) error {
 	return id.Closure.Admits(v)
 }
 
-// Steady records a dependency on each package variable that the component reads and
+// CheckUnchanged records a dependency on each package variable that the component reads and
 // that is declared as an input. It returns an error if GODEBUG changed. It is called
 // before and after each computation.
-func (id Identity) Steady(ctx context.Context) error {
+func (id Identity) CheckUnchanged(ctx context.Context) error {
 	if id.Closure == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestDryIdentifiesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := larder.Dry(t.Context())
+	ctx := larder.CachedOnly(t.Context())
 	ask := func() { _, _ = larder.CodeOf(ctx, l, larder.Component{Functions: []any{codec.All}}) } // a refusal is an answer, too
 	if n := testing.AllocsPerRun(3, ask); n > 500 {
 		t.Errorf("the same question again takes %.0f allocations", n)

@@ -157,8 +157,8 @@ func (c Call[T]) report(ctx context.Context, r Result[T], err error) error {
 	if err == nil {
 		Note(ctx, r.Reads...)
 	}
-	if errors.Is(r.Unkept, ErrUnsteady) {
-		Unkeep(ctx, r.Unkept)
+	if errors.Is(r.Unkept, ErrInputChanged) {
+		NoStore(ctx, r.Unkept)
 	}
 	return err
 }
@@ -173,8 +173,8 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if r, ok := c.findInStore(ctx, l, k, l.reads.GetSeen); ok {
 		return r, c.verify(ctx, l, r)
 	}
-	if IsDry(ctx) {
-		return c.dry(ctx, l)
+	if IsCachedOnly(ctx) {
+		return c.findCachedOnly(ctx, l)
 	}
 	o, joined, err := l.flight.Do(ctx, k, c.Action.Op().Name(), func(ctx context.Context) (outcome, error) {
 		return c.computeOnce(ctx, l, k)

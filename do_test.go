@@ -247,11 +247,11 @@ func TestEarlyCutoff(t *testing.T) {
 	}
 }
 
-func TestDryComputesNothing(t *testing.T) {
+func TestCachedOnlyComputesNothing(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	compute := func(context.Context) (int, error) { return 1, nil }
-	dry := larder.Dry(t.Context())
-	if _, err := larder.Do(dry, l, action(t, "f"), compute); !errors.Is(err, larder.ErrDry) {
+	dry := larder.CachedOnly(t.Context())
+	if _, err := larder.Do(dry, l, action(t, "f"), compute); !errors.Is(err, larder.ErrNotCached) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := larder.Do(t.Context(), l, action(t, "f"), compute); err != nil {

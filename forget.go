@@ -10,12 +10,12 @@ import (
 // Forget deletes the results under keys, pinned or not. Another process may still
 // return them from its memory until it evicts them.
 func (l *Larder) Forget(ctx context.Context, keys ...key.Key) error {
-	l.LetGo(keys...)
+	l.DropFromMemory(keys...)
 	return l.store.Delete(ctx, keys...)
 }
 
-// LetGo removes the results under keys from memory. They stay in the store.
-func (l *Larder) LetGo(keys ...key.Key) {
+// DropFromMemory removes the results under keys from memory. They stay in the store.
+func (l *Larder) DropFromMemory(keys ...key.Key) {
 	if l.memory != nil {
 		for _, k := range keys {
 			l.memory.Remove(k)

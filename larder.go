@@ -201,9 +201,9 @@ func (l *Larder) MaxBytes() int64 { return l.maxBytes }
 // Store returns the store of this machine, for listing, manifests and clean-up.
 func (l *Larder) Store() store.Store { return l.local }
 
-// Whole returns the store in which results are looked up: that of this machine combined
+// CombinedStore returns the store in which results are looked up: that of this machine combined
 // with Options.Shared. A deletion in it deletes in both.
-func (l *Larder) Whole() store.Store { return l.store }
+func (l *Larder) CombinedStore() store.Store { return l.store }
 
 // Key returns the key under which the store holds and lists the record of k. With a
 // salt this is another key.

@@ -148,15 +148,15 @@ type notebook struct {
 	doubt   error // why the result must not be cached
 }
 
-// ErrUnsteady is wrapped by Result.Unkept if a dependency changed during the
+// ErrInputChanged is wrapped by Result.Unkept if a dependency changed during the
 // computation, so that the result may be wrong.
-var ErrUnsteady = errors.New("what it was made from changed meanwhile")
+var ErrInputChanged = errors.New("what it was made from changed meanwhile")
 
-// Unkeep prevents caching of the result of the computation around ctx, if any, and of
+// NoStore prevents caching of the result of the computation around ctx, if any, and of
 // results computed from it. A computation calls it when it finds that its key does not
 // cover a dependency. Callers still get the result. The first reason counts; the
 // warning in the log contains it.
-func Unkeep(ctx context.Context, reason error) {
+func NoStore(ctx context.Context, reason error) {
 	if b, _ := ctx.Value(notebookKey{}).(*notebook); b != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -172,15 +172,15 @@ func (b *notebook) use(f usedFile) {
 
 // unsteady returns an error if the result must not be cached, for example because a
 // file changed while the computation read it.
-func (b *notebook) unsteady() error {
+func (b *notebook) checkUnchanged() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.doubt != nil {
-		return fmt.Errorf("%w: %w", ErrUnsteady, b.doubt)
+		return fmt.Errorf("%w: %w", ErrInputChanged, b.doubt)
 	}
 	for _, f := range b.used {
-		if !f.steady() {
-			return fmt.Errorf("%w: file %s was written to or replaced, or its name led elsewhere, while it was used", ErrUnsteady, f.path)
+		if !f.unchanged() {
+			return fmt.Errorf("%w: file %s was written to or replaced, or its name led elsewhere, while it was used", ErrInputChanged, f.path)
 		}
 	}
 	return nil
@@ -224,13 +224,13 @@ func (b *notebook) pages() ([]Read, error) {
 
 // WithReads runs f and returns its result and its dependencies. It is for computations
 // that are not cached themselves, but whose results others depend on. If the error is
-// [ErrUnsteady], there is a result, but no result computed from it may be cached: see
-// [Unkeep].
+// [ErrInputChanged], there is a result, but no result computed from it may be cached: see
+// [NoStore].
 func WithReads[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
 	var b notebook
 	if v, err = f(withNotebook(ctx, &b)); err != nil {
 		return v, nil, err
 	}
 	reads, err = b.pages()
-	return v, reads, cmp.Or(err, b.unsteady())
+	return v, reads, cmp.Or(err, b.checkUnchanged())
 }

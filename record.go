@@ -76,14 +76,14 @@ func (c Call[T]) putSettled(l *Larder, s settled[T]) {
 // doubt returns an error if a result may not be what its key identifies. changed
 // reports whether an operation changed; nil means the method of the operation.
 func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
-	if err := read.unsteady(); err != nil {
+	if err := read.checkUnchanged(); err != nil {
 		return err
 	}
 	if changed == nil {
 		changed = (*key.Op).Changed
 	}
 	if err := cmp.Or(changed(c.Action.Op()), c.Action.ArgumentsChanged()); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnsteady, err)
+		return fmt.Errorf("%w: %w", ErrInputChanged, err)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 // link to store.
 func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook, remembers func(Result[T]) bool) (o outcome, link *store.Record, err error) {
 	if r.Unkept == nil {
-		r.Unkept = read.unsteady()
+		r.Unkept = read.checkUnchanged()
 	}
 	if !c.MemoryOnly && r.Unkept == nil {
 		if link, err = c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {

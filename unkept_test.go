@@ -47,7 +47,7 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 				time.Sleep(time.Second)
 				return map[string]any{"list": []any{1, secret{7}}}, nil
 			}}.Do(t.Context(), l)
-			if err != nil || r.Unkept == nil || errors.Is(r.Unkept, larder.ErrUnsteady) || r.Value["list"].([]any)[1] != (secret{7}) {
+			if err != nil || r.Unkept == nil || errors.Is(r.Unkept, larder.ErrInputChanged) || r.Value["list"].([]any)[1] != (secret{7}) {
 				t.Errorf("%v, %v", r, err)
 			}
 		}

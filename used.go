@@ -24,8 +24,8 @@ type usedFile struct {
 
 // steady reports whether the file was unchanged all the time. It reads a recently
 // written file again, because a write through a mapping sets no new time.
-func (f usedFile) steady() bool {
-	if !f.way.steady() {
+func (f usedFile) unchanged() bool {
+	if !f.way.unchanged() {
 		return false
 	}
 	info, err := os.Stat(f.path)
@@ -76,7 +76,7 @@ func wayTo(path string) way {
 // steady reports whether the way was unchanged all the time. A directory gets a new
 // time when an entry is added, removed or renamed, and when it is renamed itself. It
 // may have been replaced for a while only if its parent has a new time, too.
-func (w way) steady() bool {
+func (w way) unchanged() bool {
 	now := wayTo(w.path)
 	if now.missing != w.missing || now.end != w.end || !slices.Equal(now.links, w.links) || len(now.states) != len(w.states) {
 		return false

@@ -87,7 +87,7 @@ type Codec struct {
 
 	ownReduce func([]byte, image.Point) (any, image.Point, error) // Reduce, if a library reduces in its place
 
-	lend func(b []byte, config image.Config, by int) (image.Image, func(), bool) // of the library; nil if it has none
+	borrowFunc func(b []byte, config image.Config, by int) (image.Image, func(), bool) // of the library; nil if it has none
 
 	raster   func(image.Image) image.Image // converts an image to a type written row by row; nil if no library writes the format
 	ownWrite func(v any) ([]byte, error)   // Encode, if a library encodes in its place
@@ -130,8 +130,8 @@ func (c Codec) Functions() []any {
 	if c.ownReduce != nil {
 		list = append(list, c.ownReduce)
 	}
-	if c.lend != nil {
-		list = append(list, c.lend)
+	if c.borrowFunc != nil {
+		list = append(list, c.borrowFunc)
 	}
 	if c.ownWrite != nil {
 		list = append(list, c.ownWrite, c.raster)

@@ -20,9 +20,9 @@ type Library struct {
 	// Reduce is Decode with sides divided by 2, 4 or 8 and rounded up; nil if the library
 	// reads only the full size.
 	Reduce func(b []byte, config image.Config, by int) (img image.Image, ok bool)
-	// Lend is Decode, or Reduce if by is 2, 4 or 8, into memory that is reused once done
+	// Borrow is Decode, or Reduce if by is 2, 4 or 8, into memory that is reused once done
 	// was called; nil if there is no such memory.
-	Lend func(b []byte, config image.Config, by int) (img image.Image, done func(), ok bool)
+	Borrow func(b []byte, config image.Config, by int) (img image.Image, done func(), ok bool)
 	// Encode writes an image of an allowed number of pixels, with a quality from 1 to 100,
 	// as the codec does except for rounding; nil if the library only reads. Equal images
 	// give equal bytes. ok is false if the library would write it differently: then the
@@ -56,7 +56,7 @@ func Use(l Library) error {
 			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l.Reduce, c.header, c.Decode, c.Reduce)
 		}
 		if c.Reduce != nil {
-			c.lend = l.Lend
+			c.borrowFunc = l.Borrow
 		}
 		if l.Encode != nil && c.raster != nil {
 			c.ownWrite, c.Encode = c.Encode, encodeBy(l.Encode, c.raster, c.Encode)

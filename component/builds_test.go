@@ -67,7 +67,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			{"../codec/jpeg.go", "const narrow = 2", "const narrow = 3"},
 			{"../internal/app/expr/metered.go", `"larder do"`, `"larder make"`},
 			{"../op/select.go", "it must be true or false", "it must be one of true and false"},
-			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by the constructor of a maker
+			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by the constructor of a transform
 			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a given function
 			{program + "/own/own.go", "n * n", "n * n * n"},             // by one between structs
 			{program + "/own/own.go", "times = 2", "times = 3"},         // by a codec

@@ -14,13 +14,13 @@ import (
 
 // Env is what a component may use besides its parameters.
 type Env struct {
-	Node   string         // the node's name, for errors
-	Dir    string         // directory of relative paths
-	Larder *larder.Larder // caches results; may be nil
-	Files  key.Memo       // caches digests of files; may be nil
-	Pool   *pool.Pool     // bounds concurrency, and the bytes in use
-	Tally  *dataset.Tally // counts the work of the node
-	Log    *slog.Logger   // takes warnings
+	Node   string             // the node's name, for errors
+	Dir    string             // directory of relative paths
+	Larder *larder.Larder     // caches results; may be nil
+	Files  key.Memo           // caches digests of files; may be nil
+	Pool   *pool.Pool         // bounds concurrency, and the bytes in use
+	Stats  *dataset.NodeStats // counts the work of the node
+	Log    *slog.Logger       // takes warnings
 	// Inputs are the inputs of the flow, which a sink must not overwrite. May be nil.
 	Inputs *pathguard.Inputs
 	// Written, if not nil, must be called by a sink of files when it has ended, also on
@@ -47,7 +47,7 @@ type Env struct {
 // MapOptions returns how the node applies a mapper, for operators that apply one.
 func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
 	if e.Mapping == nil {
-		return dataset.MapOptions{Node: e.Node, Tally: e.Tally}
+		return dataset.MapOptions{Node: e.Node, Stats: e.Stats}
 	}
 	return e.Mapping(m)
 }

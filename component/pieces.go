@@ -32,8 +32,8 @@ type Stander interface {
 // for the samples of a chunk is a piece. The sink copies the pieces of unchanged chunks
 // from the existing file, if they are still in it.
 type Pieces struct {
-	Stretches []dataset.Stretch // chunks of the samples to write
-	Before    Layout            // what the sink wrote the last time; it may no longer exist
+	Chunks []dataset.Chunk // chunks of the samples to write
+	Before Layout          // what the sink wrote the last time; it may no longer exist
 
 	// The sink sets the following fields.
 	After  Layout // what it wrote, a piece for each chunk
@@ -53,7 +53,7 @@ type Layout struct {
 
 // A Piece is the output for the samples of one chunk.
 type Piece struct {
-	dataset.Stretch
+	dataset.Chunk
 	Bytes int64    // for separate files: how many items the samples share with others
 	Sum   [16]byte // XXH3 of these bytes; for separate files, of their names and states
 }
@@ -87,8 +87,8 @@ func (p *Pieces) Known() []*Place {
 		offset += was.Bytes
 		first += was.Samples
 	}
-	known := make([]*Place, len(p.Stretches))
-	for i, s := range p.Stretches {
+	known := make([]*Place, len(p.Chunks))
+	for i, s := range p.Chunks {
 		if at := of[s.Digest]; at != nil && at.Samples == s.Samples {
 			known[i] = at
 		}

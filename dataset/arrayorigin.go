@@ -22,5 +22,5 @@ func (it *Item) Unread() (o ArrayOrigin, ok bool) {
 	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	return o, !it.read && !it.held && !it.reading
+	return o, !it.read && !it.retained && !it.reading
 }

@@ -10,7 +10,7 @@ import (
 // MaxBatch is the largest batch that a transform may declare.
 const MaxBatch = 512
 
-// A PartialError is returned by a transform of several samples ([MakerFunc]) that failed
+// A PartialError is returned by a transform of several samples ([TransformFunc]) that failed
 // for some of them. Its results for the others are used.
 type PartialError struct {
 	Errs map[int]error // by position in the batch
@@ -30,16 +30,16 @@ func (e *PartialError) Error() string {
 }
 
 // checkBatch refuses options that a transform of several samples cannot have.
-func (f *MakerFunc) checkBatch() error {
+func (f *TransformFunc) checkBatch() error {
 	switch {
-	case f.Together == nil && f.Batch != 0:
-		return fmt.Errorf("%s: Batch is %d, and there is no function Together", f.Name, f.Batch)
-	case f.Together == nil:
+	case f.BatchFunc == nil && f.Batch != 0:
+		return fmt.Errorf("%s: Batch is %d, and there is no BatchFunc", f.Name, f.Batch)
+	case f.BatchFunc == nil:
 		return nil
 	case f.Func != nil:
-		return fmt.Errorf("%s: it has Func and Together; leave out one of them", f.Name)
+		return fmt.Errorf("%s: it has Func and BatchFunc; leave out one of them", f.Name)
 	case f.Random != nil:
-		return fmt.Errorf("%s: a maker of several samples at once draws no random numbers; give it Func in place of Together", f.Name)
+		return fmt.Errorf("%s: a transform of several samples draws no random numbers; give it Func in place of BatchFunc", f.Name)
 	case f.Batch < 0 || f.Batch > MaxBatch:
 		return fmt.Errorf("%s: Batch is %d and must be from 0 to %d", f.Name, f.Batch, MaxBatch)
 	}
@@ -55,9 +55,9 @@ type batched interface {
 }
 
 // BatchOf returns how many consecutive samples of ds should be requested together with
-// [Ranges]: the largest batch of the transforms ([MakerFunc]) that compute ds. 0 means
+// [Ranges]: the largest batch of the transforms ([TransformFunc]) that compute ds. 0 means
 // that samples may be requested one by one; 1 means that requesting as many as are
-// computed quickly costs less ([MakerFunc].Quick).
+// computed quickly costs less ([TransformFunc].Quick).
 func BatchOf(ds any) int {
 	if d, ok := ds.(batched); ok {
 		return d.Batch()
@@ -87,7 +87,7 @@ func (b *batching) ReadOrder(source Dataset[Sample], o order.Order) (order.Order
 // batchOf returns how many samples a mapper computes together at most.
 func batchOf(m Mapper) (n int) {
 	switch m := m.(type) {
-	case *maker:
+	case *funcTransform:
 		n = m.f.Batch
 	case *chain:
 		for _, s := range m.steps {
@@ -100,7 +100,7 @@ func batchOf(m Mapper) (n int) {
 // leastOf returns how many samples of a mapper should be requested together.
 func leastOf(m Mapper) (n int) {
 	switch m := m.(type) {
-	case *maker:
+	case *funcTransform:
 		if n = m.f.Batch; m.f.Quick {
 			n = min(n, 1)
 		}
@@ -112,11 +112,11 @@ func leastOf(m Mapper) (n int) {
 	return n
 }
 
-func (d *mapped) Batch() int { return max(leastOf(d.maker), d.below) }
+func (d *mapped) Batch() int { return max(leastOf(d.transform), d.below) }
 
 // batches reports whether d, or a dataset that it is computed from, computes several
 // samples together.
-func (d *mapped) batches() bool { return batchOf(d.maker) > 1 || d.below > 0 }
+func (d *mapped) batches() bool { return batchOf(d.transform) > 1 || d.below > 0 }
 
 func (a *arranged) Batch() int { return BatchOf(a.ds) }
 
@@ -140,7 +140,7 @@ func partOf(err error, n int) (failed map[int]error, whole error) {
 	}
 	for i, e := range partial.Errs {
 		if i < 0 || i >= n || e == nil {
-			return nil, fmt.Errorf("the maker was given %d samples and says that number %d failed: %w", n, i, err)
+			return nil, fmt.Errorf("the transform was given %d samples and says that number %d failed: %w", n, i, err)
 		}
 	}
 	return partial.Errs, nil

@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// calls records the inputs of a maker of several samples.
+// calls records the inputs of a transform of several samples.
 type calls struct {
 	mu   sync.Mutex
 	list [][]string
@@ -51,14 +51,14 @@ func (c *calls) times() map[string]int {
 	return times
 }
 
-// louder returns a maker of at most n samples per call, which makes item b from item from.
+// louder returns a transform of at most n samples per call, which makes item b from item from.
 // If fail is not nil, it returns the error for some strings.
-func louder(t testing.TB, n int, from string, c *calls, fail func(texts []string) error) dataset.Maker {
+func louder(t testing.TB, n int, from string, c *calls, fail func(texts []string) error) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "louder", Code: key.Version("1"), In: []string{from}, Out: []string{"b"}, Formats: []string{"txt"},
 		Batch: n,
-		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		BatchFunc: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			texts, outs := make([]string, len(in)), make([]dataset.Sample, len(in))
 			for i, s := range in {
 				v, err := s.Value(ctx, from)
@@ -294,8 +294,8 @@ func TestBatchNamesItsFailures(t *testing.T) {
 			return nil
 		}
 		var c calls
-		var tally dataset.Tally
-		o := dataset.MapOptions{Node: "n", Larder: openOn(t, s), Keep: keep, Tally: &tally}
+		var stats dataset.NodeStats
+		o := dataset.MapOptions{Node: "n", Larder: openOn(t, s), Keep: keep, Stats: &stats}
 		got := failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", &c, bad), o))
 		want := map[int]string{1: "node n: sample 1: a1 is bad", 3: "node n: sample 3: a3 is bad", 6: "node n: sample 6: a6 is bad"}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -306,8 +306,8 @@ func TestBatchNamesItsFailures(t *testing.T) {
 				t.Errorf("keep %v: %s is made %d times: %v", keep, text, n, c.list)
 			}
 		}
-		if tally.Computed.Load() != 5 || tally.Failed.Load() != 3 {
-			t.Errorf("keep %v: %d computed, %d failed", keep, tally.Computed.Load(), tally.Failed.Load())
+		if stats.Computed.Load() != 5 || stats.Failed.Load() != 3 {
+			t.Errorf("keep %v: %d computed, %d failed", keep, stats.Computed.Load(), stats.Failed.Load())
 		}
 		if !keep {
 			continue
@@ -383,7 +383,7 @@ func TestBatchThatPanicsOrReturnsOthers(t *testing.T) {
 		},
 		"wrong did not make item b": func(_ context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return in, nil },
 	} {
-		m, err := dataset.NewMaker(dataset.MakerFunc{Name: "wrong", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Batch: 3, Together: together})
+		m, err := dataset.NewTransform(dataset.TransformFunc{Name: "wrong", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Batch: 3, BatchFunc: together})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,15 +401,15 @@ func TestBatchThatPanicsOrReturnsOthers(t *testing.T) {
 func TestWrongBatches(t *testing.T) {
 	one := func(_ context.Context, s dataset.Sample) (dataset.Sample, error) { return s, nil }
 	some := func(_ context.Context, s []dataset.Sample) ([]dataset.Sample, error) { return s, nil }
-	for want, f := range map[string]dataset.MakerFunc{
-		"there is no function Together": {Func: one, Batch: 2},
-		"leave out one of them":         {Func: one, Together: some},
-		"draws no random numbers":       {Together: some, Random: &dataset.Random{}},
-		"must be from 0 to 512":         {Together: some, Batch: 513},
-		"Batch is -1":                   {Together: some, Batch: -1},
+	for want, f := range map[string]dataset.TransformFunc{
+		"there is no BatchFunc":   {Func: one, Batch: 2},
+		"leave out one of them":   {Func: one, BatchFunc: some},
+		"draws no random numbers": {BatchFunc: some, Random: &dataset.Random{}},
+		"must be from 0 to 512":   {BatchFunc: some, Batch: 513},
+		"Batch is -1":             {BatchFunc: some, Batch: -1},
 	} {
 		f.Name, f.Code = "x", key.Version("1")
-		if _, err := dataset.NewMaker(f); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dataset.NewTransform(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
@@ -420,9 +420,9 @@ func TestWrongBatches(t *testing.T) {
 func TestBatchSharesItsCost(t *testing.T) {
 	s := memory.New(memory.Options{})
 	var places []dataset.Place
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "places", Code: key.Version("1"), In: []string{"a"}, Out: []string{"a"}, Batch: 4,
-		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		BatchFunc: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			places = append(places, dataset.PlacesOf(ctx)...)
 			return in, nil
 		},
@@ -437,7 +437,7 @@ func TestBatchSharesItsCost(t *testing.T) {
 	}
 	costs := map[int64]bool{}
 	for _, s := range samples {
-		cost, err := s.Makings()[0].Cost(t.Context())
+		cost, err := s.Executions()[0].Cost(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,45 +11,45 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// A joint is a set of executions of one node that run together. Their locks are held,
+// A batchRun is a set of executions of one node that run together. Their locks are held,
 // and each ends with a result or an error.
-type joint struct {
-	makings []*Making
-	outs    []Sample
-	errs    []error
+type batchRun struct {
+	executions []*Execution
+	outs       []Sample
+	errs       []error
 }
 
-// runJointly executes makings of one node, in batches as large as the transform takes.
+// runBatches runs executions of one node, in batches as large as the transform takes.
 // After a failure, or after some milliseconds, the rest get [larder.ErrDeferred].
-func runJointly(ctx context.Context, makings []*Making) *joint {
-	j := &joint{makings, make([]Sample, len(makings)), make([]error, len(makings))}
-	if by, ok := makings[0].node.maker.(*maker); ok {
-		j.inBatches(ctx, max(1, by.f.Batch))
+func runBatches(ctx context.Context, executions []*Execution) *batchRun {
+	b := &batchRun{executions, make([]Sample, len(executions)), make([]error, len(executions))}
+	if by, ok := executions[0].node.transform.(*funcTransform); ok {
+		b.inBatches(ctx, max(1, by.f.Batch))
 	} else {
-		j.inSteps(ctx)
+		b.inSteps(ctx)
 	}
-	return j
+	return b
 }
 
 // inBatches executes a transform of n samples at a time. A batch that fails without
 // naming a sample is split in halves, each tried once. So a sample is executed at most
 // log2(n) times more than necessary, even if all fail.
-func (j *joint) inBatches(ctx context.Context, n int) {
+func (b *batchRun) inBatches(ctx context.Context, n int) {
 	start := time.Now()
-	for from := 0; from < len(j.makings); {
-		to := j.batchFrom(from, n)
-		whole := j.batch(ctx, from, to)
+	for from := 0; from < len(b.executions); {
+		to := b.batchFrom(from, n)
+		whole := b.batch(ctx, from, to)
 		if whole != nil && to-from > 1 && ofOneSample(ctx, whole) {
-			for _, m := range j.makings[from:to] {
-				m.most.Store(int32((to - from) / 2))
+			for _, e := range b.executions[from:to] {
+				e.most.Store(int32((to - from) / 2))
 			}
 			continue
 		}
 		if whole != nil {
-			j.failAll(ctx, from, to, whole)
+			b.failAll(ctx, from, to, whole)
 		}
-		if j.failedIn(from, to) || time.Since(start) >= pool.Patience {
-			j.deferFrom(to)
+		if b.failedIn(from, to) || time.Since(start) >= pool.Patience {
+			b.deferFrom(to)
 			return
 		}
 		from = to
@@ -57,9 +57,9 @@ func (j *joint) inBatches(ctx context.Context, n int) {
 }
 
 // batchFrom returns the end of the batch of at most n that begins at from.
-func (j *joint) batchFrom(from, n int) (to int) {
-	for to = from; to < len(j.makings) && to-from < n; to++ {
-		if most := int(j.makings[to].most.Load()); most > 0 {
+func (b *batchRun) batchFrom(from, n int) (to int) {
+	for to = from; to < len(b.executions) && to-from < n; to++ {
+		if most := int(b.executions[to].most.Load()); most > 0 {
 			if n = min(n, most); to-from >= n {
 				break
 			}
@@ -71,28 +71,28 @@ func (j *joint) batchFrom(from, n int) (to int) {
 // ofOneSample reports whether an error of several samples may be caused by one of them,
 // so that the others can succeed.
 func ofOneSample(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, ErrChanged) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled)
+	return ctx.Err() == nil && !errors.Is(err, ErrChanged) && !errors.Is(err, larder.ErrNotCached) && !errors.Is(err, context.Canceled)
 }
 
 // inSteps executes a chain with a step that takes several samples together. These steps
 // run first, on all samples.
-func (j *joint) inSteps(ctx context.Context) {
-	steps := make([]Sample, len(j.makings))
-	for i, m := range j.makings {
-		steps[i] = m.read()
+func (b *batchRun) inSteps(ctx context.Context) {
+	steps := make([]Sample, len(b.executions))
+	for i, e := range b.executions {
+		steps[i] = e.read()
 	}
 	n := max(1, ahead(ctx, steps))
-	for i, m := range j.makings[:n] {
-		if j.outs[i], j.errs[i] = m.run(ctx); j.errs[i] != nil {
+	for i, e := range b.executions[:n] {
+		if b.outs[i], b.errs[i] = e.run(ctx); b.errs[i] != nil {
 			n = i + 1
 			break
 		}
 	}
-	j.deferFrom(n)
+	b.deferFrom(n)
 }
 
-func (j *joint) failedIn(from, to int) bool {
-	for _, err := range j.errs[from:to] {
+func (b *batchRun) failedIn(from, to int) bool {
+	for _, err := range b.errs[from:to] {
 		if err != nil {
 			return true
 		}
@@ -100,28 +100,28 @@ func (j *joint) failedIn(from, to int) bool {
 	return false
 }
 
-func (j *joint) deferFrom(from int) {
-	for i := from; i < len(j.errs); i++ {
-		j.errs[i] = larder.ErrDeferred
+func (b *batchRun) deferFrom(from int) {
+	for i := from; i < len(b.errs); i++ {
+		b.errs[i] = larder.ErrDeferred
 	}
 }
 
-func (j *joint) failAll(ctx context.Context, from, to int, err error) {
-	for i, m := range j.makings[from:to] {
+func (b *batchRun) failAll(ctx context.Context, from, to int, err error) {
+	for i, e := range b.executions[from:to] {
 		if ctx.Err() == nil {
-			m.node.Tally.Failed.Add(1)
+			e.node.Stats.Failed.Add(1)
 		}
-		j.errs[from+i] = m.fail(err)
+		b.errs[from+i] = e.fail(err)
 	}
 }
 
 // batch executes the transform once. It returns an error that is not specific to a
 // sample; there are no results then.
-func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
-	makings := j.makings[from:to]
-	d := makings[0].node
-	if larder.IsDry(ctx) {
-		return larder.ErrDry
+func (b *batchRun) batch(ctx context.Context, from, to int) (whole error) {
+	executions := b.executions[from:to]
+	d := executions[0].node
+	if larder.IsCachedOnly(ctx) {
+		return larder.ErrNotCached
 	}
 	if d.Slots != nil {
 		if err := d.Slots.Acquire(ctx, 1); err != nil {
@@ -130,40 +130,40 @@ func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
 		defer d.Slots.Release(1)
 	}
 	start := time.Now()
-	outs, err := singleflight.Protect(func() ([]Sample, error) { return mapTogether(ctx, makings) })
-	d.Tally.nanos.Add(int64(time.Since(start)))
-	failed, whole := partOf(err, len(makings))
+	outs, err := singleflight.Protect(func() ([]Sample, error) { return mapTogether(ctx, executions) })
+	d.Stats.nanos.Add(int64(time.Since(start)))
+	failed, whole := partOf(err, len(executions))
 	if whole != nil {
 		return whole
 	}
-	for i, m := range makings {
+	for i, e := range executions {
 		err := failed[i]
 		if err == nil {
-			err = m.check(ctx, outs[i])
+			err = e.check(ctx, outs[i])
 		}
 		switch {
 		case err == nil:
-			j.outs[from+i] = outs[i]
-			m.node.Tally.Computed.Add(1)
-			m.node.Tally.hand(m.node.handed, m.index, computed)
+			b.outs[from+i] = outs[i]
+			e.node.Stats.Computed.Add(1)
+			e.node.Stats.hand(e.node.handed, e.index, computed)
 			continue
 		case ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred):
-			m.node.Tally.Failed.Add(1)
+			e.node.Stats.Failed.Add(1)
 		}
-		j.errs[from+i] = m.fail(err)
+		b.errs[from+i] = e.fail(err)
 	}
 	return nil
 }
 
 // mapTogether calls the transform.
-func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
-	ins, places := make([]Sample, len(makings)), make([]Place, len(makings))
-	for i, m := range makings {
-		ins[i], places[i] = m.in, m.place()
+func mapTogether(ctx context.Context, executions []*Execution) ([]Sample, error) {
+	ins, places := make([]Sample, len(executions)), make([]Place, len(executions))
+	for i, e := range executions {
+		ins[i], places[i] = e.in, e.place()
 	}
-	ctx, leave := timing.Enter(ctx, timing.Map, makings[0].node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Map, executions[0].node.Node)
 	defer leave()
 	ctx, done := using(withPlaces(ctx, places...), ins...)
 	defer done()
-	return makings[0].node.maker.(*maker).mapTogether(withRand(ctx, nil), ins)
+	return executions[0].node.transform.(*funcTransform).mapTogether(withRand(ctx, nil), ins)
 }

@@ -13,16 +13,16 @@ import (
 // policy. A byte bound counts the memory actually used, which grows as values are read.
 // Hits are counted in t, which may be nil, for the node or output that node names
 // ([MapOptions]).
-func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*CachedDataset, error) {
+func Cached(ds Dataset[Sample], o cache.Options, node string, t *NodeStats) (*CachedDataset, error) {
 	c, err := cache.New[int, cachedSample](o)
 	if err != nil {
 		return nil, err
 	}
 	c.OnDrop(func(s cachedSample) { s.watcher.ended.Store(true) })
 	if t == nil {
-		t = new(Tally)
+		t = new(NodeStats)
 	}
-	return &CachedDataset{ds: ds, n: ds.Len(), cache: c, node: node, tally: t, handed: t.at(node)}, nil
+	return &CachedDataset{ds: ds, n: ds.Len(), cache: c, node: node, stats: t, handed: t.at(node)}, nil
 }
 
 // A CachedDataset caches samples in memory. See [Cached].
@@ -31,7 +31,7 @@ type CachedDataset struct {
 	n     int // number of samples
 	cache *cache.Cache[int, cachedSample]
 	node  string
-	tally *Tally
+	stats *NodeStats
 
 	mu      sync.Mutex // guards the fields below
 	readers int        // readers in orders of their own
@@ -110,7 +110,7 @@ func (c *CachedDataset) Expect(reads order.Order, from int) {
 func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 	if s, ok := c.cache.Get(i); ok {
 		if _, probed := c.probed.LoadAndDelete(i); !probed {
-			c.tally.hand(c.handed, i, fromMemory)
+			c.stats.hand(c.handed, i, fromMemory)
 		}
 		return s.Sample, nil
 	}
@@ -148,8 +148,8 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	for f := range s.Fields() {
 		f.Item.watch(w)
 	}
-	for _, m := range s.Makings() { // the outputs are cached, so the inputs need not stay
-		m.releaseWhenDone()
+	for _, e := range s.Executions() { // the outputs are cached, so the inputs need not stay
+		e.releaseWhenDone()
 	}
 	return w, bytes.Load() // values read before count from the start
 }
@@ -170,8 +170,8 @@ func (k *keeping) At(ctx context.Context, i int) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	for _, m := range s.Makings() {
-		m.MarkKept(ctx)
+	for _, e := range s.Executions() {
+		e.MarkKept(ctx)
 	}
 	return s, nil
 }

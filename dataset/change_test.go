@@ -109,10 +109,10 @@ func TestValueBeforeDigest(t *testing.T) {
 
 func TestWhatWasStoppedDidNotFail(t *testing.T) {
 	boom := errors.New("boom")
-	var tally dataset.Tally
+	var stats dataset.NodeStats
 	var waiting atomic.Int64
 	all := make(chan struct{})
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "f", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			if waiting.Add(1) == 4 {
@@ -129,7 +129,7 @@ func TestWhatWasStoppedDidNotFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := dataset.Map(texts(4, "a"), m, dataset.MapOptions{Tally: &tally})
+	ds := dataset.Map(texts(4, "a"), m, dataset.MapOptions{Stats: &stats})
 	err = pool.New(4).Each(t.Context(), 4, func(ctx context.Context, i int) error {
 		s, err := ds.At(ctx, i)
 		if err == nil {
@@ -137,12 +137,12 @@ func TestWhatWasStoppedDidNotFail(t *testing.T) {
 		}
 		return err
 	})
-	if !errors.Is(err, boom) || tally.Failed.Load() != 1 {
-		t.Errorf("%d failures, error %v", tally.Failed.Load(), err)
+	if !errors.Is(err, boom) || stats.Failed.Load() != 1 {
+		t.Errorf("%d failures, error %v", stats.Failed.Load(), err)
 	}
 }
 
-func TestTypedMakerWithAnOptionalItem(t *testing.T) {
+func TestTypedTransformWithAnOptionalItem(t *testing.T) {
 	type in struct {
 		A string `item:"a"`
 		B string `item:"b,optional"`

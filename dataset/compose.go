@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Compose returns a mapper that applies steps in order. If any of them is a [Maker], so
+// Compose returns a mapper that applies steps in order. If any of them is a [Transform], so
 // is the result. One execution computes the items that are left at the end, and caches
 // nothing else. An item of an early step is computed only if a remaining item needs it.
 //
@@ -26,8 +26,8 @@ func Compose(steps ...Mapper) (Mapper, error) {
 		} else {
 			c.steps = append(c.steps, s)
 		}
-		_, maker := s.(Maker)
-		makes = makes || maker
+		_, transform := s.(Transform)
+		makes = makes || transform
 	}
 	if !makes {
 		return MapperFunc(func(ctx context.Context, s Sample) (_ Sample, err error) {
@@ -55,7 +55,7 @@ type chain struct {
 func (c *chain) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	var params []key.Param
 	for i, s := range c.steps {
-		if m, ok := s.(Maker); ok {
+		if m, ok := s.(Transform); ok {
 			op, err := m.Op(ctx, l)
 			if err != nil {
 				return nil, err
@@ -66,7 +66,7 @@ func (c *chain) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	return key.NewOp(c.Name(), chainCode, params...)
 }
 
-// Name implements Maker.
+// Name implements Transform.
 func (c *chain) Name() string { return "compose" }
 
 // Reads returns nil because the items depend on the sample.
@@ -76,7 +76,7 @@ func (c *chain) Reads() []string { return nil }
 func (c *chain) Makes() []string {
 	all := []string{}
 	for _, s := range c.steps {
-		if m, ok := s.(Maker); ok {
+		if m, ok := s.(Transform); ok {
 			if m.Makes() == nil {
 				return nil
 			}
@@ -89,7 +89,7 @@ func (c *chain) Makes() []string {
 // Random returns what the random numbers of the first random step depend on.
 func (c *chain) Random() *Random {
 	for _, s := range c.steps {
-		if m, ok := s.(Maker); ok && m.Random() != nil {
+		if m, ok := s.(Transform); ok && m.Random() != nil {
 			return m.Random()
 		}
 	}
@@ -116,7 +116,7 @@ func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
 	d := &composed{mapped: *newMapped(ds, c, o), steps: ds, own: map[*mapped]bool{}}
 	for _, s := range c.steps {
 		inner := MapOptions{Node: o.Node}
-		if m, ok := s.(Maker); ok && m.Makes() == nil {
+		if m, ok := s.(Transform); ok && m.Makes() == nil {
 			inner.Larder, inner.Keep = o.Larder, o.Keep // the transform must run to know its outputs
 		}
 		d.steps = Map(d.steps, s, inner)
@@ -151,11 +151,11 @@ func (d *composed) At(ctx context.Context, i int) (Sample, error) {
 	if r.op, err = r.identity(ctx); err != nil {
 		return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 	}
-	m := newMaking(&d.mapped, r, i, r.in, left)
+	e := newExecution(&d.mapped, r, i, r.in, left)
 	final := slices.Clone(out.fields)
 	for k, f := range final {
 		if slices.Contains(left, f.Key) {
-			final[k].Item = newOutput(m, f.Key)
+			final[k].Item = newOutput(e, f.Key)
 		}
 	}
 	return Sample{final}, nil
@@ -168,7 +168,7 @@ type recipe struct {
 	node       *composed
 	out        Sample // remaining items that the steps computed
 	in         Sample // items read
-	makings    []*Making
+	executions []*Execution
 	lines      []string
 	positional bool // random numbers depend on the position
 	op         *key.Op
@@ -177,29 +177,29 @@ type recipe struct {
 // made returns the origin of an item, if a step computes it.
 func (r *recipe) made(it *Item) (*output, bool) {
 	p, ok := it.origin.(*output)
-	return p, ok && r.node.own[p.making.node]
+	return p, ok && r.node.own[p.execution.node]
 }
 
 // output records how an item is computed, and returns its name.
 func (r *recipe) output(ctx context.Context, p *output) (string, error) {
-	i, err := r.execution(ctx, p.making)
+	i, err := r.execution(ctx, p.execution)
 	return fmt.Sprintf("%d.%q", i, p.name), err
 }
 
-func (r *recipe) execution(ctx context.Context, m *Making) (int, error) {
-	if i := slices.Index(r.makings, m); i >= 0 {
+func (r *recipe) execution(ctx context.Context, e *Execution) (int, error) {
+	if i := slices.Index(r.executions, e); i >= 0 {
 		return i, nil
 	}
-	op, err := m.maker.Op(ctx, r.node.Larder)
+	op, err := e.transform.Op(ctx, r.node.Larder)
 	if err != nil {
 		return 0, err
 	}
 	line := op.Key().String()
-	if random := m.maker.Random(); random != nil && random.perPosition() {
+	if random := e.transform.Random(); random != nil && random.perPosition() {
 		r.positional = true
 		line += " by position"
 	}
-	for _, f := range slices.SortedFunc(m.in.Fields(), func(a, b Field) int { return strings.Compare(a.Key, b.Key) }) {
+	for _, f := range slices.SortedFunc(e.in.Fields(), func(a, b Field) int { return strings.Compare(a.Key, b.Key) }) {
 		line += fmt.Sprintf(" %q=", f.Key)
 		if p, ok := r.made(f.Item); ok {
 			name, err := r.output(ctx, p)
@@ -211,9 +211,9 @@ func (r *recipe) execution(ctx context.Context, m *Making) (int, error) {
 			line += r.input(f)
 		}
 	}
-	r.makings = append(r.makings, m)
+	r.executions = append(r.executions, e)
 	r.lines = append(r.lines, line)
-	return len(r.makings) - 1, nil
+	return len(r.executions) - 1, nil
 }
 
 // input records an item that is read, and returns its name: the key under which a step
@@ -243,8 +243,8 @@ func (r *recipe) identity(ctx context.Context) (*key.Op, error) {
 		return nil, err
 	}
 	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: codecs}}
-	for i, m := range r.makings { // the recipe covers this; it serves the readers of explanations
-		step, err := m.maker.Op(ctx, r.node.Larder)
+	for i, e := range r.executions { // the recipe covers this; it serves the readers of explanations
+		step, err := e.transform.Op(ctx, r.node.Larder)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +266,7 @@ func (r *recipe) Name() string    { return "compose" }
 func (r *recipe) Reads() []string { return r.in.Keys() }
 func (r *recipe) Makes() []string { return r.out.Keys() }
 
-// Op implements Maker.
+// Op implements Transform.
 func (r *recipe) Op(context.Context, *larder.Larder) (*key.Op, error) { return r.op, nil }
 
 // Random reports whether the position is part of the identity; the steps themselves draw

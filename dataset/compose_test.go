@@ -14,10 +14,10 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// join returns a maker that joins strings with its name and counts its executions.
-func join(t testing.TB, name string, runs *atomic.Int64, into string, from ...string) dataset.Maker {
+// join returns a transform that joins strings with its name and counts its executions.
+func join(t testing.TB, name string, runs *atomic.Int64, into string, from ...string) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: name, Code: key.Version("1"), Params: []key.Param{{Name: "into", Value: into}},
 		In: from, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -54,29 +54,29 @@ func compose(t testing.TB, steps ...dataset.Mapper) dataset.Mapper {
 
 func TestComposeIsOneExecution(t *testing.T) {
 	var f, g, unused atomic.Int64
-	var tally dataset.Tally
+	var stats dataset.NodeStats
 	l, reopen := newLarder(t)
 	steps := func() dataset.Mapper {
 		return compose(t, join(t, "unused", &unused, "x", "a"), join(t, "f", &f, "tmp", "a"),
 			compose(t, rename(t, "tmp", "b"), join(t, "g", &g, "c", "b", "b")), drop("b", "x"))
 	}
-	ds := dataset.Map(texts(3, "a"), steps(), dataset.MapOptions{Larder: l, Keep: true, Tally: &tally})
+	ds := dataset.Map(texts(3, "a"), steps(), dataset.MapOptions{Larder: l, Keep: true, Stats: &stats})
 	s, err := ds.At(t.Context(), 0)
 	if err != nil || !slices.Equal(s.Keys(), []string{"a", "c"}) {
 		t.Fatalf("%q, %v", s.Keys(), err)
 	}
-	if f.Load() != 0 || len(s.Makings()) != 1 {
-		t.Errorf("%d executions before anything was asked for, of %d makings", f.Load(), len(s.Makings()))
+	if f.Load() != 0 || len(s.Executions()) != 1 {
+		t.Errorf("%d executions before anything was asked for, of %d makings", f.Load(), len(s.Executions()))
 	}
 	want := []string{"g(f(a0))(f(a0))", "g(f(a1))(f(a1))", "g(f(a2))(f(a2))"}
 	for range 2 {
 		if got := values(t, ds, "c"); !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
-		ds = dataset.Map(texts(3, "a"), steps(), dataset.MapOptions{Larder: reopen(), Keep: true, Tally: &tally})
+		ds = dataset.Map(texts(3, "a"), steps(), dataset.MapOptions{Larder: reopen(), Keep: true, Stats: &stats})
 	}
-	if f.Load() != 3 || g.Load() != 3 || unused.Load() != 0 || tally.Computed.Load() != 3 || tally.FromStore.Load() != 3 {
-		t.Errorf("%d and %d executions, %d of what is dropped; counted %d and %d kept", f.Load(), g.Load(), unused.Load(), tally.Computed.Load(), tally.FromStore.Load())
+	if f.Load() != 3 || g.Load() != 3 || unused.Load() != 0 || stats.Computed.Load() != 3 || stats.FromStore.Load() != 3 {
+		t.Errorf("%d and %d executions, %d of what is dropped; counted %d and %d kept", f.Load(), g.Load(), unused.Load(), stats.Computed.Load(), stats.FromStore.Load())
 	}
 }
 
@@ -93,11 +93,11 @@ func TestComposeIsNamedByWhatItDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, ok := dataset.MakingOf(it)
+		e, ok := dataset.ExecutionOf(it)
 		if !ok {
 			t.Fatal("the item is not made")
 		}
-		a, err := m.Action(t.Context())
+		a, err := e.Action(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestComposeReadsTwoItemsUnderOneName(t *testing.T) {
 
 // TestComposePassesOn checks that bytes that no step made are not stored.
 func TestComposePassesOn(t *testing.T) {
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "pass", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"},
 		Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 			it, err := s.Item("a")
@@ -150,23 +150,23 @@ func TestComposePassesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tally dataset.Tally
+	var stats dataset.NodeStats
 	l, _ := newLarder(t)
 	big := dataset.NewBytes("bin", make([]byte, 1<<20))
-	ds := dataset.Map(dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: big})), compose(t, m, rename(t, "b", "c")), dataset.MapOptions{Larder: l, Keep: true, Tally: &tally})
+	ds := dataset.Map(dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: big})), compose(t, m, rename(t, "b", "c")), dataset.MapOptions{Larder: l, Keep: true, Stats: &stats})
 	s, err := ds.At(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.Value(t.Context(), "c"); err != nil || len(v.([]byte)) != 1<<20 || tally.BytesWritten.Load() > 1000 {
-		t.Errorf("%v; %d bytes were kept", err, tally.BytesWritten.Load())
+	if v, err := s.Value(t.Context(), "c"); err != nil || len(v.([]byte)) != 1<<20 || stats.BytesWritten.Load() > 1000 {
+		t.Errorf("%v; %d bytes were kept", err, stats.BytesWritten.Load())
 	}
 }
 
 func TestComposeErrors(t *testing.T) {
 	var n atomic.Int64
-	var tally dataset.Tally
-	fail, err := dataset.NewMaker(dataset.MakerFunc{
+	var stats dataset.NodeStats
+	fail, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "fail", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			return dataset.Sample{}, fmt.Errorf("boom")
@@ -175,14 +175,14 @@ func TestComposeErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := dataset.Map(texts(2, "a"), compose(t, fail, join(t, "f", &n, "c", "b")), dataset.MapOptions{Node: "n", Tally: &tally})
+	ds := dataset.Map(texts(2, "a"), compose(t, fail, join(t, "f", &n, "c", "b")), dataset.MapOptions{Node: "n", Stats: &stats})
 	s, err := ds.At(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Value(t.Context(), "c")
-	if err == nil || strings.Count(err.Error(), "sample 1") != 1 || !strings.Contains(err.Error(), "boom") || tally.Failed.Load() != 1 {
-		t.Errorf("%d failures, the error is %v", tally.Failed.Load(), err)
+	if err == nil || strings.Count(err.Error(), "sample 1") != 1 || !strings.Contains(err.Error(), "boom") || stats.Failed.Load() != 1 {
+		t.Errorf("%d failures, the error is %v", stats.Failed.Load(), err)
 	}
 	ds = dataset.Map(texts(2, "a"), compose(t, join(t, "f", &n, "c", "z")), dataset.MapOptions{Node: "n"})
 	if _, err := ds.At(t.Context(), 1); err == nil || err.Error() != `node n: sample 1: no item "z": the sample has a` {
@@ -197,7 +197,7 @@ func TestComposeOfRandomSteps(t *testing.T) {
 		d := dice(t, "dice", "1", dataset.Random{Per: per}, &runs)
 		alone := drawn(t, texts(4, "a"), d, dataset.MapOptions{})
 		composed := compose(t, d, rename(t, "n", "x"), rename(t, "x", "n"))
-		if composed.(dataset.Maker).Random() == nil {
+		if composed.(dataset.Transform).Random() == nil {
 			t.Error("a random step does not make the whole random")
 		}
 		runs.Store(0)
@@ -213,10 +213,10 @@ func TestComposeOfRandomSteps(t *testing.T) {
 	}
 }
 
-// TestComposeOfOpenMaker checks a step whose items are known only after it has run.
-func TestComposeOfOpenMaker(t *testing.T) {
+// TestComposeOfOpenTransform checks a step whose items are known only after it has run.
+func TestComposeOfOpenTransform(t *testing.T) {
 	var runs, n atomic.Int64
-	open, err := dataset.NewMaker(dataset.MakerFunc{
+	open, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "open", Code: key.Version("1"),
 		Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 			runs.Add(1)
@@ -228,7 +228,7 @@ func TestComposeOfOpenMaker(t *testing.T) {
 	}
 	l, reopen := newLarder(t)
 	m := compose(t, open, join(t, "f", &n, "c", "new"))
-	if m.(dataset.Maker).Makes() != nil {
+	if m.(dataset.Transform).Makes() != nil {
 		t.Error("what it makes is said to be known")
 	}
 	for range 2 {
@@ -245,7 +245,7 @@ func TestComposeOfOpenMaker(t *testing.T) {
 
 func TestComposeOfNamesOnly(t *testing.T) {
 	m := compose(t, rename(t, "a", "c"), drop("b"))
-	if _, ok := m.(dataset.Maker); ok {
+	if _, ok := m.(dataset.Transform); ok {
 		t.Error("moving names is said to compute")
 	}
 	s, err := dataset.Map(texts(1, "a", "b"), m, dataset.MapOptions{}).At(t.Context(), 0)

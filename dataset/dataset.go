@@ -2,8 +2,8 @@
 //
 // An [Item] is one value: an image, a table of metadata, an array. A [Sample] is a named
 // set of items. A [Dataset] is a random-access sequence, usually of samples. A [Mapper]
-// computes one sample from another; an operator builds datasets from datasets. A [Maker]
-// is a transform: a mapper that declares which items it reads and computes. A [Making]
+// computes one sample from another; an operator builds datasets from datasets. A [Transform]
+// is a transform: a mapper that declares which items it reads and computes. An [Execution]
 // is one execution of a transform, and the origin of its items before they are computed.
 // The cache stores its outputs, encoded, as one record.
 //

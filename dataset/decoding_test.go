@@ -56,9 +56,9 @@ func countedItem(t *testing.T) (*Item, *counted) {
 
 // reader makes an item ok after it has read all others, in order of their names, and has
 // called within.
-func reader(t *testing.T, names []string, within func()) Maker {
+func reader(t *testing.T, names []string, within func()) Transform {
 	t.Helper()
-	m, err := NewMaker(MakerFunc{
+	m, err := NewTransform(TransformFunc{
 		Name: "read", Code: key.Version("1"), In: names, Out: []string{"ok"},
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
 			for _, k := range names {
@@ -223,7 +223,7 @@ func TestFilesAreReadWithinTheBound(t *testing.T) {
 	}
 }
 
-// TestLargeValuesAreLetGo checks that a large value is read again for the next maker unless
+// TestLargeValuesAreLetGo checks that a large value is read again for the next transform unless
 // it is retained, and that the memory limit is restored.
 func TestLargeValuesAreLetGo(t *testing.T) {
 	largeValue = megapixel
@@ -238,7 +238,7 @@ func TestLargeValuesAreLetGo(t *testing.T) {
 		}
 		item, c := countedItem(t)
 		if held {
-			item.Hold()
+			item.Retain()
 		}
 		ds := List(NewSample(Field{Key: "image", Item: item}))
 		for range 2 {

@@ -54,7 +54,7 @@ func (r *reordered[T]) distinct(ctx context.Context) iter.Seq[int] {
 func (a *arranged) distinct(ctx context.Context) iter.Seq[int] { return Distinct(ctx, a.ds) }
 
 func (d *mapped) distinct(ctx context.Context) iter.Seq[int] {
-	if r := d.maker.Random(); r != nil && r.perPosition() {
+	if r := d.transform.Random(); r != nil && r.perPosition() {
 		return upTo(ctx, d.Len())
 	}
 	return Distinct(ctx, d.ds)

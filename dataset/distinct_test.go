@@ -21,8 +21,8 @@ func actions(t *testing.T, ds dataset.Dataset[dataset.Sample], at int) string {
 		t.Fatal(err)
 	}
 	all := ""
-	for _, m := range s.Makings() {
-		a, err := m.Action(t.Context())
+	for _, e := range s.Executions() {
+		a, err := e.Action(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +39,9 @@ func countedTexts(n int) dataset.Dataset[dataset.Sample] {
 }
 
 // adding returns a mapper from item a to item b, with or without draws.
-func adding(t *testing.T, random *dataset.Random) dataset.Maker {
+func adding(t *testing.T, random *dataset.Random) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{Name: "adding", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random, Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
+	m, err := dataset.NewTransform(dataset.TransformFunc{Name: "adding", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random, Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 		return s, nil
 	}})
 	if err != nil {

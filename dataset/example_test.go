@@ -40,12 +40,12 @@ func ExampleNewTyped() {
 	// Output: [meta title] JAM <nil>
 }
 
-// A maker receives at most three samples per call, and reports that it cannot make one of
+// A transform receives at most three samples per call, and reports that it cannot make one of
 // them.
-func ExampleMakerFunc_together() {
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+func ExampleTransformFunc_batch() {
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "title", Code: key.Version("1"), In: []string{"name"}, Out: []string{"title"}, Formats: []string{"txt"}, Batch: 3,
-		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		BatchFunc: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			fmt.Println("given", len(in))
 			outs, failed := make([]dataset.Sample, len(in)), map[int]error{}
 			for i, s := range in {

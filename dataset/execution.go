@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// A Making is one execution of a transform on one sample. It may be unnecessary, and
+// An Execution is one execution of a transform on one sample. It may be unnecessary, and
 // runs at most once. Its outputs live as long as the sample with its items.
 //
 // It begins without a result. If it fails in a batch, failed is the error, which the next
@@ -20,7 +20,7 @@ import (
 // result in out. If keep is set, a request also needs kept: it passes the result through
 // the larder, which runs the transform only if the execution is not done. Executions that
 // read the result may release it, unless keep is set.
-type Making struct {
+type Execution struct {
 	invocation
 
 	mu     ctxMutex      // guards the fields below
@@ -36,164 +36,164 @@ type Making struct {
 	most atomic.Int32 // bound of its batch after a larger one failed as a whole; 0: none
 }
 
-func newMaking(d *mapped, m Maker, index int, in Sample, makes []string) *Making {
-	return &Making{invocation: invocation{d, index, in, m, makes}, keep: d.Keep && d.Larder != nil}
+func newExecution(d *mapped, m Transform, index int, in Sample, makes []string) *Execution {
+	return &Execution{invocation: invocation{d, index, in, m, makes}, keep: d.Keep && d.Larder != nil}
 }
 
 // Node returns the name of the node that runs the execution.
-func (m *Making) Node() string { return m.node.Node }
+func (e *Execution) Node() string { return e.node.Node }
 
 // Index returns the sample's position in the node's dataset.
-func (m *Making) Index() int { return m.index }
+func (e *Execution) Index() int { return e.index }
 
 // Inputs returns the items that the execution reads.
-func (m *Making) Inputs() Sample { return m.in }
+func (e *Execution) Inputs() Sample { return e.in }
 
 // Resolved describes the execution with every input identified by its content. It
 // computes inputs that are not known.
-func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
-	inputs, err := m.resolve(ctx)
+func (e *Execution) Resolved(ctx context.Context) (*key.Action, error) {
+	inputs, err := e.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.actionOf(ctx, inputs)
+	return e.actionOf(ctx, inputs)
 }
 
 // Kept reports whether the result is or will be cached across runs.
-func (m *Making) Kept(ctx context.Context) (bool, error) {
-	if err := m.mu.lock(ctx); err != nil {
+func (e *Execution) Kept(ctx context.Context) (bool, error) {
+	if err := e.mu.lock(ctx); err != nil {
 		return false, err
 	}
-	defer m.mu.unlock()
-	return m.keep, nil
+	defer e.mu.unlock()
+	return e.keep, nil
 }
 
 // Action describes the execution. Inputs that are not computed yet are identified by
 // their computations.
-func (m *Making) Action(ctx context.Context) (*key.Action, error) {
-	if err := m.mu.lock(ctx); err != nil {
+func (e *Execution) Action(ctx context.Context) (*key.Action, error) {
+	if err := e.mu.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer m.mu.unlock()
-	return m.describe(ctx)
+	defer e.mu.unlock()
+	return e.describe(ctx)
 }
 
 // describe computes the action once. The lock is held.
-func (m *Making) describe(ctx context.Context) (*key.Action, error) {
-	if m.action != nil {
-		return m.action, nil
+func (e *Execution) describe(ctx context.Context) (*key.Action, error) {
+	if e.action != nil {
+		return e.action, nil
 	}
-	ctx, leave := timing.Enter(ctx, timing.Key, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Key, e.node.Node)
 	defer leave()
-	inputs, err := inputsOf(ctx, m.node.Larder, m.in, false)
+	inputs, err := inputsOf(ctx, e.node.Larder, e.in, false)
 	if err != nil {
-		return nil, m.fail(err)
+		return nil, e.fail(err)
 	}
-	m.action, err = m.actionOf(ctx, inputs)
-	return m.action, err
+	e.action, err = e.actionOf(ctx, inputs)
+	return e.action, err
 }
 
 // Make computes the result if necessary, and caches it if the node caches its results.
-func (m *Making) Make(ctx context.Context) error {
-	_, err := m.sample(ctx)
+func (e *Execution) Make(ctx context.Context) error {
+	_, err := e.sample(ctx)
 	return err
 }
 
 // Cost returns how long the computation of a cached result took, whenever that was.
-func (m *Making) Cost(ctx context.Context) (time.Duration, error) {
-	if err := m.mu.lock(ctx); err != nil {
+func (e *Execution) Cost(ctx context.Context) (time.Duration, error) {
+	if err := e.mu.lock(ctx); err != nil {
 		return 0, err
 	}
-	defer m.mu.unlock()
-	return m.cost, nil
+	defer e.mu.unlock()
+	return e.cost, nil
 }
 
 // MarkKept makes the execution cache its result.
-func (m *Making) MarkKept(ctx context.Context) {
-	if m.node.Larder == nil || m.mu.lock(ctx) != nil {
+func (e *Execution) MarkKept(ctx context.Context) {
+	if e.node.Larder == nil || e.mu.lock(ctx) != nil {
 		return
 	}
-	m.keep = true
-	m.mu.unlock()
+	e.keep = true
+	e.mu.unlock()
 }
 
 // sample returns the result of the transform.
-func (m *Making) sample(ctx context.Context) (Sample, error) {
-	if err := m.mu.lock(ctx); err != nil {
+func (e *Execution) sample(ctx context.Context) (Sample, error) {
+	if err := e.mu.lock(ctx); err != nil {
 		return Sample{}, err
 	}
-	defer m.mu.unlock()
-	m.foresee(ctx)
-	if err := m.failed; err != nil {
-		m.failed = nil
+	defer e.mu.unlock()
+	e.recordRequest(ctx)
+	if err := e.failed; err != nil {
+		e.failed = nil
 		return Sample{}, err
 	}
-	if m.done && (m.kept || !m.keep) {
-		return m.out, nil
+	if e.done && (e.kept || !e.keep) {
+		return e.out, nil
 	}
 	var err error
-	if m.keep {
-		err = m.recall(ctx)
+	if e.keep {
+		err = e.recall(ctx)
 	} else {
-		m.out, err = m.run(ctx)
+		e.out, err = e.run(ctx)
 	}
-	m.done = err == nil
-	m.releaseInputs()
-	return m.out, err
+	e.done = err == nil
+	e.releaseInputs()
+	return e.out, err
 }
 
 // releaseWhenDone makes the execution release its inputs when it is done, unless others hold them.
 // The same applies to the executions that computed the inputs.
-func (m *Making) releaseWhenDone() {
-	if !m.mu.tryLock() {
+func (e *Execution) releaseWhenDone() {
+	if !e.mu.tryLock() {
 		return // the goroutine that holds the lock also holds the inputs
 	}
-	m.lean = true
-	m.mu.unlock()
-	for _, before := range m.in.Makings() {
+	e.lean = true
+	e.mu.unlock()
+	for _, before := range e.in.Executions() {
 		before.releaseWhenDone()
 	}
 }
 
 // releaseInputs releases inputs that are not part of the result, if the execution is done
 // and a cache holds the result. Later requests read them again. The lock is held.
-func (m *Making) releaseInputs() {
-	if !m.done || !m.lean {
+func (e *Execution) releaseInputs() {
+	if !e.done || !e.lean {
 		return
 	}
-	for in := range m.in.Fields() {
-		if slices.ContainsFunc(m.out.fields, func(f Field) bool { return f.Item == in.Item }) {
+	for in := range e.in.Fields() {
+		if slices.ContainsFunc(e.out.fields, func(f Field) bool { return f.Item == in.Item }) {
 			continue
 		}
 		in.Item.drop()
-		if before, ok := MakingOf(in.Item); ok && !slices.Contains(m.out.Makings(), before) {
+		if before, ok := ExecutionOf(in.Item); ok && !slices.Contains(e.out.Executions(), before) {
 			before.release()
 		}
 	}
 }
 
 // release releases the result unless it is to be cached, or the execution is in use.
-func (m *Making) release() {
-	if !m.mu.tryLock() {
+func (e *Execution) release() {
+	if !e.mu.tryLock() {
 		return
 	}
-	defer m.mu.unlock()
-	if !m.keep {
-		m.done, m.out = false, Sample{}
+	defer e.mu.unlock()
+	if !e.keep {
+		e.done, e.out = false, Sample{}
 	}
 }
 
 // clearFailed forgets an error that was returned.
-func (m *Making) clearFailed() {
-	if m.mu.tryLock() {
-		m.failed = nil
-		m.mu.unlock()
+func (e *Execution) clearFailed() {
+	if e.mu.tryLock() {
+		e.failed = nil
+		e.mu.unlock()
 	}
 }
 
 // noteFailed stores an error for the next request.
-func (m *Making) noteFailed(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled) {
-		m.failed = err
+func (e *Execution) noteFailed(ctx context.Context, err error) {
+	if ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred) && !errors.Is(err, larder.ErrNotCached) && !errors.Is(err, context.Canceled) {
+		e.failed = err
 	}
 }

@@ -10,42 +10,42 @@ import (
 
 // recall returns the result from the larder, which runs the transform on a miss. The
 // lock is held.
-func (m *Making) recall(ctx context.Context) error {
-	a, err := m.describe(ctx)
+func (e *Execution) recall(ctx context.Context) error {
+	a, err := e.describe(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, leave := timing.Enter(ctx, timing.Keep, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Keep, e.node.Node)
 	defer leave()
-	r, err := m.call(a).Do(ctx, m.node.Larder)
+	r, err := e.call(a).Do(ctx, e.node.Larder)
 	if err != nil {
 		return err
 	}
-	return m.take(a, r)
+	return e.take(a, r)
 }
 
 // call describes how the result is looked up or computed. The lock is held now, but
 // perhaps not during the computation, because the caller may leave before it ends.
-func (m *Making) call(a *key.Action) larder.Call[*made] {
-	compute := m.pack
-	if m.done { // it was computed before it was marked to be cached
-		out := m.out
-		compute = func(ctx context.Context) (*made, error) { return m.packed(ctx, out) }
+func (e *Execution) call(a *key.Action) larder.Call[*made] {
+	compute := e.pack
+	if e.done { // it was computed before it was marked to be cached
+		out := e.out
+		compute = func(ctx context.Context) (*made, error) { return e.packed(ctx, out) }
 	}
-	return larder.Call[*made]{Action: a, Compute: compute, Resolve: m.resolve, Value: madeValue, Share: true}
+	return larder.Call[*made]{Action: a, Compute: compute, Resolve: e.resolve, Value: madeValue, Share: true}
 }
 
 // take stores the result. The lock is held.
-func (m *Making) take(a *key.Action, r larder.Result[*made]) error {
-	m.node.Tally.countCall(m.node.handed, m.index, r.From, r.Bytes, r.Cost)
-	m.node.Tally.note(r.Reads, r.Unkept)
-	out, err := r.Value.open(m.in)
+func (e *Execution) take(a *key.Action, r larder.Result[*made]) error {
+	e.node.Stats.countCall(e.node.handed, e.index, r.From, r.Bytes, r.Cost)
+	e.node.Stats.note(r.Reads, r.Unkept)
+	out, err := r.Value.open(e.in)
 	if err != nil {
-		return m.fail(err)
+		return e.fail(err)
 	}
-	m.out, m.kept, m.cost = out, true, r.Cost
-	if m.node.Kept != nil {
-		m.node.Kept(m.index, r.Key, a.Key())
+	e.out, e.kept, e.cost = out, true, r.Cost
+	if e.node.Kept != nil {
+		e.node.Kept(e.index, r.Key, a.Key())
 	}
 	return nil
 }

@@ -52,13 +52,13 @@ func (h *handed) first(i int, w way) (thatWay, atAll bool) {
 
 // at returns the record of samples returned by a place: the node itself or one of its
 // outputs.
-func (t *Tally) at(place string) *handed {
+func (t *NodeStats) at(place string) *handed {
 	h, _ := t.places.LoadOrStore(place, new(handed))
 	return h.(*handed)
 }
 
 // hand counts a returned sample. An execution is counted by its runner.
-func (t *Tally) hand(h *handed, i int, w way) {
+func (t *NodeStats) hand(h *handed, i int, w way) {
 	thatWay, atAll := h.first(i, w)
 	if atAll {
 		t.handed.Add(1)
@@ -76,7 +76,7 @@ func (t *Tally) hand(h *handed, i int, w way) {
 }
 
 // countCall counts the sample at i, which a call of the larder returned.
-func (t *Tally) countCall(h *handed, i int, from larder.From, bytes int64, cost time.Duration) {
+func (t *NodeStats) countCall(h *handed, i int, from larder.From, bytes int64, cost time.Duration) {
 	switch {
 	case from == larder.Computed:
 		t.BytesWritten.Add(bytes)
@@ -95,21 +95,21 @@ func (t *Tally) countCall(h *handed, i int, from larder.From, bytes int64, cost 
 
 // MemoryReads returns how often samples were returned from memory; FromMemory counts
 // each once.
-func (t *Tally) MemoryReads() int64 { return t.FromMemory.Load() + t.againFromMemory.Load() }
+func (t *NodeStats) MemoryReads() int64 { return t.FromMemory.Load() + t.againFromMemory.Load() }
 
 // StoreReads returns how often samples were returned from the store; FromStore counts
 // each once.
-func (t *Tally) StoreReads() int64 { return t.FromStore.Load() + t.againFromStore.Load() }
+func (t *NodeStats) StoreReads() int64 { return t.FromStore.Load() + t.againFromStore.Load() }
 
 // Stand counts samples that need not be read because their output is reused.
-func (t *Tally) Stand(samples int64) {
+func (t *NodeStats) Stand(samples int64) {
 	t.FromStore.Add(samples)
 	t.handed.Add(samples)
 }
 
 // Handed returns how many samples were returned or written, each counted once. The
 // counts of a component are already of distinct samples.
-func (t *Tally) Handed() int64 {
+func (t *NodeStats) Handed() int64 {
 	if n := t.handed.Load(); n > 0 {
 		return n
 	}

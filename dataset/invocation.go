@@ -16,57 +16,57 @@ import (
 )
 
 // An invocation is a transform applied to one sample. It does not change. It describes
-// itself as an action and runs the transform; an [Making] does both at most once.
+// itself as an action and runs the transform; an [Execution] does both at most once.
 type invocation struct {
-	node  *mapped
-	index int
-	in    Sample
-	maker Maker
-	makes []string // nil: known only after it has run
+	node      *mapped
+	index     int
+	in        Sample
+	transform Transform
+	makes     []string // nil: known only after it has run
 }
 
 // actionOf describes the execution on inputs.
-func (m *invocation) actionOf(ctx context.Context, inputs []key.Input) (*key.Action, error) {
-	op, err := m.maker.Op(ctx, m.node.Larder)
+func (e *invocation) actionOf(ctx context.Context, inputs []key.Input) (*key.Action, error) {
+	op, err := e.transform.Op(ctx, e.node.Larder)
 	if err != nil {
-		return nil, m.fail(err)
+		return nil, e.fail(err)
 	}
-	r := m.maker.Random()
+	r := e.transform.Random()
 	if r == nil || !r.perPosition() {
 		return op.Action(inputs...), nil
 	}
-	a, err := op.Call(draws{m.index})
+	a, err := op.Call(draws{e.index})
 	if err != nil {
-		return nil, m.fail(err)
+		return nil, e.fail(err)
 	}
 	return a.WithInputs(inputs), nil
 }
 
 // same reports whether the item under a key is the same for all samples with the same
 // shared items.
-func (m *invocation) same(name string) bool {
-	if apart(m.maker) {
-		f, _ := m.in.Field(name)
+func (e *invocation) same(name string) bool {
+	if perItem(e.transform) {
+		f, _ := e.in.Field(name)
 		return f.Shared
 	}
-	r := m.maker.Random()
-	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(m.in.fields, func(f Field) bool { return !f.Shared })
+	r := e.transform.Random()
+	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(e.in.fields, func(f Field) bool { return !f.Shared })
 }
 
 // resolve identifies every input by its content and computes those that are not known.
-func (m *invocation) resolve(ctx context.Context) ([]key.Input, error) {
-	inputs, err := inputsOf(ctx, m.node.Larder, m.in, true)
+func (e *invocation) resolve(ctx context.Context) ([]key.Input, error) {
+	inputs, err := inputsOf(ctx, e.node.Larder, e.in, true)
 	if err != nil {
-		return nil, m.fail(err)
+		return nil, e.fail(err)
 	}
 	return inputs, nil
 }
 
 // run executes the transform.
-func (m *invocation) run(ctx context.Context) (Sample, error) {
-	d := m.node
-	if larder.IsDry(ctx) {
-		return Sample{}, larder.ErrDry
+func (e *invocation) run(ctx context.Context) (Sample, error) {
+	d := e.node
+	if larder.IsCachedOnly(ctx) {
+		return Sample{}, larder.ErrNotCached
 	}
 	if d.Slots != nil {
 		if err := d.Slots.Acquire(ctx, 1); err != nil {
@@ -75,57 +75,57 @@ func (m *invocation) run(ctx context.Context) (Sample, error) {
 		defer d.Slots.Release(1)
 	}
 	start := time.Now()
-	out, err := singleflight.Protect(func() (Sample, error) { return m.execute(ctx) })
-	d.Tally.nanos.Add(int64(time.Since(start)))
+	out, err := singleflight.Protect(func() (Sample, error) { return e.execute(ctx) })
+	d.Stats.nanos.Add(int64(time.Since(start)))
 	if err == nil {
-		err = m.check(ctx, out)
+		err = e.check(ctx, out)
 	}
 	if err != nil {
 		if ctx.Err() == nil { // a canceled execution did not fail
-			d.Tally.Failed.Add(1)
+			d.Stats.Failed.Add(1)
 		}
-		return Sample{}, m.fail(err)
+		return Sample{}, e.fail(err)
 	}
-	d.Tally.Computed.Add(1)
-	d.Tally.hand(d.handed, m.index, computed)
+	d.Stats.Computed.Add(1)
+	d.Stats.hand(d.handed, e.index, computed)
 	return out, nil
 }
 
 // execute calls the transform with its source of random numbers.
-func (m *invocation) execute(ctx context.Context) (Sample, error) {
+func (e *invocation) execute(ctx context.Context) (Sample, error) {
 	var source *rand.Rand
-	if r := m.maker.Random(); r != nil {
+	if r := e.transform.Random(); r != nil {
 		var err error
-		if source, err = r.source(ctx, m.maker.Name(), m.index, m.in); err != nil {
+		if source, err = r.source(ctx, e.transform.Name(), e.index, e.in); err != nil {
 			return Sample{}, err
 		}
 	}
-	ctx, leave := timing.Enter(ctx, timing.Map, m.node.Node)
+	ctx, leave := timing.Enter(ctx, timing.Map, e.node.Node)
 	defer leave()
-	ctx, done := using(withPlaces(ctx, m.place()), m.in)
+	ctx, done := using(withPlaces(ctx, e.place()), e.in)
 	defer done()
-	return m.maker.Map(withRand(ctx, source), m.in)
+	return e.transform.Map(withRand(ctx, source), e.in)
 }
 
-func (m *invocation) place() Place { return Place{m.node.Node, m.index} }
+func (e *invocation) place() Place { return Place{e.node.Node, e.index} }
 
 // check returns an error unless out has exactly the items that the transform declares.
-func (m *invocation) check(ctx context.Context, out Sample) error {
-	if err := m.checkFormats(ctx, out); err != nil {
+func (e *invocation) check(ctx context.Context, out Sample) error {
+	if err := e.checkFormats(ctx, out); err != nil {
 		return err
 	}
-	if m.makes == nil {
+	if e.makes == nil {
 		return nil
 	}
-	for _, k := range m.makes {
+	for _, k := range e.makes {
 		if _, ok := out.Field(k); !ok {
-			return fmt.Errorf("%s did not make item %s", m.maker.Name(), k)
+			return fmt.Errorf("%s did not make item %s", e.transform.Name(), k)
 		}
 	}
 	for f := range out.Fields() {
-		passed, _ := m.in.Field(f.Key)
-		if passed.Item != f.Item && !slices.Contains(m.makes, f.Key) {
-			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Name(), display.Name(f.Key))
+		passed, _ := e.in.Field(f.Key)
+		if passed.Item != f.Item && !slices.Contains(e.makes, f.Key) {
+			return fmt.Errorf("%s made item %s, which it does not declare", e.transform.Name(), display.Name(f.Key))
 		}
 	}
 	return nil
@@ -133,8 +133,8 @@ func (m *invocation) check(ctx context.Context, out Sample) error {
 
 // checkFormats returns an error for an item under an extension that the transform does
 // not declare. Items created from encoded bytes need no encoder.
-func (m *invocation) checkFormats(ctx context.Context, out Sample) error {
-	by, ok := m.maker.(*maker)
+func (e *invocation) checkFormats(ctx context.Context, out Sample) error {
+	by, ok := e.transform.(*funcTransform)
 	if !ok || by.f.Formats == nil {
 		return nil
 	}
@@ -143,47 +143,47 @@ func (m *invocation) checkFormats(ctx context.Context, out Sample) error {
 		if !ok || slices.Contains(by.f.Formats, given.ext) {
 			continue
 		}
-		if was, err := m.in.Item(f.Key); err == nil {
+		if was, err := e.in.Item(f.Key); err == nil {
 			if ext, err := was.Ext(ctx); err == nil && ext == given.ext {
 				continue // the item was changed in place
 			}
 		}
-		return fmt.Errorf("%s made item %s as %s, and its Formats are %v", m.maker.Name(), f.Key, given.ext, by.f.Formats)
+		return fmt.Errorf("%s made item %s as %s, and its Formats are %v", e.transform.Name(), f.Key, given.ext, by.f.Formats)
 	}
 	return nil
 }
 
 // fail adds node and position to an error that lacks them.
-func (m *invocation) fail(err error) error {
-	if at := (*SampleError)(nil); errors.As(err, &at) && at.Node == m.node.Node && at.Index == m.index {
+func (e *invocation) fail(err error) error {
+	if at := (*SampleError)(nil); errors.As(err, &at) && at.Node == e.node.Node && at.Index == e.index {
 		return err
 	}
-	return &SampleError{Node: m.node.Node, Index: m.index, Err: err}
+	return &SampleError{Node: e.node.Node, Index: e.index, Err: err}
 }
 
 // read returns the sample whose items the execution reads: for a chain, the items that
 // its steps compute.
-func (m *invocation) read() Sample {
-	if r, ok := m.maker.(*recipe); ok {
+func (e *invocation) read() Sample {
+	if r, ok := e.transform.(*recipe); ok {
 		return r.out
 	}
-	return m.in
+	return e.in
 }
 
 // pack is the computation whose result is cached.
-func (m *invocation) pack(ctx context.Context) (*made, error) {
-	out, err := m.run(ctx)
+func (e *invocation) pack(ctx context.Context) (*made, error) {
+	out, err := e.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.packed(ctx, out)
+	return e.packed(ctx, out)
 }
 
 // packed encodes the result for the cache.
-func (m *invocation) packed(ctx context.Context, out Sample) (*made, error) {
-	p, err := newMade(ctx, m.in, out)
+func (e *invocation) packed(ctx context.Context, out Sample) (*made, error) {
+	p, err := newMade(ctx, e.in, out)
 	if err != nil {
-		return nil, m.fail(err)
+		return nil, e.fail(err)
 	}
 	return p, nil
 }

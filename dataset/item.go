@@ -29,13 +29,13 @@ import (
 type Item struct {
 	origin Origin
 
-	mu      sync.Mutex
-	read    bool
-	held    bool // the value stays in memory, however large
-	reading bool // a goroutine is reading
-	makers  makers
-	value   any
-	others  *others // nil while no goroutine waits or watches: there are many items
+	mu       sync.Mutex
+	read     bool
+	retained bool // the value stays in memory, however large
+	reading  bool // a goroutine is reading
+	readers  readers
+	value    any
+	others   *others // nil while no goroutine waits or watches: there are many items
 }
 
 // others are the goroutines and watchers to notify of an item's value.
@@ -193,18 +193,18 @@ func (it *Item) tell() {
 	it.others = nil
 }
 
-// Hold makes the value stay in memory as long as the item lives, however large it is.
-func (it *Item) Hold() {
+// Retain makes the value stay in memory as long as the item lives, however large it is.
+func (it *Item) Retain() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	it.held = true
+	it.retained = true
 }
 
 // forget releases a large value that is not held; the next request reads it again.
 func (it *Item) forget() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.read && !it.held && BytesHeld(it.value) >= largeValue {
+	if it.read && !it.retained && BytesHeld(it.value) >= largeValue {
 		it.value, it.read = nil, false
 	}
 }
@@ -213,7 +213,7 @@ func (it *Item) forget() {
 func (it *Item) drop() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.read && !it.held {
+	if it.read && !it.retained {
 		it.value, it.read = nil, false
 	}
 }
@@ -255,7 +255,7 @@ func read(ctx context.Context, o Origin) (any, error) {
 // notDecoded adds the origin to a decoding error.
 func notDecoded(ctx context.Context, o Origin, err error) error {
 	if errors.Is(err, codec.ErrSetting) {
-		larder.Unkeep(ctx, err) // no key covers a result computed without the value
+		larder.NoStore(ctx, err) // no key covers a result computed without the value
 	}
 	return fmt.Errorf("%s: %w", Describe(o), err)
 }
@@ -271,7 +271,7 @@ func decode(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 func (it *Item) watch(w *watcher) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	it.held = true // the cache has its own bound
+	it.retained = true // the cache has its own bound
 	if it.read {
 		w.told(BytesHeld(it.value))
 		return

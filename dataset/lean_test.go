@@ -13,9 +13,9 @@ import (
 )
 
 // smaller makes an image of one pixel from another, under the same name.
-func smaller(t *testing.T) Maker {
+func smaller(t *testing.T) Transform {
 	t.Helper()
-	m, err := NewMaker(MakerFunc{
+	m, err := NewTransform(TransformFunc{
 		Name: "smaller", Code: key.Version("1"), In: []string{"image"}, Out: []string{"image"},
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
 			if _, err := s.Value(ctx, "image"); err != nil {
@@ -51,7 +51,7 @@ func valueOf(t *testing.T, ds Dataset[Sample], name string) {
 }
 
 // TestCachesHoldWhatWasMade checks that a cache holds results and not their inputs, after
-// any number of makers.
+// any number of transforms.
 func TestCachesHoldWhatWasMade(t *testing.T) {
 	item, c := countedItem(t)
 	first := Map(List(NewSample(Field{Key: "image", Item: item})), smaller(t), MapOptions{})
@@ -67,15 +67,15 @@ func TestCachesHoldWhatWasMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := s.Makings()[0]
-	if before := m.Inputs().Makings()[0]; before.done || before.out.Len() > 0 {
-		t.Error("what the first maker made is held")
+	e := s.Executions()[0]
+	if before := e.Inputs().Executions()[0]; before.done || before.out.Len() > 0 {
+		t.Error("what the first transform made is held")
 	}
-	if !m.done {
-		t.Error("what the second maker made is not held")
+	if !e.done {
+		t.Error("what the second transform made is not held")
 	}
 	// A released value is available to a later reader.
-	if _, err := m.Inputs().Value(t.Context(), "image"); err != nil || c.reads.Load() != 2 {
+	if _, err := e.Inputs().Value(t.Context(), "image"); err != nil || c.reads.Load() != 2 {
 		t.Errorf("%v, read %d times", err, c.reads.Load())
 	}
 }
@@ -150,11 +150,11 @@ func TestExactImagesComeBack(t *testing.T) {
 	}
 }
 
-// TestCachesHoldWhatWasMadeTogether checks the same for makers of several samples per call.
+// TestCachesHoldWhatWasMadeTogether checks the same for transforms of several samples per call.
 func TestCachesHoldWhatWasMadeTogether(t *testing.T) {
-	m, err := NewMaker(MakerFunc{
+	m, err := NewTransform(TransformFunc{
 		Name: "together", Code: key.Version("1"), In: []string{"image"}, Out: []string{"image"}, Batch: 2,
-		Together: func(ctx context.Context, all []Sample) ([]Sample, error) {
+		BatchFunc: func(ctx context.Context, all []Sample) ([]Sample, error) {
 			out := make([]Sample, len(all))
 			for i, s := range all {
 				if _, err := s.Value(ctx, "image"); err != nil {
@@ -184,7 +184,7 @@ func TestCachesHoldWhatWasMadeTogether(t *testing.T) {
 		t.Fatalf("%d were made, %v", n, err)
 	}
 	for i, item := range items {
-		if item.read || !all[i].Makings()[0].done {
+		if item.read || !all[i].Executions()[0].done {
 			t.Errorf("sample %d: the source's value is held: %v", i, item.read)
 		}
 	}

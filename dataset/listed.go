@@ -8,12 +8,12 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Stretches lists the chunks of a source of n samples (see [Stretched]). Each sample
+// Chunks lists the chunks of a source of n samples (see [Chunked]). Each sample
 // depends only on its files and on the strings on. A file is represented by its state, if
 // a change would show there, and else by its content. In doubt a sample counts as
 // changed.
-func (l *Listing) Stretches(ctx context.Context, n int, memo key.Memo, sample func(i int) (on, files []string)) ([]Stretch, error) {
-	all := make([]Stretch, n)
+func (l *Listing) Chunks(ctx context.Context, n int, memo key.Memo, sample func(i int) (on, files []string)) ([]Chunk, error) {
+	all := make([]Chunk, n)
 	var b []byte
 	for i := range all {
 		on, files := sample(i)
@@ -27,7 +27,7 @@ func (l *Listing) Stretches(ctx context.Context, n int, memo key.Memo, sample fu
 				return nil, err
 			}
 		}
-		all[i] = Stretch{Samples: 1, Digest: key.DigestOf(b)}
+		all[i] = Chunk{Samples: 1, Digest: key.DigestOf(b)}
 	}
 	return all, l.Check()
 }

@@ -23,7 +23,7 @@ func TestFilesAreKnownByStateOrContent(t *testing.T) {
 	digest := func(later time.Duration) key.Digest {
 		t.Helper()
 		l.now = func() time.Time { return time.Now().Add(later) }
-		all, err := l.Stretches(t.Context(), 2, nil, func(i int) ([]string, []string) { return on, []string{path}[:i] })
+		all, err := l.Chunks(t.Context(), 2, nil, func(i int) ([]string, []string) { return on, []string{path}[:i] })
 		if err != nil || len(all) != 2 || all[0].Samples != 1 || all[0].Digest == all[1].Digest {
 			t.Fatal(all, err)
 		}
@@ -60,7 +60,7 @@ func TestFilesAreKnownByStateOrContent(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Stretches(t.Context(), 1, nil, func(int) ([]string, []string) { return nil, []string{path} }); err == nil {
+	if _, err := l.Chunks(t.Context(), 1, nil, func(int) ([]string, []string) { return nil, []string{path} }); err == nil {
 		t.Error("no file is known")
 	}
 }

@@ -22,8 +22,8 @@ type MapOptions struct {
 	// Slots bounds the samples computed concurrently: each takes one slot. Nil means that
 	// only the callers limit them.
 	Slots *semaphore.Weighted
-	// Tally counts executions and hits; it may be nil.
-	Tally *Tally
+	// Stats counts executions and hits; it may be nil.
+	Stats *NodeStats
 	// Kept, if not nil, is called for each cached result that is returned: with its
 	// position, the key of its record, and the key of the lookup.
 	Kept func(index int, record, action key.Key)
@@ -31,18 +31,18 @@ type MapOptions struct {
 
 // Map applies a mapper to each sample of a dataset.
 //
-// A [Maker] that declares its outputs runs only when one of them is requested; other
+// A [Transform] that declares its outputs runs only when one of them is requested; other
 // items are passed on unread. An output that replaces a shared item stays shared if it
 // is the same for all samples. That holds if it is computed only from shared items (see
-// also [MakerFunc]) and no random number depends on the position.
+// also [TransformFunc]) and no random number depends on the position.
 func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
-	if o.Tally == nil {
-		o.Tally = new(Tally)
+	if o.Stats == nil {
+		o.Stats = new(NodeStats)
 	}
 	switch m := m.(type) {
 	case *chain:
 		return newComposed(ds, m, o)
-	case Maker:
+	case Transform:
 		return newMapped(ds, m, o)
 	default:
 		return &arranged{ds: ds, n: ds.Len(), mapper: m, node: o.Node}
@@ -74,16 +74,16 @@ func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
 // mapped applies a transform.
 type mapped struct {
 	MapOptions
-	ds    Dataset[Sample]
-	n     int // number of samples: Len would visit all datasets below
-	maker Maker
-	below int // batch size of ds
+	ds        Dataset[Sample]
+	n         int // number of samples: Len would visit all datasets below
+	transform Transform
+	below     int // batch size of ds
 
 	handed *handed // samples already returned
 }
 
-func newMapped(ds Dataset[Sample], m Maker, o MapOptions) *mapped {
-	return &mapped{MapOptions: o, ds: ds, n: ds.Len(), maker: m, handed: o.Tally.at(o.Node), below: BatchOf(ds)}
+func newMapped(ds Dataset[Sample], m Transform, o MapOptions) *mapped {
+	return &mapped{MapOptions: o, ds: ds, n: ds.Len(), transform: m, handed: o.Stats.at(o.Node), below: BatchOf(ds)}
 }
 
 func (d *mapped) Len() int { return d.n }
@@ -93,7 +93,7 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	reads, makes := names(d.maker, s)
+	reads, makes := names(d.transform, s)
 	if makes != nil && len(makes) == 0 {
 		return s, nil
 	}
@@ -106,18 +106,18 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	for f := range in.Fields() {
 		f.Item.givenTo(slices.Contains(makes, f.Key))
 	}
-	m := newMaking(d, d.maker, i, in, makes)
+	e := newExecution(d, d.transform, i, in, makes)
 	if makes == nil {
-		out, err := m.sample(ctx)
+		out, err := e.sample(ctx)
 		if err != nil {
 			return Sample{}, err
 		}
-		return s.Without(in.Keys()...).With(m.outputs(out)...), nil
+		return s.Without(in.Keys()...).With(e.outputs(out)...), nil
 	}
 	made := make([]Field, len(makes))
 	for k, name := range makes {
 		was, _ := s.Field(name)
-		made[k] = Field{Key: name, Item: newOutput(m, name), Shared: was.Shared && m.same(name)}
+		made[k] = Field{Key: name, Item: newOutput(e, name), Shared: was.Shared && e.same(name)}
 	}
 	return s.With(made...), nil
 }

@@ -43,10 +43,10 @@ func texts(n int, keys ...string) dataset.Dataset[dataset.Sample] {
 	})
 }
 
-// upper returns a maker that makes one item from another and counts its executions.
-func upper(t testing.TB, from, into string, runs *atomic.Int64) dataset.Maker {
+// upper returns a transform that makes one item from another and counts its executions.
+func upper(t testing.TB, from, into string, runs *atomic.Int64) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "upper", Code: key.Version("1"), Params: []key.Param{{Name: "into", Value: into}},
 		In: []string{from}, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -172,7 +172,7 @@ func TestMapErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, _ := newLarder(t)
-			m, err := dataset.NewMaker(dataset.MakerFunc{
+			m, err := dataset.NewTransform(dataset.TransformFunc{
 				Name: "bad", Code: key.Version("1"), In: []string{"a"}, Out: []string{"c"},
 				Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { runs.Add(1); return c.f() },
 			})
@@ -199,9 +199,9 @@ func TestMapErrors(t *testing.T) {
 	}
 }
 
-func TestMakerThatDoesNotSayWhatItMakes(t *testing.T) {
+func TestTransformWithoutMakes(t *testing.T) {
 	var runs atomic.Int64
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "open", Code: key.Version("1"),
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			runs.Add(1)
@@ -244,9 +244,9 @@ func TestScanMakesSamplesOnce(t *testing.T) {
 	l, reopen := newLarder(t)
 	for range 2 {
 		ds := dataset.Map(texts(4, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Larder: l})
-		tally := new(dataset.Tally)
+		stats := new(dataset.NodeStats)
 		got, err := dataset.Scan[string]{
-			Op: op, Reads: []string{"c"}, Larder: l, Tally: tally,
+			Op: op, Reads: []string{"c"}, Larder: l, Stats: stats,
 			Each: func(ctx context.Context, s dataset.Sample) (string, error) {
 				v, err := s.Value(ctx, "c")
 				return fmt.Sprint(v), err
@@ -255,7 +255,7 @@ func TestScanMakesSamplesOnce(t *testing.T) {
 		if err != nil || !slices.Equal(got, []string{"A0", "A1", "A2", "A3"}) {
 			t.Errorf("the scan gave %v, %v", got, err)
 		}
-		if n := tally.Computed.Load() + tally.FromStore.Load(); n != 4 {
+		if n := stats.Computed.Load() + stats.FromStore.Load(); n != 4 {
 			t.Errorf("%d samples are counted", n)
 		}
 		l = reopen()
@@ -300,16 +300,16 @@ func TestScanIsKeptAndCutsOff(t *testing.T) {
 
 func TestCachedSamplesHoldWhatWasRead(t *testing.T) {
 	var runs atomic.Int64
-	var tally dataset.Tally
-	ds := dataset.Map(texts(10, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Tally: &tally})
-	ds, err := dataset.Cached(ds, cache.Options{Policy: "memo"}, "", &tally)
+	var stats dataset.NodeStats
+	ds := dataset.Map(texts(10, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Stats: &stats})
+	ds, err := dataset.Cached(ds, cache.Options{Policy: "memo"}, "", &stats)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		values(t, ds, "c")
 	}
-	if runs.Load() != 10 || tally.FromMemory.Load() != 10 || tally.MemoryReads() != 20 || tally.Handed() != 10 {
-		t.Errorf("%d executions, %d samples and %d reads from memory over three passes, want 10, 10 and 20", runs.Load(), tally.FromMemory.Load(), tally.MemoryReads())
+	if runs.Load() != 10 || stats.FromMemory.Load() != 10 || stats.MemoryReads() != 20 || stats.Handed() != 10 {
+		t.Errorf("%d executions, %d samples and %d reads from memory over three passes, want 10, 10 and 20", runs.Load(), stats.FromMemory.Load(), stats.MemoryReads())
 	}
 }

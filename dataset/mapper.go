@@ -16,14 +16,14 @@ import (
 // sample, and may be called from many goroutines.
 //
 // A mapper that only renames or drops items implements just this interface. It runs on
-// every access and must not read items. A mapper that computes is a [Maker].
+// every access and must not read items. A mapper that computes is a [Transform].
 type Mapper interface {
 	Map(ctx context.Context, in Sample) (Sample, error)
 }
 
-// A Maker is a mapper that computes items, so its results are worth caching. They depend
+// A Transform is a mapper that computes items, so its results are worth caching. They depend
 // only on the items that it reads.
-type Maker interface {
+type Transform interface {
 	Mapper
 	// Name is a human-readable name of the computation; with Op it is the identity.
 	Name() string
@@ -48,8 +48,8 @@ type MapperFunc func(ctx context.Context, in Sample) (Sample, error)
 // Map calls f.
 func (f MapperFunc) Map(ctx context.Context, in Sample) (Sample, error) { return f(ctx, in) }
 
-// A MakerFunc describes a transform for [NewMaker].
-type MakerFunc struct {
+// A TransformFunc describes a transform for [NewTransform].
+type TransformFunc struct {
 	Name string // human-readable name; part of the identity, with Params and Code
 	// Detail distinguishes transforms of one name in listings, for example by a command. It
 	// is not part of the identity.
@@ -72,38 +72,38 @@ type MakerFunc struct {
 	// Names, if not nil, replaces In and Out: it returns the items read and computed for
 	// samples with the given keys. If none is computed, Func does not run.
 	Names func(have []string) (in, out []string)
-	// Apart says that each output is computed only from the item that it replaces. It then
+	// PerItem says that each output is computed only from the item that it replaces. It then
 	// stays shared if that item is.
-	Apart bool
+	PerItem bool
 	// Random, if not nil, says that Func draws random numbers. It is part of the identity,
 	// as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
-	// Together replaces Func in a transform of several samples, for computations with a
+	// BatchFunc replaces Func in a transform of several samples, for computations with a
 	// high cost per call. It returns the results of in, in that order, or with a
 	// *[PartialError] the results of some of them. The result of a sample must depend on
 	// that sample alone, because samples are identified and cached one by one. Which
 	// samples form a batch is not deterministic: those requested together that are missing.
 	// After any other error each sample is tried separately, so that the error belongs to a
 	// sample. Such a transform draws no random numbers.
-	Together func(ctx context.Context, in []Sample) (out []Sample, err error)
-	// Batch is the largest number of samples passed to Together, up to [MaxBatch]; 0 means
+	BatchFunc func(ctx context.Context, in []Sample) (out []Sample, err error)
+	// Batch is the largest number of samples passed to BatchFunc, up to [MaxBatch]; 0 means
 	// one. It is not part of the identity.
 	Batch int
 	// Quick says that samples usually take so little time that passing them on matters.
-	// Together then receives as many as are computed within some milliseconds, up to Batch,
+	// BatchFunc then receives as many as are computed within some milliseconds, up to Batch,
 	// and no sample waits for a batch to fill.
 	Quick bool
-	// Given lists the functions that Func or Together, a literal, calls and receives as
+	// FuncArgs lists the functions that Func or BatchFunc, a literal, calls and receives as
 	// values. These are parameters of the function around the literal, listed here next to
 	// it. They are identified in addition to Func, and in the same way. If that function
 	// may receive other functions that are not known, the transform is refused.
-	Given []any
+	FuncArgs []any
 }
 
-// NewMaker returns the transform that f describes, or an error if its parameters cannot
+// NewTransform returns the transform that f describes, or an error if its parameters cannot
 // be keyed.
-func NewMaker(f MakerFunc) (Maker, error) {
+func NewTransform(f TransformFunc) (Transform, error) {
 	if err := f.checkBatch(); err != nil {
 		return nil, err
 	}
@@ -117,9 +117,9 @@ func NewMaker(f MakerFunc) (Maker, error) {
 	if f.Names != nil {
 		f.In, f.Out = nil, []string{}
 	}
-	m := &maker{f: f, params: params, code: []any{f.Func}, given: f.Given}
-	if f.Together != nil {
-		m.code = []any{f.Together}
+	m := &funcTransform{f: f, params: params, code: []any{f.Func}, funcArgs: f.FuncArgs}
+	if f.BatchFunc != nil {
+		m.code = []any{f.BatchFunc}
 	}
 	if _, err := key.NewOp(f.Name, key.Version("0"), params...); err != nil {
 		return nil, err
@@ -127,21 +127,21 @@ func NewMaker(f MakerFunc) (Maker, error) {
 	return m, nil
 }
 
-type maker struct {
-	f      MakerFunc
-	params []key.Param
-	code   []any // the functions that do the work
-	given  []any // the functions that they receive as values
+type funcTransform struct {
+	f        TransformFunc
+	params   []key.Param
+	code     []any // the functions that do the work
+	funcArgs []any // the functions that they receive as values
 
 	mu       sync.Mutex
 	op       *key.Op
 	identity larder.Identity
 }
 
-func (m *maker) Name() string { return m.f.Name }
+func (m *funcTransform) Name() string { return m.f.Name }
 
 // Op computes the identity of the transform once.
-func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+func (m *funcTransform) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.op == nil {
@@ -157,11 +157,11 @@ func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	return m.op, analysis.Steady()
 }
 
-func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+func (m *funcTransform) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	id := larder.Identity{Code: m.f.Code}
 	if id.Code.IsZero() {
 		var err error
-		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.given, Declared: analysis.Declared{
+		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.funcArgs, Declared: analysis.Declared{
 			Pure: m.f.Pure, Maker: true, Through: []string{"github.com/larder-data/larder/dataset"},
 		}}); err != nil {
 			return nil, err
@@ -203,32 +203,32 @@ func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error)
 }
 
 // known returns the identity of the transform, as far as it was requested.
-func (m *maker) known() larder.Identity {
+func (m *funcTransform) known() larder.Identity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.identity
 }
 
-func (m *maker) Reads() []string { return m.f.In }
-func (m *maker) Makes() []string { return m.f.Out }
-func (m *maker) Random() *Random { return m.f.Random }
+func (m *funcTransform) Reads() []string { return m.f.In }
+func (m *funcTransform) Makes() []string { return m.f.Out }
+func (m *funcTransform) Random() *Random { return m.f.Random }
 
-func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
-	if m.f.Together != nil {
+func (m *funcTransform) Map(ctx context.Context, in Sample) (Sample, error) {
+	if m.f.BatchFunc != nil {
 		return m.mapAlone(ctx, in)
 	}
 	id := m.known()
-	if err := id.Steady(ctx); err != nil {
+	if err := id.CheckUnchanged(ctx); err != nil {
 		return Sample{}, err
 	}
 	given := in.inOrder()
 	out, err := m.f.Func(ctx, given)
 	out = out.passing(given, in)
-	return out, cmp.Or(err, id.Steady(ctx)) // checks that nothing has changed
+	return out, cmp.Or(err, id.CheckUnchanged(ctx)) // checks that nothing has changed
 }
 
 // mapAlone runs a batch of one sample.
-func (m *maker) mapAlone(ctx context.Context, in Sample) (Sample, error) {
+func (m *funcTransform) mapAlone(ctx context.Context, in Sample) (Sample, error) {
 	outs, err := m.mapTogether(ctx, []Sample{in})
 	failed, whole := partOf(err, 1)
 	if err := cmp.Or(whole, failed[0]); err != nil {
@@ -238,16 +238,16 @@ func (m *maker) mapAlone(ctx context.Context, in Sample) (Sample, error) {
 }
 
 // mapTogether runs a batch: it returns all results, or some with a [PartialError].
-func (m *maker) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error) {
+func (m *funcTransform) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error) {
 	id := m.known()
-	if err := id.Steady(ctx); err != nil {
+	if err := id.CheckUnchanged(ctx); err != nil {
 		return nil, err
 	}
 	given := make([]Sample, len(ins))
 	for i, in := range ins {
 		given[i] = in.inOrder()
 	}
-	outs, err := m.f.Together(ctx, slices.Clone(given))
+	outs, err := m.f.BatchFunc(ctx, slices.Clone(given))
 	if _, whole := partOf(err, len(ins)); whole != nil {
 		return nil, whole
 	}
@@ -258,18 +258,18 @@ func (m *maker) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error)
 	for i, out := range outs {
 		all[i] = out.passing(given[i], ins[i])
 	}
-	return all, cmp.Or(id.Steady(ctx), err)
+	return all, cmp.Or(id.CheckUnchanged(ctx), err)
 }
 
-// apart reports whether m computes each item only from the item that it replaces.
-func apart(m Maker) bool {
-	f, ok := m.(*maker)
-	return ok && f.f.Apart && f.f.Random == nil
+// perItem reports whether m computes each item only from the item that it replaces.
+func perItem(m Transform) bool {
+	f, ok := m.(*funcTransform)
+	return ok && f.f.PerItem && f.f.Random == nil
 }
 
 // names returns the items that a transform reads and computes for a sample.
-func names(m Maker, s Sample) (reads, makes []string) {
-	if m, ok := m.(*maker); ok && m.f.Names != nil {
+func names(m Transform, s Sample) (reads, makes []string) {
+	if m, ok := m.(*funcTransform); ok && m.f.Names != nil {
 		return m.f.Names(s.Keys())
 	}
 	return m.Reads(), m.Makes()

@@ -40,7 +40,7 @@ func TestCodecIsPartOfTheName(t *testing.T) {
 	ds := dataset.Func(len(exts), func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes(exts[i], []byte("1"))}), nil
 	})
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "type", Code: key.Version("1"), In: []string{"a"}, Out: []string{"type"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			v, err := s.Value(ctx, "a")

@@ -11,27 +11,27 @@ import (
 
 // output is the origin of an item that a transform computes.
 type output struct {
-	making *Making
-	name   string
+	execution *Execution
+	name      string
 }
 
 // newOutput allocates an item together with its origin.
-func newOutput(m *Making, name string) *Item {
+func newOutput(e *Execution, name string) *Item {
 	it := &struct {
 		Item
 		of output
-	}{of: output{m, name}}
+	}{of: output{e, name}}
 	it.origin = &it.of
 	return &it.Item
 }
 
 func (p *output) String() string {
-	return fmt.Sprintf("item %s made by node %s", p.name, p.making.Node())
+	return fmt.Sprintf("item %s made by node %s", p.name, p.execution.Node())
 }
 
 // Ref identifies the item by its computation.
 func (p *output) Ref(ctx context.Context) (key.Ref, error) {
-	a, err := p.making.Action(ctx)
+	a, err := p.execution.Action(ctx)
 	if err != nil {
 		return key.Ref{}, err
 	}
@@ -40,7 +40,7 @@ func (p *output) Ref(ctx context.Context) (key.Ref, error) {
 
 func (p *output) item(ctx context.Context) (*Item, error) {
 	defer pool.Wait(ctx)()
-	out, err := p.making.sample(ctx)
+	out, err := p.execution.sample(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,32 +82,32 @@ func (p *output) Digest(ctx context.Context) (key.Digest, error) {
 
 // outputs returns the fields of out. Computed items have an output as origin; items that
 // were passed on are unchanged.
-func (m *Making) outputs(out Sample) []Field {
+func (e *Execution) outputs(out Sample) []Field {
 	fields := slices.Clone(out.fields)
 	for i, f := range fields {
-		if !slices.ContainsFunc(m.in.fields, func(in Field) bool { return in.Item == f.Item }) {
-			fields[i].Item = newOutput(m, f.Key)
+		if !slices.ContainsFunc(e.in.fields, func(in Field) bool { return in.Item == f.Item }) {
+			fields[i].Item = newOutput(e, f.Key)
 		}
 	}
 	return fields
 }
 
-// MakingOf returns the execution that computes the item, if there is one.
-func MakingOf(it *Item) (*Making, bool) {
+// ExecutionOf returns the execution that computes the item, if there is one.
+func ExecutionOf(it *Item) (*Execution, bool) {
 	p, ok := it.origin.(*output)
 	if !ok {
 		return nil, false
 	}
-	return p.making, true
+	return p.execution, true
 }
 
-// Makings returns the executions that compute the items of a sample, each once, in the
+// Executions returns the executions that compute the items of a sample, each once, in the
 // order of the items.
-func (s Sample) Makings() []*Making {
-	var all []*Making
+func (s Sample) Executions() []*Execution {
+	var all []*Execution
 	for _, f := range s.fields {
-		if m, ok := MakingOf(f.Item); ok && !slices.Contains(all, m) {
-			all = append(all, m)
+		if e, ok := ExecutionOf(f.Item); ok && !slices.Contains(all, e) {
+			all = append(all, e)
 		}
 	}
 	return all

@@ -12,7 +12,7 @@ import (
 // samples together. The first error of ds, of such a transform or of do ends the pass.
 func Pass(ctx context.Context, ds Dataset[Sample], p *pool.Pool, do func(ctx context.Context, i int, s Sample) error) error {
 	n := BatchOf(ds)
-	if n == 0 || larder.IsDry(ctx) {
+	if n == 0 || larder.IsCachedOnly(ctx) {
 		return p.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
 			s, err := ds.At(ctx, i)
 			if err != nil {

@@ -116,7 +116,7 @@ func withRand(ctx context.Context, r *rand.Rand) context.Context {
 func Rand(ctx context.Context) *rand.Rand {
 	r, _ := ctx.Value(drawsKey{}).(*rand.Rand)
 	if r == nil {
-		panic("dataset.Rand: the maker does not declare that it is random: set MakerFunc.Random")
+		panic("dataset.Rand: the transform does not declare that it is random: set TransformFunc.Random")
 	}
 	return r
 }

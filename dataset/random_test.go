@@ -16,10 +16,10 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// dice returns a maker that draws one number into item n, and counts.
-func dice(t testing.TB, name, version string, r dataset.Random, runs *atomic.Int64) dataset.Maker {
+// dice returns a transform that draws one number into item n, and counts.
+func dice(t testing.TB, name, version string, r dataset.Random, runs *atomic.Int64) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: name, Code: key.Version(version), In: []string{"a"}, Out: []string{"n"}, Random: &r,
 		Func: func(ctx context.Context, _ dataset.Sample) (dataset.Sample, error) {
 			if runs != nil {
@@ -49,7 +49,7 @@ func TestDrawsStay(t *testing.T) {
 	}
 }
 
-// TestWhatDrawsDependOn checks that draws depend on seed, epoch, sample and maker's name,
+// TestWhatDrawsDependOn checks that draws depend on seed, epoch, sample and transform's name,
 // and on nothing else.
 func TestWhatDrawsDependOn(t *testing.T) {
 	base := drawn(t, texts(8, "a"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{Node: "one"})
@@ -139,7 +139,7 @@ func TestRandomResultsAreKept(t *testing.T) {
 }
 
 func TestRandIsDeclared(t *testing.T) {
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "sly", Code: key.Version("1"), In: []string{"n"}, Out: []string{"c"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			dataset.Rand(ctx)
@@ -149,7 +149,7 @@ func TestRandIsDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Undeclared draws are an error both alone and below a maker that declares its draws.
+	// Undeclared draws are an error both alone and below a transform that declares its draws.
 	below := dataset.Map(dataset.Map(texts(1, "n"), m, dataset.MapOptions{}), rename(t, "c", "a"), dataset.MapOptions{})
 	for what, ds := range map[string]dataset.Dataset[dataset.Sample]{
 		"alone": dataset.Map(below, rename(t, "a", "n"), dataset.MapOptions{}),
@@ -166,18 +166,18 @@ func TestRandIsDeclared(t *testing.T) {
 		}
 	}
 	if m.Random() != nil || dice(t, "dice", "1", dataset.Random{Seed: 3}, nil).Random().Seed != 3 {
-		t.Error("a maker does not say whether it is random")
+		t.Error("a transform does not say whether it is random")
 	}
-	_, err = dataset.NewMaker(dataset.MakerFunc{Name: "x", Code: key.Version("1"), Random: &dataset.Random{Per: "node"}})
+	_, err = dataset.NewTransform(dataset.TransformFunc{Name: "x", Code: key.Version("1"), Random: &dataset.Random{Per: "node"}})
 	if err == nil || !strings.Contains(err.Error(), `per is "node"`) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// reader returns a random maker that reads a and draws.
-func reader(t *testing.T) dataset.Maker {
+// reader returns a random transform that reads a and draws.
+func reader(t *testing.T) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "reader", Code: key.Version("1"), In: []string{"a"}, Out: []string{"n"}, Random: &dataset.Random{},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			dataset.Rand(ctx).Uint64()

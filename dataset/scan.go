@@ -24,7 +24,7 @@ type Scan[T any] struct {
 	May    []string       // those of Reads that may be missing
 	Pool   *pool.Pool     // bounds the samples read concurrently
 	Larder *larder.Larder // nil: nothing is cached
-	Tally  *Tally         // may be nil
+	Stats  *NodeStats     // may be nil
 	Each   func(ctx context.Context, s Sample) (T, error)
 }
 
@@ -37,18 +37,18 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if n := ds.Len(); n > mostScanned {
 		return nil, fmt.Errorf("all of %d samples are looked at together, and they are more than %d; take fewer, or look at them before they are repeated", n, mostScanned)
 	}
-	if s.Tally == nil {
-		s.Tally = new(Tally)
+	if s.Stats == nil {
+		s.Stats = new(NodeStats)
 	}
-	if s.Larder == nil && larder.IsDry(ctx) {
-		return s.foresee(ctx, ds, Passage{})
+	if s.Larder == nil && larder.IsCachedOnly(ctx) {
+		return s.dryRun(ctx, ds, PendingScan{})
 	}
 	if s.Larder == nil {
 		return s.pass(ctx, ds, nil)
 	}
 	input, names, err := s.input(ctx, ds, nil)
-	if errors.Is(err, larder.ErrDry) {
-		return s.foresee(ctx, ds, Passage{})
+	if errors.Is(err, larder.ErrNotCached) {
+		return s.dryRun(ctx, ds, PendingScan{})
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 		Action: s.Op.Action(input),
 		Compute: func(ctx context.Context) ([]T, error) {
 			if found != nil {
-				s.Tally.Computed.Add(int64(len(found)))
+				s.Stats.Computed.Add(int64(len(found)))
 				return found, nil
 			}
 			return s.pass(ctx, ds, names)
@@ -70,26 +70,26 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 			return []key.Input{input}, err
 		},
 	}.Do(ctx, s.Larder)
-	if errors.Is(err, larder.ErrDry) {
-		return s.foresee(ctx, ds, Passage{Action: s.Op.Action(input).Key()})
+	if errors.Is(err, larder.ErrNotCached) {
+		return s.dryRun(ctx, ds, PendingScan{Action: s.Op.Action(input).Key()})
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.Tally.note(r.Reads, r.Unkept)
+	s.Stats.note(r.Reads, r.Unkept)
 	switch r.From {
 	case larder.FromMemory:
-		s.Tally.FromMemory.Add(int64(ds.Len()))
+		s.Stats.FromMemory.Add(int64(ds.Len()))
 	case larder.FromStore:
-		s.Tally.FromStore.Add(int64(ds.Len()))
-		s.Tally.BytesRead.Add(r.Bytes)
+		s.Stats.FromStore.Add(int64(ds.Len()))
+		s.Stats.BytesRead.Add(r.Bytes)
 	case larder.Computed:
-		s.Tally.BytesWritten.Add(r.Bytes)
+		s.Stats.BytesWritten.Add(r.Bytes)
 	}
 	return r.Value, nil
 }
 
-// pass calls Each for every sample. Under a dry context it continues after samples that
+// pass calls Each for every sample. Under [larder.CachedOnly] it continues after samples that
 // are not cached.
 func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
@@ -98,14 +98,14 @@ func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]
 		if err == nil {
 			values[i], err = s.look(ctx, in, i, names)
 		}
-		if errors.Is(err, larder.ErrDry) {
+		if errors.Is(err, larder.ErrNotCached) {
 			dry.Store(true)
 			return nil
 		}
 		return err
 	})
 	if err == nil && dry.Load() {
-		err = larder.ErrDry
+		err = larder.ErrNotCached
 	}
 	return values, err
 }
@@ -116,8 +116,8 @@ func (s Scan[T]) look(ctx context.Context, in Sample, i int, names []byte) (v T,
 		return v, err
 	}
 	if v, err = s.value(ctx, in, i); err == nil {
-		s.Tally.Computed.Add(1)
-		s.Tally.Done.Add(1)
+		s.Stats.Computed.Add(1)
+		s.Stats.Done.Add(1)
 	}
 	return v, err
 }
@@ -126,8 +126,8 @@ func (s Scan[T]) look(ctx context.Context, in Sample, i int, names []byte) (v T,
 func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 	v, err := s.Each(ctx, in)
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, larder.ErrDry) {
-			s.Tally.Failed.Add(1)
+		if ctx.Err() == nil && !errors.Is(err, larder.ErrNotCached) {
+			s.Stats.Failed.Add(1)
 		}
 		err = &SampleError{Node: s.Node, Index: i, Err: err}
 	}
@@ -138,7 +138,7 @@ func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 // made is set, it first computes samples in batches where possible.
 func (s Scan[T]) each(ctx context.Context, ds Dataset[Sample], made bool, do func(ctx context.Context, i int, in Sample, err error) error) error {
 	n := BatchOf(ds)
-	if n == 0 || !made || larder.IsDry(ctx) {
+	if n == 0 || !made || larder.IsCachedOnly(ctx) {
 		return s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
 			in, err := s.at(ctx, ds, i)
 			return do(ctx, i, in, err)
@@ -186,7 +186,7 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key
 		copy(names[i*key.Size:], k[:])
 		if values != nil {
 			values[i], err = s.value(ctx, in, i)
-			s.Tally.Done.Add(1)
+			s.Stats.Done.Add(1)
 		}
 		return err
 	})

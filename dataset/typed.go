@@ -114,9 +114,9 @@ func Typed[T any](ds Dataset[Sample]) Dataset[T] {
 
 // NewTyped returns a transform from a function between structs with the tags of
 // [Decode]. It reads the items of In, the optional ones if they exist, and computes
-// those of Out. code and params are as in [MakerFunc]: with the zero code, f is
+// those of Out. code and params are as in [TransformFunc]: with the zero code, f is
 // identified by its source.
-func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Context, in In) (Out, error), params ...key.Param) (Maker, error) {
+func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Context, in In) (Out, error), params ...key.Param) (Transform, error) {
 	in, err := taggedFields(reflect.TypeFor[In]())
 	if err != nil {
 		return nil, err
@@ -127,10 +127,10 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 	}
 	for _, o := range out {
 		if o.optional {
-			return nil, fmt.Errorf("field %s of %s: what a maker makes cannot be optional", o.name, reflect.TypeFor[Out]())
+			return nil, fmt.Errorf("field %s of %s: what a transform makes cannot be optional", o.name, reflect.TypeFor[Out]())
 		}
 	}
-	m, err := NewMaker(MakerFunc{
+	m, err := NewTransform(TransformFunc{
 		Name: name, Code: code, Params: params, Formats: out.formats(),
 		Names: func(have []string) (reads, makes []string) { return in.present(have), out.keys() },
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
@@ -145,7 +145,7 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 			return Encode(made)
 		},
 	})
-	if m, ok := m.(*maker); ok {
+	if m, ok := m.(*funcTransform); ok {
 		m.code = []any{f}
 	}
 	return m, err

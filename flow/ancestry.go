@@ -31,7 +31,7 @@ func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample i
 	} else if nodes[0].Component.Kind == component.Sink {
 		return nil, requestError{fmt.Errorf("node %s is a sink: name the node whose samples it writes", node)}
 	}
-	ctx = larder.Dry(ctx)
+	ctx = larder.CachedOnly(ctx)
 	_, s, err := f.planned(ctx, o, node, sample)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample i
 // ancestry is a list under construction.
 type ancestry struct {
 	list []Ancestor
-	at   map[any]int // indexes of computations by Making, of other steps by item
+	at   map[any]int // indexes of computations by Execution, of other steps by item
 }
 
 // follow adds the origins of the items of a sample, and their origins in turn.
@@ -76,11 +76,11 @@ func (a *ancestry) follow(ctx context.Context, s dataset.Sample) error {
 
 // add adds the origin of an item. It returns the computation if it is one that
 // was not in the list.
-func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *dataset.Making, err error) {
-	m, computed := dataset.MakingOf(f.Item)
+func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *dataset.Execution, err error) {
+	e, computed := dataset.ExecutionOf(f.Item)
 	var id any = f.Item
 	if computed {
-		id = m
+		id = e
 	}
 	at, there := a.at[id]
 	switch {
@@ -90,15 +90,15 @@ func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *data
 		}
 		return at, nil, nil
 	case computed:
-		err = m.Make(ctx)
-		if err != nil && !errors.Is(err, larder.ErrDry) {
+		err = e.Make(ctx)
+		if err != nil && !errors.Is(err, larder.ErrNotCached) {
 			return 0, nil, err
 		}
-		a.list = append(a.list, Ancestor{Node: m.Node(), Index: m.Index(), Items: []string{f.Key}, Kept: err == nil})
+		a.list = append(a.list, Ancestor{Node: e.Node(), Index: e.Index(), Items: []string{f.Key}, Kept: err == nil})
 	default:
 		a.list = append(a.list, Ancestor{Items: []string{f.Key}, From: dataset.Describe(f.Item.Origin())})
 	}
 	at = len(a.list) - 1
 	a.at[id] = at
-	return at, m, nil
+	return at, e, nil
 }

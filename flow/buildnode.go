@@ -14,7 +14,7 @@ import (
 func (r *run) build(ctx context.Context, s *state) error {
 	start := time.Now()
 	defer func() { s.spent += time.Since(start) }()
-	env := r.env(s.Node, &s.tally)
+	env := r.env(s.Node, &s.stats)
 	if r.streams[s.Node] {
 		return r.buildStream(ctx, s, env)
 	}
@@ -59,7 +59,7 @@ func (r *run) build(ctx context.Context, s *state) error {
 	if err := r.sift(ctx, s); err != nil {
 		return err
 	}
-	if s.Options.Auto && !larder.IsDry(ctx) {
+	if s.Options.Auto && !larder.IsCachedOnly(ctx) {
 		if err := r.decide(ctx, s); err != nil {
 			return err
 		}
@@ -109,13 +109,13 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 // mapping returns the options for applying a mapper at a node, or at one of its
 // outputs.
 func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptions {
-	maker, ok := m.(dataset.Maker)
+	transform, ok := m.(dataset.Transform)
 	o := dataset.MapOptions{
-		Node: place, Larder: r.Larder, Tally: &s.tally, Slots: s.slots,
-		Keep: s.Options.Keep || s.pinned || r.skips(s).Skip || s.eager && ok && maker.Makes() == nil,
+		Node: place, Larder: r.Larder, Stats: &s.stats, Slots: s.slots,
+		Keep: s.Options.Keep || s.pinned || r.skips(s).Skip || s.eager && ok && transform.Makes() == nil,
 	}
 	if ok {
-		r.applies(s, maker)
+		r.applies(s, transform)
 		if !r.ranges { // the next complete run records what was used
 			mf := newManifest(r, s, place)
 			s.manifest = append(s.manifest, mf)
@@ -158,7 +158,7 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 // remember wraps a node's data in the caches of its options.
 func (r *run) remember(ctx context.Context, s *state) error {
 	for i, part := range s.data.Parts {
-		if s.pinned && r.Checkpoints != nil && !larder.IsDry(ctx) {
+		if s.pinned && r.Checkpoints != nil && !larder.IsCachedOnly(ctx) {
 			kept, err := r.keepElsewhere(ctx, s, s.place(s.data.Names, i), part)
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func (r *run) cache(ctx context.Context, s *state, place string, part component.
 	if o.Policy == optPolicy {
 		o.Policy = "auto"
 	}
-	make := func() (*dataset.CachedDataset, error) { return dataset.Cached(part, o, place, &s.tally) }
+	make := func() (*dataset.CachedDataset, error) { return dataset.Cached(part, o, place, &s.stats) }
 	var cached *dataset.CachedDataset
 	var err error
 	if r.Cached != nil {
@@ -35,7 +35,7 @@ func (r *run) cache(ctx context.Context, s *state, place string, part component.
 	if err != nil {
 		return nil, err
 	}
-	if s.Options.Cache.Policy == "auto" && !larder.IsDry(ctx) && !r.decideCache(ctx, s, cached) {
+	if s.Options.Cache.Policy == "auto" && !larder.IsCachedOnly(ctx) && !r.decideCache(ctx, s, cached) {
 		return part, nil
 	}
 	if s.adapts() {

@@ -37,9 +37,9 @@ func (c Checkpoint) Fingerprint(ctx context.Context) (key.Digest, error) {
 
 // keepElsewhere passes a part of a node's data to the run's own Checkpoints.
 func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part component.Samples) (component.Samples, error) {
-	s.tally.Total.Add(int64(part.Len()))
+	s.stats.Total.Add(int64(part.Len()))
 	counted := dataset.Func(part.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
-		s.tally.Done.Add(1)
+		s.stats.Done.Add(1)
 		return part.At(ctx, i)
 	})
 	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: dataset.Batching(counted, dataset.BatchOf(part)), Pool: r.pool(s.Node)})

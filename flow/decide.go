@@ -98,11 +98,11 @@ func (r *run) measureCache(ctx context.Context, s *state, c *dataset.CachedDatas
 		if err != nil {
 			return 0, 0, false
 		}
-		for _, m := range sample.Makings() {
-			if s.of(m.Node()) {
+		for _, e := range sample.Executions() {
+			if s.of(e.Node()) {
 				computes = true
 				start := time.Now()
-				if m.Make(ctx) != nil {
+				if e.Make(ctx) != nil {
 					return 0, 0, false
 				}
 				compute += time.Since(start)
@@ -129,14 +129,14 @@ func measure(ctx context.Context, parts []component.Samples) (compute, io time.D
 			if err != nil {
 				return 0, 0, err
 			}
-			for _, m := range sample.Makings() {
-				m.MarkKept(ctx)
+			for _, e := range sample.Executions() {
+				e.MarkKept(ctx)
 				start := time.Now()
-				if err := m.Make(ctx); err != nil {
+				if err := e.Make(ctx); err != nil {
 					return 0, 0, err
 				}
 				took := time.Since(start)
-				cost, err := m.Cost(ctx)
+				cost, err := e.Cost(ctx)
 				if err != nil {
 					return 0, 0, err
 				}

@@ -27,7 +27,7 @@ type nap struct{}
 
 func init() {
 	component.RegisterMapper("rest", "Takes no time, for tests.", func(*component.Env, nap) (dataset.Mapper, error) {
-		return dataset.NewMaker(dataset.MakerFunc{
+		return dataset.NewTransform(dataset.TransformFunc{
 			Name: "rest", Code: key.Version("1"), In: []string{"metadata"}, Out: []string{"rest"},
 			Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 				return dataset.NewSample(dataset.Field{Key: "rest", Item: dataset.NewItem("txt", "well")}), nil
@@ -35,7 +35,7 @@ func init() {
 		})
 	})
 	component.RegisterMapper("nap", "Sleeps, for tests.", func(*component.Env, nap) (dataset.Mapper, error) {
-		return dataset.NewMaker(dataset.MakerFunc{
+		return dataset.NewTransform(dataset.TransformFunc{
 			Name: "nap", Code: key.Version("1"), In: []string{"metadata"}, Out: []string{"rest"},
 			Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 				time.Sleep(napTime)

@@ -68,7 +68,7 @@ func (e *events) observe(ev Event) {
 
 func (s *state) event(kind EventKind) Event {
 	done, total := s.progress()
-	t := &s.tally
+	t := &s.stats
 	return Event{
 		Time: time.Now(), Event: kind, Node: s.Name, Kind: s.Component.Kind, Done: done, Total: total,
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
@@ -78,7 +78,7 @@ func (s *state) event(kind EventKind) Event {
 // progress returns how many samples the node has handled, and their total if
 // known.
 func (s *state) progress() (done, total int64) {
-	t := &s.tally
+	t := &s.stats
 	if total := t.Total.Load(); total > 0 {
 		return t.Done.Load(), total
 	}

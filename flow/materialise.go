@@ -22,8 +22,8 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 }
 
 func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
-	s.tally.Done.Store(0) // of earlier work of an operator
-	s.tally.Total.Store(count(component.Data{Parts: parts}))
+	s.stats.Done.Store(0) // of earlier work of an operator
+	s.stats.Total.Store(count(component.Data{Parts: parts}))
 	for _, part := range parts {
 		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
 			return err
@@ -39,12 +39,12 @@ func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, f
 	return r.pool(s.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
 		samples, err := ranges.Range(ctx, from+i, from+j)
 		for i, sample := range samples {
-			for _, m := range sample.Makings() {
-				if err := r.makeOne(ctx, m); err != nil {
+			for _, e := range sample.Executions() {
+				if err := r.makeOne(ctx, e); err != nil {
 					return i, err
 				}
 			}
-			s.tally.Done.Add(1)
+			s.stats.Done.Add(1)
 		}
 		return len(samples), err
 	})
@@ -52,19 +52,19 @@ func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, f
 
 // makeOne computes one result. In a range it leaves out results that are not
 // cached, because no process could use them.
-func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
+func (r *run) makeOne(ctx context.Context, e *dataset.Execution) error {
 	if r.ranges {
-		if kept, err := m.Kept(ctx); err != nil || !kept {
+		if kept, err := e.Kept(ctx); err != nil || !kept {
 			return err
 		}
 	}
-	return m.Make(ctx)
+	return e.Make(ctx)
 }
 
 // settle ends the counting of hits at a node that has returned all samples, and
 // at its inputs.
 func (r *run) settle(s *state) {
-	if s.tally.Settled.Swap(true) {
+	if s.stats.Settled.Swap(true) {
 		return // its inputs are settled, too
 	}
 	for _, from := range s.inputs {

@@ -140,11 +140,11 @@ func (r *Report) WriteSkips(w io.Writer) error {
 // sift computes all samples of a node, and leaves out those that fail.
 func (r *run) sift(ctx context.Context, s *state) error {
 	o := r.skips(s)
-	if !o.Skip || larder.IsDry(ctx) {
+	if !o.Skip || larder.IsCachedOnly(ctx) {
 		return nil
 	}
 	total := count(s.data)
-	s.tally.Total.Store(total)
+	s.stats.Total.Store(total)
 	sieve := &sieve{run: r, state: s, most: o.most(int(total))}
 	for i, part := range s.data.Parts {
 		bad, err := sieve.part(ctx, s.place(s.data.Names, i), part)
@@ -198,12 +198,12 @@ func (v *sieve) part(ctx context.Context, place string, part component.Samples) 
 					return k, serr
 				}
 			}
-			v.state.tally.Done.Add(1)
+			v.state.stats.Done.Add(1)
 		}
 		if err == nil {
 			return len(samples), nil
 		}
-		v.state.tally.Done.Add(1)
+		v.state.stats.Done.Add(1)
 		return len(samples) + 1, v.skip(ctx, place, i+len(samples), err)
 	})
 	own := v.state.skipped[from:]
@@ -215,8 +215,8 @@ func (v *sieve) part(ctx context.Context, place string, part component.Samples) 
 }
 
 func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
-	for _, m := range s.Makings() {
-		if err := m.Make(ctx); err != nil {
+	for _, e := range s.Executions() {
+		if err := e.Make(ctx); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func (p *picky) flow(t *testing.T, at flow.Options) *flow.Flow {
 	source := b.Add("numbers", component.Samples(dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
 	})))
-	m, err := dataset.NewMaker(dataset.MakerFunc{Name: "picky", Code: key.Version("1"), In: []string{"n"}, Out: []string{"twice"}, Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+	m, err := dataset.NewTransform(dataset.TransformFunc{Name: "picky", Code: key.Version("1"), In: []string{"n"}, Out: []string{"twice"}, Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 		v, err := s.Value(ctx, "n")
 		if err != nil {
 			return dataset.Sample{}, err

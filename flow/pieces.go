@@ -52,12 +52,12 @@ func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *comp
 	if !ok || err != nil {
 		return nil
 	}
-	stretches, err := dataset.Stretches(ctx, in.Parts[0])
+	chunks, err := dataset.Chunks(ctx, in.Parts[0])
 	left := in.Parts[0].Len()
-	for _, s := range stretches {
+	for _, s := range chunks {
 		left -= s.Samples
 	}
-	if stretches == nil || err != nil || left != 0 {
+	if chunks == nil || err != nil || left != 0 {
 		return nil
 	}
 	op, err := key.NewOp("pieces of "+w.sink.Component.Name, w.build, slices.Concat(w.does, []key.Param{
@@ -67,7 +67,7 @@ func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *comp
 		return nil
 	}
 	w.rows = op.Action()
-	return &component.Pieces{Stretches: stretches}
+	return &component.Pieces{Chunks: chunks}
 }
 
 // pieces describes how a sink writes its input and what it wrote the last time.
@@ -79,7 +79,7 @@ func (r *run) pieces(ctx context.Context, w *writing, in component.Data) *compon
 	if p == nil {
 		return nil
 	}
-	if slices.ContainsFunc(w.nodes, func(s *state) bool { return s.tally.Loose.Load() }) {
+	if slices.ContainsFunc(w.nodes, func(s *state) bool { return s.stats.Loose.Load() }) {
 		return p
 	}
 	rec, err := r.Larder.Store().Get(ctx, w.rows.Key())
@@ -137,9 +137,9 @@ func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Cop
 				n++
 			}
 			m.stands(copied, w.past.Manifests[m.name])
-			if !s.tally.Settled.Load() {
-				s.tally.Stand(n)
-				s.tally.Save(w.past.saved(s.Name, n))
+			if !s.stats.Settled.Load() {
+				s.stats.Stand(n)
+				s.stats.Save(w.past.saved(s.Name, n))
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 				copied = append(copied, component.Copy{Was: at.First, Now: first, Samples: at.Samples})
 			}
 		}
-		first += p.Stretches[i].Samples
+		first += p.Chunks[i].Samples
 	}
 	return copied
 }

@@ -125,9 +125,9 @@ func (e *edited) news() int64 {
 	return n
 }
 
-// TestRowsThatChangedCostTheirStretch checks that one changed row, wherever it is,
+// TestRowsThatChangedCostTheirChunk checks that one changed row, wherever it is,
 // recomputes only its chunk.
-func TestRowsThatChangedCostTheirStretch(t *testing.T) {
+func TestRowsThatChangedCostTheirChunk(t *testing.T) {
 	const n = 3000
 	for name, nodes := range map[string]string{"lines": rowsOfLines, "tables": rowsOfTables} {
 		for what, edit := range map[string]func(e *edited){

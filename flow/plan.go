@@ -53,7 +53,7 @@ type Reason struct {
 // plan, less those whose inputs turn out unchanged. For other nodes, a result
 // that is read more than once may be computed more than once.
 func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
-	ctx = larder.Dry(ctx)
+	ctx = larder.CachedOnly(ctx)
 	p, err := f.plan(ctx, o)
 	if err != nil {
 		return nil, err
@@ -67,14 +67,14 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 	return plan, nil
 }
 
-// plan scans the flow under a dry context.
+// plan scans the flow under [larder.CachedOnly].
 func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	r, err := f.newRun(ctx, o)
 	if err != nil {
 		return nil, requestError{err}
 	}
 	p := &planner{run: r, seen: map[placeAction]looked{}, kept: map[key.Key]bool{}, plans: map[string]*NodePlan{}, explain: explainer{run: r, last: map[string]map[int]use{}}}
-	ctx = dataset.Foresee(ctx, &p.foreseen)
+	ctx = dataset.WithDryRunRecorder(ctx, &p.recorder)
 	r.leaveUnchanged(ctx)
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// takeForeseen counts what operators requested.
-func (p *planner) takeForeseen(ctx context.Context) error {
-	makings, passages := p.foreseen.Take()
-	for _, m := range makings {
-		if err := p.making(ctx, m); err != nil {
+// takeRecorded counts what operators requested.
+func (p *planner) takeRecorded(ctx context.Context) error {
+	executions, scans := p.recorder.Take()
+	for _, e := range executions {
+		if err := p.execution(ctx, e); err != nil {
 			return err
 		}
 	}
-	for _, pass := range passages {
+	for _, pass := range scans {
 		np := p.plan(pass.Node)
 		switch {
 		case p.kept[pass.Action]:
@@ -41,43 +41,43 @@ func (p *planner) plan(place string) *NodePlan {
 	return p.plans[node]
 }
 
-func (p *planner) makings(ctx context.Context, s dataset.Sample) error {
-	for _, m := range s.Makings() {
-		if err := p.making(ctx, m); err != nil {
+func (p *planner) executions(ctx context.Context, s dataset.Sample) error {
+	for _, e := range s.Executions() {
+		if err := p.execution(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// making counts one execution as cached or to be computed, and in the second
+// execution counts one execution as cached or to be computed, and in the second
 // case continues with its inputs.
-func (p *planner) making(ctx context.Context, m *dataset.Making) error {
-	a, err := m.Action(ctx)
+func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
+	a, err := e.Action(ctx)
 	if err != nil {
 		return err
 	}
-	kept, err := m.Kept(ctx)
+	kept, err := e.Kept(ctx)
 	if err != nil {
 		return err
 	}
-	id := placeAction{m.Node(), a.Key()}
+	id := placeAction{e.Node(), a.Key()}
 	seen, before := p.seen[id]
 	if seen == computes || before && kept {
 		return nil
 	}
-	np := p.plan(m.Node())
-	if err = m.Make(ctx); err == nil {
+	np := p.plan(e.Node())
+	if err = e.Make(ctx); err == nil {
 		p.seen[id] = stands
 		if before {
 			return nil
 		}
 		np.Kept++
-		cost, err := m.Cost(ctx)
+		cost, err := e.Cost(ctx)
 		np.Seconds += cost.Seconds()
 		return err
 	}
-	if !errors.Is(err, larder.ErrDry) {
+	if !errors.Is(err, larder.ErrNotCached) {
 		return err
 	}
 	p.seen[id] = computes
@@ -85,17 +85,17 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 		np.Kept++
 		return nil
 	}
-	reason, err := p.explain.why(ctx, m)
+	reason, err := p.explain.why(ctx, e)
 	if err != nil {
 		return err
 	}
 	np.AtMost = np.AtMost || reason == waits || reason == decides
 	np.Compute++
-	np.add(reason, m.Index())
+	np.add(reason, e.Index())
 	if kept {
 		p.keeps(a.Key())
 	}
-	return p.makings(ctx, m.Inputs())
+	return p.executions(ctx, e.Inputs())
 }
 
 // first reports whether an action of a node is checked for the first time.

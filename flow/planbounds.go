@@ -68,18 +68,18 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 	if p.plans[s.Name].Unknown != "" {
 		return false, nil
 	}
-	defer p.foreseen.Take()
+	defer p.recorder.Take()
 	for _, part := range s.data.Parts {
 		for i := range dataset.Distinct(ctx, part) {
 			sample, err := part.At(ctx, i)
-			if errors.Is(err, larder.ErrDry) {
+			if errors.Is(err, larder.ErrNotCached) {
 				return false, nil
 			}
 			if err != nil {
 				return false, err
 			}
-			for _, m := range sample.Makings() {
-				if known, err := p.known(ctx, m); err != nil || s.of(m.Node()) && !known {
+			for _, e := range sample.Executions() {
+				if known, err := p.known(ctx, e); err != nil || s.of(e.Node()) && !known {
 					return false, err
 				}
 			}
@@ -90,12 +90,12 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 
 // known reports whether an execution requested here is already counted. One
 // whose result is cached elsewhere would be carried out.
-func (p *planner) known(ctx context.Context, m *dataset.Making) (bool, error) {
-	a, err := m.Action(ctx)
+func (p *planner) known(ctx context.Context, e *dataset.Execution) (bool, error) {
+	a, err := e.Action(ctx)
 	if err != nil {
 		return false, err
 	}
-	kept, err := m.Kept(ctx)
-	seen := p.seen[placeAction{m.Node(), a.Key()}]
+	kept, err := e.Kept(ctx)
+	seen := p.seen[placeAction{e.Node(), a.Key()}]
 	return seen == computes || seen == stands && kept, err
 }

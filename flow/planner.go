@@ -12,7 +12,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// planner is a run under a dry context, which computes nothing, with its
+// planner is a run under [larder.CachedOnly], which computes nothing, with its
 // findings.
 type planner struct {
 	*run
@@ -21,8 +21,8 @@ type planner struct {
 	kept  map[key.Key]bool       // results that nodes checked so far would compute and cache
 
 	explain  explainer
-	foreseen dataset.Foreseen // what operators requested
-	open     []*state         // nodes that would read unknown samples
+	recorder dataset.DryRunRecorder // what operators requested
+	open     []*state               // nodes that would read unknown samples
 }
 
 // node builds one node, and scans its samples if the run would.
@@ -30,7 +30,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
 	p.plans[s.Name] = np
 	if s.unchanged {
-		np.Samples, np.Kept, np.Seconds = s.samples, s.tally.FromStore.Load(), s.tally.Saved().Seconds()
+		np.Samples, np.Kept, np.Seconds = s.samples, s.stats.FromStore.Load(), s.stats.Saved().Seconds()
 		return nil
 	}
 	if s.Options.Auto || s.Options.Cache != nil && s.Options.Cache.Policy == "auto" {
@@ -44,10 +44,10 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		}
 	}
 	data, err := p.inputOrBuild(ctx, s)
-	if ferr := p.takeForeseen(ctx); ferr != nil {
+	if ferr := p.takeRecorded(ctx); ferr != nil {
 		return ferr
 	}
-	if errors.Is(err, larder.ErrDry) {
+	if errors.Is(err, larder.ErrNotCached) {
 		np.Unknown = "it is known once what it reads has been computed"
 		p.open = append(p.open, s)
 		return nil
@@ -56,7 +56,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return err
 	}
 	if s.Component.ScansFor(s.Params) { // of what was found
-		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
+		np.Kept += s.stats.FromMemory.Load() + s.stats.FromStore.Load()
 	}
 	np.Samples = count(data)
 	if !s.pinned && !s.target && !p.skips(s).Skip {
@@ -120,17 +120,17 @@ func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, 
 	open := false
 	for i := range lookedAt(ctx, ds, from, to) {
 		s, err := ds.At(ctx, i)
-		if ferr := p.takeForeseen(ctx); ferr != nil {
+		if ferr := p.takeRecorded(ctx); ferr != nil {
 			return ferr
 		}
-		if errors.Is(err, larder.ErrDry) {
+		if errors.Is(err, larder.ErrNotCached) {
 			open = true
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := p.makings(ctx, s); err != nil {
+		if err := p.executions(ctx, s); err != nil {
 			return err
 		}
 	}

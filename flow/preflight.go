@@ -26,7 +26,7 @@ func (r *run) lookAhead(ctx context.Context) error {
 	ahead.connect()
 	defer func() {
 		for i, s := range ahead.states {
-			r.states[i].tally.Take(&s.tally)
+			r.states[i].stats.Take(&s.stats)
 		}
 	}()
 	known := map[string]bool{}
@@ -63,7 +63,7 @@ func (r *run) lay(ctx context.Context, of, s *state) bool {
 	if err != nil || s.Component.ScansFor(s.Params) {
 		return false
 	}
-	env := r.env(s.Node, &s.tally)
+	env := r.env(s.Node, &s.stats)
 	switch s.Component.Kind {
 	case component.Source:
 		if of.opened, err = s.Component.OpenSource(ctx, env, s.Params); err == nil {
@@ -85,7 +85,7 @@ func (r *run) fits(ctx context.Context, s *state) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is met again
 	}
-	env := r.env(s.Node, &s.tally)
+	env := r.env(s.Node, &s.stats)
 	for _, part := range in.Parts {
 		if part.Len() == 0 {
 			continue
@@ -93,7 +93,7 @@ func (r *run) fits(ctx context.Context, s *state) error {
 		_, err := singleflight.Protect(func() (struct{}, error) {
 			sample, err := part.At(ctx, 0)
 			if err == nil {
-				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item, map[*dataset.Making]bool{}) })
+				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item, map[*dataset.Execution]bool{}) })
 			}
 			return struct{}{}, err
 		})
@@ -106,19 +106,19 @@ func (r *run) fits(ctx context.Context, s *state) error {
 
 // isCheap reports whether getting an item computes only results that are cached
 // or in known.
-func isCheap(ctx context.Context, it *dataset.Item, known map[*dataset.Making]bool) bool {
-	m, ok := dataset.MakingOf(it)
-	if !ok || known[m] {
+func isCheap(ctx context.Context, it *dataset.Item, known map[*dataset.Execution]bool) bool {
+	e, ok := dataset.ExecutionOf(it)
+	if !ok || known[e] {
 		return true
 	}
-	if kept, err := m.Kept(ctx); err != nil || !kept {
+	if kept, err := e.Kept(ctx); err != nil || !kept {
 		return false
 	}
-	for f := range m.Inputs().Fields() {
+	for f := range e.Inputs().Fields() {
 		if !isCheap(ctx, f.Item, known) {
 			return false
 		}
 	}
-	known[m] = true
+	known[e] = true
 	return true
 }

@@ -115,7 +115,7 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 }
 
 func (s *state) report() NodeReport {
-	t := &s.tally
+	t := &s.stats
 	seconds := s.spent
 	if s.Component.Kind == component.Map || s.Component.Maps {
 		seconds = t.Spent()

@@ -94,6 +94,7 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	return d, nil
 }
 
+// run is the state that the nodes of a run share.
 type run struct {
 	*Flow
 	RunOptions
@@ -162,9 +163,9 @@ func (r *run) context(ctx context.Context) context.Context {
 
 func (r *run) state(name string) *state { return r.byNode[name] }
 
-func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
+func (r *run) env(n *Node, stats *dataset.NodeStats) *component.Env {
 	env := &component.Env{
-		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
+		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Stats: stats, Inputs: r.Reads,
 		Pool: r.pool(n), Python: r.Python, Log: r.Log.With("node", n.Name), Logs: r.Logs, Stdin: r.Stdin,
 	}
 	if r.ends {

@@ -34,7 +34,7 @@ var current atomic.Pointer[meeting]
 
 func init() {
 	component.RegisterMapper("meet", "Waits for its like, for tests.", func(_ *component.Env, p meet) (dataset.Mapper, error) {
-		return dataset.NewMaker(dataset.MakerFunc{
+		return dataset.NewTransform(dataset.TransformFunc{
 			Name: "meet", Code: key.Version("1"), In: []string{"metadata"}, Out: []string{"met"},
 			Params: []key.Param{{Name: "side", Value: p.Side}},
 			Func:   func(ctx context.Context, _ dataset.Sample) (dataset.Sample, error) { return p.wait(ctx) },

@@ -46,7 +46,7 @@ type state struct {
 	decision string // on checkpoint: auto and an auto cache
 
 	// Counted.
-	tally   dataset.Tally
+	stats   dataset.NodeStats
 	spent   time.Duration // wall time of building, applying, writing
 	samples int64
 	copied  int64        // samples of a sink that were written before and are not read

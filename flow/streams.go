@@ -128,7 +128,7 @@ func (r *run) mapStream(s *state, env *component.Env, in component.Stream) (comp
 		return in, err
 	}
 	under := &passing{samples: map[int]dataset.Sample{}}
-	mapped := dataset.Map(under, m, dataset.MapOptions{Node: s.Name, Larder: r.Larder, Tally: &s.tally, Slots: s.slots})
+	mapped := dataset.Map(under, m, dataset.MapOptions{Node: s.Name, Larder: r.Larder, Stats: &s.stats, Slots: s.slots})
 	return stream.MapParallel(stream.Enumerate(in, 0), r.pool(s.Node), func(ctx context.Context, at stream.Indexed[dataset.Sample]) (dataset.Sample, error) {
 		under.put(at.Index, at.Value)
 		defer under.drop(at.Index)
@@ -136,8 +136,8 @@ func (r *run) mapStream(s *state, env *component.Env, in component.Stream) (comp
 		if err != nil {
 			return sample, err
 		}
-		for _, m := range sample.Makings() {
-			if err := m.Make(ctx); err != nil {
+		for _, e := range sample.Executions() {
+			if err := e.Make(ctx); err != nil {
 				return sample, err
 			}
 		}
@@ -219,7 +219,7 @@ func (r *run) streamDoes(ctx context.Context, s *state) (parts []any, err error)
 		read, err := r.contents(ctx, s)
 		return append(parts, read...), err
 	}
-	env := r.env(s.Node, &dataset.Tally{})
+	env := r.env(s.Node, &dataset.NodeStats{})
 	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
 		code, cerr := r.codeOf(ctx, c, env, params)
 		if cerr != nil && err == nil {
@@ -260,8 +260,8 @@ func (r *run) codeOf(ctx context.Context, c *component.Component, env *component
 		if err != nil {
 			return "", errors.New(display.Error(err))
 		}
-		if maker, ok := m.(dataset.Maker); ok {
-			op, err := maker.Op(ctx, r.Larder)
+		if transform, ok := m.(dataset.Transform); ok {
+			op, err := transform.Op(ctx, r.Larder)
 			if err != nil {
 				return "", fmt.Errorf("%w: %w", component.ErrUnknown, err)
 			}

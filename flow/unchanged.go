@@ -199,8 +199,8 @@ func (w *writing) tell() {
 	for _, n := range w.found.Nodes {
 		if s := nodes[n.Name]; s != nil && s.unchanged && s.samples == 0 { // not reported for another sink
 			s.samples = n.Samples
-			s.tally.Stand(n.Results)
-			s.tally.Save(n.Saved)
+			s.stats.Stand(n.Results)
+			s.stats.Save(n.Saved)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	if !c.IsRegistered() || (c.Kind == component.Source || c.Kind == component.Sink) && !c.IsListed(s.Params) {
 		return nil, false
 	}
-	env := r.env(s.Node, &dataset.Tally{})
+	env := r.env(s.Node, &dataset.NodeStats{})
 	env.Log = slog.New(slog.DiscardHandler) // it is built again where it is used
 	does = []any{string(c.Kind), c.Name, s.Params, env.Dir}
 	for _, in := range s.From {
@@ -283,12 +283,12 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 		case !ok || c.Kind == component.Source || c.Kind == component.Sink: // they report their own inputs
 			return
 		case c.Kind == component.Map:
-			var maker dataset.Maker
-			if maker, ok = makerOf(c, env, params); !ok {
+			var transform dataset.Transform
+			if transform, ok = transformOf(c, env, params); !ok {
 				return
 			}
-			if maker != nil {
-				parts, ok = r.makes(ctx, s, maker)
+			if transform != nil {
+				parts, ok = r.makes(ctx, s, transform)
 				break
 			}
 			fallthrough
@@ -311,37 +311,37 @@ func (r *run) keepsAll(s *state) bool {
 		return true
 	}
 	keeps := true
-	env := r.env(s.Node, &dataset.Tally{})
+	env := r.env(s.Node, &dataset.NodeStats{})
 	env.Log = slog.New(slog.DiscardHandler)
 	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
 		if c.Kind == component.Map && keeps {
-			maker, ok := makerOf(c, env, params)
-			keeps = ok && maker == nil
+			transform, ok := transformOf(c, env, params)
+			keeps = ok && transform == nil
 		}
 	})
 	return keeps
 }
 
-// makerOf returns the maker that a mapper is, or nil if it only moves items. ok
+// transformOf returns the transform that a mapper is, or nil if it only moves items. ok
 // is false if there is no mapper.
-func makerOf(c *component.Component, env *component.Env, params any) (maker dataset.Maker, ok bool) {
+func transformOf(c *component.Component, env *component.Env, params any) (transform dataset.Transform, ok bool) {
 	m, err := c.Mapper(env, params)
 	if err != nil {
 		return nil, false
 	}
-	maker, _ = m.(dataset.Maker)
-	return maker, true
+	transform, _ = m.(dataset.Transform)
+	return transform, true
 }
 
-// makes describes the work of a maker of a node.
-func (r *run) makes(ctx context.Context, s *state, maker dataset.Maker) (parts []any, ok bool) {
-	op, err := maker.Op(ctx, r.Larder)
+// makes describes the work of a transform of a node.
+func (r *run) makes(ctx context.Context, s *state, transform dataset.Transform) (parts []any, ok bool) {
+	op, err := transform.Op(ctx, r.Larder)
 	if err != nil {
 		return nil, false
 	}
 	k := op.Key()
 	s.ops = append(s.ops, k)
-	return []any{k.String(), maker.Reads(), maker.Makes()}, true
+	return []any{k.String(), transform.Reads(), transform.Makes()}, true
 }
 
 // findWritten returns what the sink wrote, if it would write the same again and
@@ -373,7 +373,7 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	if g.Wait() != nil {
 		return nil
 	}
-	if recent, _ := w.before.Recent(w.began); len(recent) == 0 && !found.Inputs.IsZero() && !larder.IsDry(ctx) {
+	if recent, _ := w.before.Recent(w.began); len(recent) == 0 && !found.Inputs.IsZero() && !larder.IsCachedOnly(ctx) {
 		found.Inputs, found.At = key.Digest{}, w.began
 		_ = r.putWritten(ctx, w, &found) // inputs unchanged for a while need not be read the next time
 	}
@@ -406,17 +406,17 @@ func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 	}
 }
 
-// applies receives each maker that the node applies. If a maker differs from
+// applies receives each transform that the node applies. If a transform differs from
 // that at the start of the run, because a file that it depends on has changed,
 // its results are unknown.
-func (r *run) applies(s *state, m dataset.Maker) {
+func (r *run) applies(s *state, m dataset.Transform) {
 	if len(s.ops) > 0 {
 		op, err := m.Op(context.Background(), r.Larder) // computed when the run began
 		if err == nil && slices.Contains(s.ops, op.Key()) {
 			return
 		}
 	}
-	s.tally.Loose.Store(true)
+	s.stats.Loose.Store(true)
 }
 
 // noteWritten records what each sink wrote, after a run that succeeded.
@@ -438,7 +438,7 @@ func (r *run) noteWritten(ctx context.Context) {
 func (r *run) note(ctx context.Context, w *writing) error {
 	note := written{At: time.Now(), Seed: w.seed}
 	for _, s := range w.nodes {
-		t := &s.tally
+		t := &s.stats
 		if t.Loose.Load() || t.Failed.Load() > 0 {
 			return fmt.Errorf("node %s depends on more than is seen of its inputs", s.Name)
 		}

@@ -17,7 +17,7 @@ import (
 // Why reports for every result that one sample of a node depends on whether it
 // would be computed now, and why, one line each.
 func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
-	ctx = larder.Dry(ctx)
+	ctx = larder.CachedOnly(ctx)
 	p, s, err := f.planned(ctx, o, node, sample)
 	if err != nil {
 		return nil, err
@@ -57,18 +57,18 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 }
 
 // reasons returns a line for each result that a sample depends on.
-func (e *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
+func (x *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
 	var lines []string
-	for _, m := range s.Makings() {
+	for _, e := range s.Executions() {
 		text := "kept"
-		err := m.Make(ctx)
-		if errors.Is(err, larder.ErrDry) {
-			text, err = e.why(ctx, m)
+		err := e.Make(ctx)
+		if errors.Is(err, larder.ErrNotCached) {
+			text, err = x.why(ctx, e)
 		}
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("%s, sample %d: %s", m.Node(), m.Index(), text))
+		lines = append(lines, fmt.Sprintf("%s, sample %d: %s", e.Node(), e.Index(), text))
 	}
 	if lines == nil {
 		lines = []string{"nothing of it is computed"}
@@ -91,50 +91,50 @@ const waits = "what it reads is computed first; if that comes out as before, thi
 const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
 
 // why returns the reason for computing a result.
-func (e *explainer) why(ctx context.Context, m *dataset.Making) (string, error) {
-	kept, err := m.Kept(ctx)
+func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, error) {
+	kept, err := e.Kept(ctx)
 	if err != nil {
 		return "", err
 	}
-	node, _, _ := strings.Cut(m.Node(), ".")
-	if !kept && e.reachesAuto(e.state(node)) {
+	node, _, _ := strings.Cut(e.Node(), ".")
+	if !kept && x.reachesAuto(x.state(node)) {
 		return decides, nil
 	}
 	if !kept {
 		return "results of this node are not kept (no keep or checkpoint)", nil
 	}
-	resolved, err := m.Resolved(ctx)
-	if errors.Is(err, larder.ErrDry) {
+	resolved, err := e.Resolved(ctx)
+	if errors.Is(err, larder.ErrNotCached) {
 		return waits, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	return e.difference(ctx, m, resolved)
+	return x.difference(ctx, e, resolved)
 }
 
 // reachesAuto reports whether a checkpoint on which the run decides depends on
 // results of the node.
-func (e *explainer) reachesAuto(s *state) bool {
-	if e.autos == nil {
-		e.autos = make([]bool, len(e.states))
-		for i, s := range slices.Backward(e.states) {
-			e.autos[i] = s.Options.Auto || slices.ContainsFunc(s.readers, func(r *state) bool { return e.autos[r.at] })
+func (x *explainer) reachesAuto(s *state) bool {
+	if x.autos == nil {
+		x.autos = make([]bool, len(x.states))
+		for i, s := range slices.Backward(x.states) {
+			x.autos[i] = s.Options.Auto || slices.ContainsFunc(s.readers, func(r *state) bool { return x.autos[r.at] })
 		}
 	}
-	return e.autos[s.at]
+	return x.autos[s.at]
 }
 
 // difference describes what changed since the last run.
-func (e *explainer) difference(ctx context.Context, m *dataset.Making, now *key.Action) (string, error) {
-	last := e.lastUses(ctx, m.Node())[m.Index()].record
+func (x *explainer) difference(ctx context.Context, e *dataset.Execution, now *key.Action) (string, error) {
+	last := x.lastUses(ctx, e.Node())[e.Index()].record
 	if last.IsZero() {
 		return "not computed before", nil
 	}
-	if last == e.Larder.Key(now.Key()) {
+	if last == x.Larder.Key(now.Key()) {
 		return "computed before, but no longer in the cache", nil
 	}
-	b, err := e.Larder.Store().Provenance(ctx, last)
+	b, err := x.Larder.Store().Provenance(ctx, last)
 	if errors.Is(err, store.ErrNotFound) {
 		return "changed since the last run; what it was then is no longer in the cache", nil
 	}
@@ -147,18 +147,18 @@ func (e *explainer) difference(ctx context.Context, m *dataset.Making, now *key.
 	}
 	var changes []string
 	for _, c := range key.Diff(before, now.Parts()) {
-		changes = append(changes, explain.Change(ctx, e.Larder, c)...)
+		changes = append(changes, explain.Change(ctx, x.Larder, c)...)
 	}
 	return strings.Join(changes, "; "), nil
 }
 
 // lastUses returns what a node used in its last run, by sample.
-func (e *explainer) lastUses(ctx context.Context, node string) map[int]use {
-	used, ok := e.last[node]
+func (x *explainer) lastUses(ctx context.Context, node string) map[int]use {
+	used, ok := x.last[node]
 	if !ok {
-		m, _ := e.Larder.Store().Manifest(ctx, e.manifestName(node)) // none: nothing was cached
+		m, _ := x.Larder.Store().Manifest(ctx, x.manifestName(node)) // none: nothing was cached
 		used = usesOf(m)
-		e.last[node] = used
+		x.last[node] = used
 	}
 	return used
 }

@@ -240,7 +240,7 @@ func (v *evaluator) next(ctx context.Context) {
 // has the lease. On the path from node to node, where nothing is computed, one such
 // lookup is enough.
 func (v *evaluator) closely(ctx context.Context, t *task) bool {
-	return larder.IsDry(ctx) || v.looked < v.computations && !t.action.Resolved()
+	return larder.IsCachedOnly(ctx) || v.looked < v.computations && !t.action.Resolved()
 }
 
 func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, error) {
@@ -372,7 +372,7 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return t.fail(cause) // after that, a function may return half a value
 	}
-	if err != nil && !errors.Is(err, larder.ErrUnsteady) {
+	if err != nil && !errors.Is(err, larder.ErrInputChanged) {
 		return t.fail(err)
 	}
 	t.take(outcome{value: value, from: larder.Computed, reads: reads, unkept: err})
@@ -382,8 +382,8 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 // note records the dependencies of argument t for the computation around ctx.
 func (t *task) note(ctx context.Context) {
 	larder.Note(ctx, t.reads...)
-	if errors.Is(t.unkept, larder.ErrUnsteady) {
-		larder.Unkeep(ctx, t.unkept)
+	if errors.Is(t.unkept, larder.ErrInputChanged) {
+		larder.NoStore(ctx, t.unkept)
 	}
 }
 
@@ -392,8 +392,8 @@ func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
 	args, loans := make([]any, len(t.node.args)), make([]*lent, len(t.node.args))
 	for i := range args {
 		args[i], loans[i] = v.argument(t, i)
-		if a := t.args[i]; a != nil && errors.Is(a.unkept, larder.ErrUnsteady) {
-			larder.Unkeep(ctx, a.unkept)
+		if a := t.args[i]; a != nil && errors.Is(a.unkept, larder.ErrInputChanged) {
+			larder.NoStore(ctx, a.unkept)
 		}
 	}
 	defer v.giveBack(ctx, t, args, loans)

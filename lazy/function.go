@@ -242,7 +242,7 @@ func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn analy
 // call runs the function on arguments of its own.
 func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, error) {
 	if f.closure == nil {
-		return f.invoke(larder.Bare(ctx), e, args)
+		return f.invoke(larder.WithoutValues(ctx), e, args)
 	}
 	for i, a := range args {
 		if err := f.closure.Admits(a); err != nil {
@@ -252,7 +252,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 	if err := f.useVariables(ctx); err != nil {
 		return nil, err
 	}
-	v, err := f.invoke(larder.Bare(ctx), e, args)
+	v, err := f.invoke(larder.WithoutValues(ctx), e, args)
 	if err != nil {
 		return v, err
 	}

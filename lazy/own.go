@@ -199,7 +199,7 @@ func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*
 			why = "was written to meanwhile, and cannot be copied: copy what the function changes, or return a type that package codec can write"
 		}
 		if why != "" {
-			larder.Unkeep(ctx, fmt.Errorf("lazy: %s: argument %d, a %T, %s", t.node.fn.name, i, args[i], why))
+			larder.NoStore(ctx, fmt.Errorf("lazy: %s: argument %d, a %T, %s", t.node.fn.name, i, args[i], why))
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // another process.
 func TestLengthsAreKept(t *testing.T) {
 	var made atomic.Int32
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "repeat", Code: key.Version("1"), In: []string{"t"}, Out: []string{"long"}, Formats: []string{"txt"},
 		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			made.Add(1)

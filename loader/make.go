@@ -123,7 +123,7 @@ func (j *job) load(ctx context.Context, from, to int) (int, error) {
 // makes reports whether an item of a sample may have to be computed.
 func (j *job) makes(i int) bool {
 	for f := range j.samples[i].Fields() {
-		if _, ok := dataset.MakingOf(f.Item); ok {
+		if _, ok := dataset.ExecutionOf(f.Item); ok {
 			return true
 		}
 	}

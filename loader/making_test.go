@@ -18,15 +18,15 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestSamplesAreMadeTogether checks that a maker of several samples receives those of a
+// TestSamplesAreMadeTogether checks that a transform of several samples receives those of a
 // batch in any order. Failed samples are skipped, and cached ones are not computed again.
 func TestSamplesAreMadeTogether(t *testing.T) {
 	const n, together = 24, 6
 	var mu sync.Mutex
 	var given []int
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "double", Code: key.Version("1"), In: []string{"n"}, Out: []string{"d"}, Formats: []string{"json"}, Batch: together,
-		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		BatchFunc: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			mu.Lock()
 			given = append(given, len(in))
 			mu.Unlock()
@@ -89,7 +89,7 @@ func TestSamplesAreMadeTogether(t *testing.T) {
 			sum += k
 		}
 		if want := []int{n, 1}[run]; sum < want || sum > want+1 || len(given) > 2+n/together {
-			t.Errorf("run %d: the maker was given %v samples", run, given)
+			t.Errorf("run %d: the transform was given %v samples", run, given)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // and that cached samples are not computed again.
 func TestStagesSayWhereTimeGoes(t *testing.T) {
 	const n = 12
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "double", Code: key.Version("1"), In: []string{"n"}, Out: []string{"d"}, Formats: []string{"json"},
 		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			v, err := in.Value(ctx, "n")

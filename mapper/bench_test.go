@@ -34,12 +34,14 @@ func BenchmarkImages(b *testing.B) {
 // not run.
 func BenchmarkCompose(b *testing.B) {
 	var steps []dataset.Mapper
-	for _, m := range []interface{ Maker() (dataset.Maker, error) }{mapper.ImageFlip{Horizontal: 0.5}, mapper.ImageResize{Width: 8}, mapper.ImageStats{}} {
-		maker, err := m.Maker()
+	for _, m := range []interface {
+		Transform() (dataset.Transform, error)
+	}{mapper.ImageFlip{Horizontal: 0.5}, mapper.ImageResize{Width: 8}, mapper.ImageStats{}} {
+		transform, err := m.Transform()
 		if err != nil {
 			b.Fatal(err)
 		}
-		steps = append(steps, maker)
+		steps = append(steps, transform)
 	}
 	all, err := dataset.Compose(steps...)
 	if err != nil {

@@ -110,8 +110,8 @@ func (m ColorJitter) Check() error {
 	return err
 }
 
-// Maker returns the mapper.
-func (m ColorJitter) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ColorJitter) Transform() (dataset.Transform, error) {
 	spans, err := m.spans()
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (m ColorJitter) Maker() (dataset.Maker, error) {
 		name: "color-jitter", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
 		params: []key.Param{{Name: "brightness", Value: spans[brightness]}, {Name: "contrast", Value: spans[contrast]}, {Name: "saturation", Value: spans[saturation]}, {Name: "hue", Value: spans[hue]}},
 		change: jittered(spans),
-	}.maker()
+	}.transform()
 }
 
 // jittered returns the function that draws from spans and changes images.

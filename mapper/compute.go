@@ -17,7 +17,7 @@ import (
 
 func init() {
 	component.RegisterMapper("compute", "Sets items, or values inside of documents, to what expressions over the items of the sample come out as.",
-		func(_ *component.Env, p Compute) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p Compute) (dataset.Mapper, error) { return p.Transform() })
 }
 
 // Compute sets items, and values in documents, to the results of expressions. It
@@ -75,8 +75,8 @@ func formulasOf(set map[string]string) ([]formula, error) {
 	return all, nil
 }
 
-// Maker returns the mapper.
-func (m Compute) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m Compute) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -94,12 +94,12 @@ func settings(set map[string]string) string {
 
 // computer returns the mapper. It parses the expressions here, so that the parser's
 // code is part of the identity.
-func computer(set map[string]string, format string) (dataset.Maker, error) {
+func computer(set map[string]string, format string) (dataset.Transform, error) {
 	formulas, err := formulasOf(set)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "compute", Detail: settings(set), Formats: []string{format},
 		// Params contains the source of the expressions. The evaluator, whose code
 		// counts by its version, does not modify them; code analysis cannot prove this.

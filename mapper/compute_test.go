@@ -46,7 +46,7 @@ func TestCompute(t *testing.T) {
 		{map[string]string{"metadata": "n"}, "", map[string]string{"metadata.json": "7"}},
 	} {
 		in := measured()
-		m, err := mapper.Compute{Set: c.set, Format: c.format}.Maker()
+		m, err := mapper.Compute{Set: c.set, Format: c.format}.Transform()
 		if err != nil {
 			t.Errorf("%v: %v", c.set, err)
 			continue
@@ -102,7 +102,7 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 		"n * 9000000000000000000": "is beyond whole numbers of 64 bits; write float(...) where it need not be exact (1:3)\n | n * 9000000000000000000\n | ..^",
 		"let a = [n]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; let e = [d, d, d, d, d, d, d, d]; let f = [e, e, e, e, e, e, e, e]; let g = [f, f, f, f, f, f, f, f]; let h = [g, g, g, g, g, g, g, g]; [h, h, h, h]": "handles more than 64 MiB",
 	} {
-		m, err := mapper.Compute{Set: map[string]string{"a.b": expr}}.Maker()
+		m, err := mapper.Compute{Set: map[string]string{"a.b": expr}}.Transform()
 		if err != nil {
 			t.Errorf("%s: %v", expr, err)
 			continue
@@ -127,15 +127,15 @@ func TestComputeReadsWhatItNames(t *testing.T) {
 	defer l.Close()
 	computed := func(set map[string]string, s dataset.Sample) int64 {
 		t.Helper()
-		m, err := mapper.Compute{Set: set}.Maker()
+		m, err := mapper.Compute{Set: set}.Transform()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if op, err := m.Op(t.Context(), l); err != nil || op.Code().Kind != "source" {
 			t.Fatalf("it is known by %v: %v", op, err)
 		}
-		tally := new(dataset.Tally)
-		out, err := dataset.Map(dataset.List(s), m, dataset.MapOptions{Larder: l, Keep: true, Tally: tally}).At(t.Context(), 0)
+		stats := new(dataset.NodeStats)
+		out, err := dataset.Map(dataset.List(s), m, dataset.MapOptions{Larder: l, Keep: true, Stats: stats}).At(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestComputeReadsWhatItNames(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return tally.Computed.Load()
+		return stats.Computed.Load()
 	}
 	area := map[string]string{"metadata.area": "metadata.w * (n ?? 1)"}
 	other := func(key string, v any) dataset.Sample { return measured().WithItem(key, dataset.NewItem("json", v)) }
@@ -175,7 +175,7 @@ func TestComputeReadsNothingElse(t *testing.T) {
 		dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(7))},
 		dataset.Field{Key: "broken", Item: dataset.NewBytes("json", []byte("{"))},
 	)
-	m, err := mapper.Compute{Set: map[string]string{"m": "n + 1"}}.Maker()
+	m, err := mapper.Compute{Set: map[string]string{"m": "n + 1"}}.Transform()
 	out, err := mapped(t.Context(), t, m, err, s)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestComputeReadsNothingElse(t *testing.T) {
 
 // BenchmarkCompute measures the cost of a row in which two numbers are set.
 func BenchmarkCompute(b *testing.B) {
-	m, err := mapper.Compute{Set: map[string]string{"area": "w * h", "ratio": "w / h"}}.Maker()
+	m, err := mapper.Compute{Set: map[string]string{"area": "w * h", "ratio": "w / h"}}.Transform()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func BenchmarkCompute(b *testing.B) {
 
 // A row gets computed items in addition to its own.
 func ExampleCompute() {
-	m, err := mapper.Compute{Set: map[string]string{"metadata.area": "metadata.w * metadata.h", "big": "metadata.w > 2"}}.Maker()
+	m, err := mapper.Compute{Set: map[string]string{"metadata.area": "metadata.w * metadata.h", "big": "metadata.w > 2"}}.Transform()
 	if err != nil {
 		fmt.Println(err)
 		return

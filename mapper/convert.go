@@ -15,7 +15,7 @@ import (
 
 func init() {
 	component.RegisterMapper("convert", "Encodes items in other formats; those that have the format already stay as they are.",
-		func(_ *component.Env, p Convert) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p Convert) (dataset.Mapper, error) { return p.Transform() })
 }
 
 // Convert encodes items in other formats. Items that already have the extension, or
@@ -38,15 +38,15 @@ func (m Convert) Check() error {
 	return nil
 }
 
-// Maker returns the mapper.
-func (m Convert) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m Convert) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	items := slices.Sorted(maps.Keys(m.To))
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "convert", Formats: slices.Sorted(maps.Values(m.To)),
-		Params: []key.Param{{Name: "to", Value: m.To}}, Apart: true,
+		Params: []key.Param{{Name: "to", Value: m.To}}, PerItem: true,
 		Names: func(have []string) (in, out []string) {
 			if m.Missing == "error" {
 				return items, items

@@ -26,7 +26,7 @@ import (
 
 func init() {
 	component.RegisterMapper("exec", "Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.",
-		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Maker(env) })
+		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Transform(env) })
 }
 
 // Exec runs a command for each sample, in an empty temporary directory. LARDER_IN and
@@ -131,9 +131,9 @@ func (m Exec) timeout() (time.Duration, error) {
 	return d, nil
 }
 
-// Maker returns the mapper. It reads the code files, because their content is part of
+// Transform returns the mapper. It reads the code files, because their content is part of
 // the identity.
-func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
+func (m Exec) Transform(env *component.Env) (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -170,8 +170,8 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "exec", Detail: strings.Join(m.Command, " "), Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
+	return dataset.NewTransform(dataset.TransformFunc{
+		Name: "exec", Detail: strings.Join(m.Command, " "), Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, BatchFunc: run.all(),
 		// From outside, the command gets only a directory and the values in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
 			// The time limit, the location of the log, and errors in reading the output

@@ -82,7 +82,7 @@ func (b *batches) samples(n int, e mapper.Exec, keep bool) component.Samples {
 	if err := e.Check(); err != nil {
 		b.t.Fatal(err)
 	}
-	m, err := e.Maker(b.env)
+	m, err := e.Transform(b.env)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 	var keys []string
 	for _, n := range []int{0, 1, 512} {
 		e := mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Batch: n}
-		m, err := e.Maker(&component.Env{Dir: t.TempDir()})
+		m, err := e.Transform(&component.Env{Dir: t.TempDir()})
 		if err = errors.Join(err, e.Check()); err != nil {
 			t.Fatal(err)
 		}

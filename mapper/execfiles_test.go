@@ -43,7 +43,7 @@ func execOf(command ...string) mapper.Exec {
 
 func execKey(t *testing.T, e mapper.Exec, dir string) string {
 	t.Helper()
-	m, err := e.Maker(&component.Env{Dir: dir})
+	m, err := e.Transform(&component.Env{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestExecKeyStays(t *testing.T) {
 	dir, _ := flowFolder(t)
 	e := execOf("sh", "./run.sh", "scripts/run.sh", "-c", "x=1; cat ./scripts/../run.sh 'my script.sh' | tr a-z A-Z > \"$LARDER_OUT/b.txt\"")
 	e.Code = []component.Path{"./my script.sh"}
-	m, err := e.Maker(&component.Env{Dir: dir})
+	m, err := e.Transform(&component.Env{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestExecKeyStays(t *testing.T) {
 // TestExecWordsStay checks that a name inside a word is not rewritten.
 func TestExecWordsStay(t *testing.T) {
 	dir, _ := flowFolder(t)
-	m, err := execOf("sh", "-c", `echo ./run.sh run.sh > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
+	m, err := execOf("sh", "-c", `echo ./run.sh run.sh > "$LARDER_OUT/b.txt"`).Transform(&component.Env{Dir: dir})
 	out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestExecWordsStay(t *testing.T) {
 // which it may have read before or after.
 func TestExecThatWritesWhatItNames(t *testing.T) {
 	dir, _ := flowFolder(t)
-	m, err := execOf("sh", "-c", "echo >> '"+dir+`/run.sh'; echo > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
+	m, err := execOf("sh", "-c", "echo >> '"+dir+`/run.sh'; echo > "$LARDER_OUT/b.txt"`).Transform(&component.Env{Dir: dir})
 	_, err = apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
 	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "must not write") {
 		t.Errorf("the error is %v", err)
@@ -212,7 +212,7 @@ func TestExecHugeWord(t *testing.T) {
 	for i := 0; script.Len() < 2<<20; i++ {
 		fmt.Fprintf(&script, "x%d ", i)
 	}
-	if _, err := execOf("sh", "-c", script.String()).Maker(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "more than 65536 parts") {
+	if _, err := execOf("sh", "-c", script.String()).Transform(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "more than 65536 parts") {
 		t.Errorf("a word with too many parts gives %v", err)
 	}
 	if n := len(execOf("sh", "-c", script.String()).Inputs(&component.Env{Dir: dir})); n > 10 {

@@ -68,7 +68,7 @@ func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 			m, err := Exec{
 				Command: []string{"sh", "-c", `echo > "$0/begun"; while [ ! -e "$0/go" ]; do sleep 0.01; done; cp "$LARDER_IN/a.txt" "$LARDER_OUT/b.txt"`, signs},
 				Items:   []string{"a"}, Into: []string{"b"},
-			}.Maker(&component.Env{Ending: ending})
+			}.Transform(&component.Env{Ending: ending})
 			if err != nil {
 				t.Fatal(err)
 			}

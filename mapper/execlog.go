@@ -74,7 +74,7 @@ type said struct {
 	all *sampleLog
 }
 
-// Write calls concrete types, because the code identity of a maker cannot follow an
+// Write calls concrete types, because the code identity of a transform cannot follow an
 // interface.
 func (s *said) Write(b []byte) (int, error) {
 	_, _ = s.end.Write(b) // which cannot fail

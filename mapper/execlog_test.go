@@ -25,7 +25,7 @@ func numbered3() component.Samples {
 func running(t *testing.T, e mapper.Exec, env *component.Env) (errs []error) {
 	t.Helper()
 	e.Items, e.Into = []string{"a"}, []string{"b"}
-	m, err := e.Maker(env)
+	m, err := e.Transform(env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestExecLogsAreNoInput(t *testing.T) {
 	reads := new(pathguard.Inputs)
 	reads.Add(pathguard.Input{Who: "node in", Path: dir})
 	env := &component.Env{Node: "n", Logs: dir, Inputs: reads}
-	if _, err := (mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}).Maker(env); err == nil || !strings.Contains(err.Error(), "node in reads") {
+	if _, err := (mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}).Transform(env); err == nil || !strings.Contains(err.Error(), "node in reads") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -111,11 +111,11 @@ func TestExecBounds(t *testing.T) {
 			t.Errorf("%+v: the error is %v", e, err)
 		}
 	}
-	one, err := mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}.Maker(env)
+	one, err := mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}.Transform(env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Timeout: "1h", Bytes: 5}.Maker(env)
+	other, err := mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Timeout: "1h", Bytes: 5}.Transform(env)
 	if err != nil {
 		t.Fatal(err)
 	}

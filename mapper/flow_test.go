@@ -152,7 +152,7 @@ func TestSharedImages(t *testing.T) {
 		dataset.Field{Key: "image", Item: dataset.NewItem("png", numbered(4, 4))},
 		dataset.Field{Key: "mask", Item: dataset.NewItem("png", numbered(4, 4)), Shared: true})
 	for name, c := range map[string]struct {
-		m    dataset.Maker
+		m    dataset.Transform
 		want bool
 	}{
 		"crop":                    {makerOf(t, mapper.ImageCrop{Items: []string{"image", "mask"}, X: 1}), true},

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	component.RegisterMapper("hash", "Makes an item with a digest of the values of others: equal values give equal digests however they are encoded.",
-		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Transform() })
 }
 
 // Hash adds an item with the digest, in hexadecimal digits, of the names and values of
@@ -57,14 +57,14 @@ func newHash(algorithm string) hash.Hash {
 	return nil
 }
 
-// Maker returns the mapper.
-func (m Hash) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m Hash) Transform() (dataset.Transform, error) {
 	into, algorithm, format := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256"), cmp.Or(m.Format, "json")
 	if newHash(algorithm) == nil {
 		valid := []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-512"}
 		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, valid))
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "hash", Formats: []string{format},
 		Params: []key.Param{{Name: "into", Value: into}, {Name: "all", Value: m.Items == nil}, {Name: "algorithm", Value: algorithm}, {Name: "format", Value: format}},
 		In:     m.Items, Out: []string{into},

@@ -14,53 +14,53 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// making returns a maker that returns the result of do, identified by its code.
-func making(f dataset.MakerFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.MakerFunc {
+// making returns a transform that returns the result of do, identified by its code.
+func making(f dataset.TransformFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.TransformFunc {
 	f.Name, f.Out, f.Func = "making", []string{"made"}, do
 	return f
 }
 
-// captured returns a maker whose function captures the result of doubled.
-func captured(n int) dataset.MakerFunc {
+// captured returns a transform whose function captures the result of doubled.
+func captured(n int) dataset.TransformFunc {
 	twice := doubled(n)
-	return making(dataset.MakerFunc{Formats: []string{"json"}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return making(dataset.TransformFunc{Formats: []string{"json"}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", int64(twice)), nil
 	})
 }
 
 func doubled(n int) int { return 2 * n }
 
-// TestMakersAreKnownByWhatMakesThem checks that the variables that a function literal
+// TestTransformsAreIdentifiedByTheirConstructor checks that the variables that a function literal
 // captures count by the code that computes them.
-func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
+func TestTransformsAreIdentifiedByTheirConstructor(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	m, err := dataset.NewMaker(captured(3))
+	m, err := dataset.NewTransform(captured(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	wants(t, l, m, "mapper.captured", "mapper.doubled", "mapper.oneItem", "build go", "larder/dataset")
-	if m, err = (ImageStats{}).Maker(); err != nil {
+	if m, err = (ImageStats{}).Transform(); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, l, m, "mapper.ImageStats.Maker", "mapper.channel.mean", "larder/array")
-	if m, err = (Compute{Set: map[string]string{"a": "b + 1"}}).Maker(); err != nil {
+	wants(t, l, m, "mapper.ImageStats.Transform", "mapper.channel.mean", "larder/array")
+	if m, err = (Compute{Set: map[string]string{"a": "b + 1"}}).Transform(); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, l, m, "mapper.formulasOf", "expr.Expression.Eval", "expr.meter.add", "expr.Document", "expr.metered.visit", "github.com/expr-lang/expr")
 }
 
-// TestGivenFunctionsThatGetOthers checks that Given covers the function that the maker
+// TestGivenFunctionsThatGetOthers checks that FuncArgs covers the function that the transform
 // receives, not the functions that this one receives.
 func TestGivenFunctionsThatGetOthers(t *testing.T) {
 	for _, c := range []struct {
 		f       func(int) int
 		refused bool
 	}{{doubled, false}, {after(doubled), true}} {
-		m, err := dataset.NewMaker(calling(c.f))
+		m, err := dataset.NewTransform(calling(c.f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +74,9 @@ func TestGivenFunctionsThatGetOthers(t *testing.T) {
 	}
 }
 
-// calling returns a maker that calls a function declared as Given.
-func calling(f func(int) int) dataset.MakerFunc {
-	return making(dataset.MakerFunc{Formats: []string{"json"}, Given: []any{f}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+// calling returns a transform that calls a function declared as FuncArgs.
+func calling(f func(int) int) dataset.TransformFunc {
+	return making(dataset.TransformFunc{Formats: []string{"json"}, FuncArgs: []any{f}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", int64(f(2))), nil
 	})
 }
@@ -86,9 +86,9 @@ func after(f func(int) int) func(int) int {
 	return func(n int) int { return f(n) + 1 }
 }
 
-// wants checks that the identity of a maker covers everything it reaches, including these
+// wants checks that the identity of a transform covers everything it reaches, including these
 // names.
-func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
+func wants(t *testing.T, l *larder.Larder, m dataset.Transform, parts ...string) {
 	t.Helper()
 	op, err := m.Op(t.Context(), l)
 	if err != nil || op.Code().Kind != "source" {
@@ -109,10 +109,10 @@ func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
 	}
 }
 
-// TestMakersThatLookFurtherAreRefused checks that a result may depend only on the maker's
+// TestTransformsThatLookFurtherAreRefused checks that a result may depend only on the transform's
 // samples.
-func TestMakersThatLookFurtherAreRefused(t *testing.T) {
-	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+func TestTransformsThatLookFurtherAreRefused(t *testing.T) {
+	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.File("a.json", nil)}), nil
 	}))
 	if err != nil {
@@ -132,7 +132,7 @@ func (f factor) do(context.Context, dataset.Sample) (dataset.Sample, error) {
 
 // TestBoundMethodsAreRefused checks bound methods, because no key covers the receiver.
 func TestBoundMethodsAreRefused(t *testing.T) {
-	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, factor(2).do))
+	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, factor(2).do))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,9 +141,9 @@ func TestBoundMethodsAreRefused(t *testing.T) {
 	}
 }
 
-// TestMakersSeeWhatIsInTheirKeys checks that makers see only what their keys cover: items
+// TestTransformsSeeWhatIsInTheirKeys checks that transforms see only what their keys cover: items
 // in order of names, without sharing or identity, and no setting of Larder.
-func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
+func TestTransformsSeeWhatIsInTheirKeys(t *testing.T) {
 	one := dataset.NewItem("txt", "x")
 	other := dataset.NewItem("txt", "x")
 	for _, s := range []dataset.Sample{
@@ -152,7 +152,7 @@ func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 		dataset.NewSample(dataset.Field{Key: "a", Item: one, Shared: true}, dataset.Field{Key: "b", Item: other}),
 		dataset.NewSample(dataset.Field{Key: "a", Item: one}, dataset.Field{Key: "b", Item: one}),
 	} {
-		m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
+		m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
 			a, _ := in.Field("a")
 			b, _ := in.Field("b")
 			return oneItem("made", "json", fmt.Sprint(in.Keys(), a.Shared, b.Shared, a.Item == b.Item)), nil
@@ -165,17 +165,17 @@ func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v, err := out.Value(t.Context(), "made"); v != "[a b] false false false" || err != nil {
-			t.Errorf("a maker sees %v (%v)", v, err)
+			t.Errorf("a transform sees %v (%v)", v, err)
 		}
 	}
-	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", dataset.TidyMemory.Load()), nil
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Op(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "a setting of Larder") {
-		t.Errorf("a maker that reads a setting: %v", err)
+		t.Errorf("a transform that reads a setting: %v", err)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestSettingsInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	sizes := func() string {
-		m, err := dataset.NewMaker(making(dataset.MakerFunc{In: []string{"a"}, Formats: []string{"txt"}}, func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
+		m, err := dataset.NewTransform(making(dataset.TransformFunc{In: []string{"a"}, Formats: []string{"txt"}}, func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			if _, err := in.Value(ctx, "a"); err != nil {
 				return oneItem("made", "txt", "none"), nil
 			}
@@ -218,11 +218,11 @@ func TestSettingsInTheWay(t *testing.T) {
 	}
 }
 
-// TestMakersWhileSettingsChange checks that no result from before a change of GODEBUG is
+// TestTransformsWhileSettingsChange checks that no result from before a change of GODEBUG is
 // returned.
-func TestMakersWhileSettingsChange(t *testing.T) {
+func TestTransformsWhileSettingsChange(t *testing.T) {
 	making := func() error {
-		m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+		m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			return oneItem("made", "json", "a"), nil
 		}))
 		if err != nil {
@@ -244,7 +244,7 @@ func TestMakersWhileSettingsChange(t *testing.T) {
 func TestReductionCounts(t *testing.T) {
 	keys := map[key.Key]int{}
 	for _, reduce := range []int{0, 2, 3} {
-		m, err := ImageResize{Width: 9, Reduce: reduce}.Maker()
+		m, err := ImageResize{Width: 9, Reduce: reduce}.Transform()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestReductionCounts(t *testing.T) {
 	}
 }
 
-// TestEncodersCount checks that the encoder's code is part of the key, and that a maker
+// TestEncodersCount checks that the encoder's code is part of the key, and that a transform
 // makes only the items that it declares.
 func TestEncodersCount(t *testing.T) {
 	do := func(context.Context, dataset.Sample) (dataset.Sample, error) {
@@ -267,7 +267,7 @@ func TestEncodersCount(t *testing.T) {
 	}
 	keys := map[key.Key][]string{}
 	for _, formats := range [][]string{{"json"}, {"yaml"}, {"json", "yaml"}, {}, nil} {
-		m, err := dataset.NewMaker(making(dataset.MakerFunc{Formats: formats}, do))
+		m, err := dataset.NewTransform(making(dataset.TransformFunc{Formats: formats}, do))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestEncodersCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		if other, taken := keys[op.Key()]; taken {
-			t.Errorf("makers of %q and %q have one key", formats, other)
+			t.Errorf("transforms of %q and %q have one key", formats, other)
 		}
 		keys[op.Key()] = formats
 		_, err = madeBy(t, m)
@@ -286,7 +286,7 @@ func TestEncodersCount(t *testing.T) {
 	}
 }
 
-func madeBy(t *testing.T, m dataset.Maker) (any, error) {
+func madeBy(t *testing.T, m dataset.Transform) (any, error) {
 	t.Helper()
 	s, err := dataset.Map(dataset.List(dataset.Sample{}), m, dataset.MapOptions{}).At(t.Context(), 0)
 	if err != nil {
@@ -295,13 +295,13 @@ func madeBy(t *testing.T, m dataset.Maker) (any, error) {
 	return s.Value(t.Context(), "made")
 }
 
-// several returns a maker of several samples per call, which captures the result of
+// several returns a transform of several samples per call, which captures the result of
 // doubled.
-func several(n int) dataset.MakerFunc {
+func several(n int) dataset.TransformFunc {
 	twice := doubled(n)
-	return dataset.MakerFunc{
+	return dataset.TransformFunc{
 		Name: "several", In: []string{"a"}, Out: []string{"made"}, Formats: []string{"json"}, Batch: n,
-		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		BatchFunc: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			outs, failed := make([]dataset.Sample, len(in)), map[int]error{}
 			for i, s := range in {
 				if _, err := s.Value(ctx, "a"); err != nil {
@@ -318,15 +318,15 @@ func several(n int) dataset.MakerFunc {
 	}
 }
 
-// TestMakersOfSeveralSamplesAreKnownByTheirCode checks that they are identified as makers
+// TestBatchTransformsAreIdentifiedByTheirCode checks that they are identified as transforms
 // of one sample are.
-func TestMakersOfSeveralSamplesAreKnownByTheirCode(t *testing.T) {
+func TestBatchTransformsAreIdentifiedByTheirCode(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	m, err := dataset.NewMaker(several(3))
+	m, err := dataset.NewTransform(several(3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ func (m ImageCrop) Check() error {
 	return nil
 }
 
-// Maker returns the mapper.
-func (m ImageCrop) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ImageCrop) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (m ImageCrop) Maker() (dataset.Maker, error) {
 			}
 			return out, nil
 		},
-	}.maker()
+	}.transform()
 }
 
 // RandomCrop crops a rectangle from images, at the same random position in each. They
@@ -84,8 +84,8 @@ func (m RandomCrop) Check() error {
 	return nil
 }
 
-// Maker returns the mapper.
-func (m RandomCrop) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m RandomCrop) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -103,5 +103,5 @@ func (m RandomCrop) Maker() (dataset.Maker, error) {
 			x, y := random.IntN(size.X-m.Width+1), random.IntN(size.Y-m.Height+1)
 			return each(func(img image.Image) image.Image { return rasterOf(img).crop(x, y, m.Width, m.Height) })(all, nil)
 		},
-	}.maker()
+	}.transform()
 }

@@ -36,8 +36,8 @@ func (m ImageFlip) Check() error {
 	return nil
 }
 
-// Maker returns the mapper.
-func (m ImageFlip) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ImageFlip) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (m ImageFlip) Maker() (dataset.Maker, error) {
 			}
 			return each(func(img image.Image) image.Image { return rasterOf(img).flip(columns, rows) })(all, nil)
 		},
-	}.maker()
+	}.transform()
 }
 
 func certain(p float64) bool { return p == 0 || p == 1 }

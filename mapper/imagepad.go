@@ -49,8 +49,8 @@ func (m ImagePad) Check() error {
 	return err
 }
 
-// Maker returns the mapper.
-func (m ImagePad) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ImagePad) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (m ImagePad) Maker() (dataset.Maker, error) {
 			}
 			return each(func(img image.Image) image.Image { return m.pad(img, fill) })(all, nil)
 		},
-	}.maker()
+	}.transform()
 }
 
 func (m ImagePad) pad(img image.Image, fill color.NRGBA) image.Image {

@@ -18,7 +18,7 @@ import (
 
 func init() {
 	component.RegisterMapper("image-resize", "Scales an image to a size; with only one of width and height the shape is kept.",
-		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Maker() }).Images = true
+		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
 // ImageResize scales an image. Filters that blend use every pixel of the original, so
@@ -75,8 +75,8 @@ func (m ImageResize) Check() error {
 // maxReduce bounds the image after reduced decoding, as a multiple of the result.
 const maxReduce = 64
 
-// Maker returns the mapper.
-func (m ImageResize) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ImageResize) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
 		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "image-resize", Formats: []string{m.Format},
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
@@ -114,7 +114,7 @@ func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, 
 	if err != nil {
 		return nil, image.Point{}, nil, err
 	}
-	v, whole, done, err := it.Lent(ctx, image.Pt(m.Reduce*m.Width, m.Reduce*m.Height))
+	v, whole, done, err := it.Borrow(ctx, image.Pt(m.Reduce*m.Width, m.Reduce*m.Height))
 	if err != nil {
 		return nil, image.Point{}, nil, err
 	}

@@ -26,9 +26,9 @@ type images struct {
 	change func(all []image.Image, random *rand.Rand) ([]image.Image, error)
 }
 
-// maker returns the mapper. By default it changes the item image, and encodes
+// transform returns the mapper. By default it changes the item image, and encodes
 // as PNG.
-func (m images) maker() (dataset.Maker, error) {
+func (m images) transform() (dataset.Transform, error) {
 	items, format := m.items, cmp.Or(m.format, "png")
 	if items == nil {
 		items = []string{"image"}
@@ -39,10 +39,10 @@ func (m images) maker() (dataset.Maker, error) {
 	if err := dataset.CheckExt(format); err != nil {
 		return nil, fmt.Errorf("format: %w", err)
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
-		Name: m.name, Random: m.random, Formats: []string{format}, Given: []any{m.change},
+	return dataset.NewTransform(dataset.TransformFunc{
+		Name: m.name, Random: m.random, Formats: []string{format}, FuncArgs: []any{m.change},
 		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
-		In:     items, Out: items, Apart: true,
+		In:     items, Out: items, PerItem: true,
 		Func: changing(items, format, m.random != nil, m.change),
 	})
 }
@@ -113,6 +113,8 @@ func oneSize(all []image.Image) error {
 	return nil
 }
 
-func registerImages[P interface{ Maker() (dataset.Maker, error) }](name, doc string) {
-	component.RegisterMapper(name, doc, func(_ *component.Env, p P) (dataset.Mapper, error) { return p.Maker() }).Images = true
+func registerImages[P interface {
+	Transform() (dataset.Transform, error)
+}](name, doc string) {
+	component.RegisterMapper(name, doc, func(_ *component.Env, p P) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }

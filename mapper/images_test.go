@@ -197,7 +197,7 @@ func numbered(w, h int) *image.Gray {
 }
 
 // one applies a mapper to a sample and returns its grey image.
-func one(ctx context.Context, t *testing.T, m dataset.Maker, err error, s dataset.Sample) (*image.Gray, error) {
+func one(ctx context.Context, t *testing.T, m dataset.Transform, err error, s dataset.Sample) (*image.Gray, error) {
 	t.Helper()
 	out, err := mapped(ctx, t, m, err, s)
 	if err != nil {
@@ -214,7 +214,9 @@ func TestImageCropAndPad(t *testing.T) {
 	s := picture(numbered(4, 3))
 	for _, c := range []struct {
 		name string
-		m    interface{ Maker() (dataset.Maker, error) }
+		m    interface {
+			Transform() (dataset.Transform, error)
+		}
 		want [][]uint8
 		says string
 	}{
@@ -238,7 +240,7 @@ func TestImageCropAndPad(t *testing.T) {
 		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is no colour"},
 		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is no colour"},
 	} {
-		m, err := c.m.Maker()
+		m, err := c.m.Transform()
 		got, err := one(t.Context(), t, m, err, s)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -288,13 +290,15 @@ func grays(t *testing.T, ds dataset.Dataset[dataset.Sample], item string) []*ima
 	return all
 }
 
-func makerOf(t *testing.T, m interface{ Maker() (dataset.Maker, error) }) dataset.Maker {
+func makerOf(t *testing.T, m interface {
+	Transform() (dataset.Transform, error)
+}) dataset.Transform {
 	t.Helper()
-	maker, err := m.Maker()
+	transform, err := m.Transform()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maker
+	return transform
 }
 
 // TestRandomImagesAreChangedAlike checks that image and mask get the same change. Samples,
@@ -303,15 +307,23 @@ func TestRandomImagesAreChangedAlike(t *testing.T) {
 	both := []string{"image", "mask"}
 	for _, c := range []struct {
 		name string
-		make func(seed, epoch int) interface{ Maker() (dataset.Maker, error) }
+		make func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		}
 	}{
-		{"flip", func(seed, epoch int) interface{ Maker() (dataset.Maker, error) } {
+		{"flip", func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		} {
 			return mapper.ImageFlip{Items: both, Horizontal: 0.5, Vertical: 0.5, Seed: seed, Epoch: epoch}
 		}},
-		{"crop", func(seed, epoch int) interface{ Maker() (dataset.Maker, error) } {
+		{"crop", func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		} {
 			return mapper.RandomCrop{Items: both, Width: 3, Height: 2, Seed: seed, Epoch: epoch}
 		}},
-		{"jitter", func(seed, epoch int) interface{ Maker() (dataset.Maker, error) } {
+		{"jitter", func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		} {
 			return mapper.ColorJitter{Items: both, Brightness: 0.5, Contrast: []any{0.5, 1.5}, Seed: seed, Epoch: epoch}
 		}},
 	} {
@@ -388,7 +400,7 @@ func TestRandomCrop(t *testing.T) {
 	if len(seen) != 6 {
 		t.Errorf("300 samples were cut at %d places of 6", len(seen))
 	}
-	m, err := mapper.RandomCrop{Width: 4, Height: 3}.Maker()
+	m, err := mapper.RandomCrop{Width: 4, Height: 3}.Transform()
 	if got, err := one(t.Context(), t, m, err, picture(numbered(4, 3))); err != nil || !slices.Equal(got.Pix, numbered(4, 3).Pix) {
 		t.Errorf("the whole: %v", err)
 	}
@@ -399,7 +411,7 @@ func TestRandomCrop(t *testing.T) {
 		"at least 1":                             {Width: 1},
 		`per is "node"`:                          {Width: 1, Height: 1, Per: "node"},
 	} {
-		m, err := c.Maker()
+		m, err := c.Transform()
 		if _, err := one(t.Context(), t, m, err, s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", c, err, says)
 		}
@@ -513,7 +525,7 @@ func TestResizeFilters(t *testing.T) {
 			flat.Pix[i] = 77
 		}
 		for _, size := range []int{1, 3, 8, 19} {
-			m, err := mapper.ImageResize{Width: size, Height: 2, Filter: filter}.Maker()
+			m, err := mapper.ImageResize{Width: size, Height: 2, Filter: filter}.Transform()
 			got, err := one(t.Context(), t, m, err, picture(flat))
 			if err != nil {
 				t.Fatal(err)
@@ -526,13 +538,13 @@ func TestResizeFilters(t *testing.T) {
 			}
 		}
 	}
-	m, err := mapper.ImageResize{Width: 1, Height: 1, Filter: "box"}.Maker()
+	m, err := mapper.ImageResize{Width: 1, Height: 1, Filter: "box"}.Transform()
 	if got, err := one(t.Context(), t, m, err, picture(&image.Gray{Pix: []uint8{0, 4, 8, 12}, Stride: 2, Rect: image.Rect(0, 0, 2, 2)})); err != nil || got.Pix[0] != 6 { // the mean
 		t.Errorf("%v, %v", got, err)
 	}
 	mask := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.Black, color.White, color.NRGBA{1, 2, 3, 255}})
 	mask.Pix[1] = 2
-	m, err = mapper.ImageResize{Width: 4, Filter: "nearest"}.Maker()
+	m, err = mapper.ImageResize{Width: 4, Filter: "nearest"}.Transform()
 	s, err := mapped(t.Context(), t, m, err, picture(mask))
 	if err != nil {
 		t.Fatal(err)
@@ -541,7 +553,7 @@ func TestResizeFilters(t *testing.T) {
 	if got, ok := v.(*image.Paletted); !ok || err != nil || !slices.Equal(got.Pix, []uint8{0, 0, 2, 2, 0, 0, 2, 2}) {
 		t.Errorf("a mask became %v, %v", v, err)
 	}
-	if _, err := (mapper.ImageResize{Width: 4, Filter: "cubic"}).Maker(); err == nil {
+	if _, err := (mapper.ImageResize{Width: 4, Filter: "cubic"}).Transform(); err == nil {
 		t.Error("an unknown filter was accepted")
 	}
 }
@@ -554,7 +566,9 @@ func TestChannelsStay(t *testing.T) {
 			continue // PNG cannot hold it
 		}
 		channels, depth := array.Channels(k.img)
-		for _, m := range []interface{ Maker() (dataset.Maker, error) }{
+		for _, m := range []interface {
+			Transform() (dataset.Transform, error)
+		}{
 			mapper.ImageCrop{Width: 2}, mapper.ImageFlip{Horizontal: 1}, mapper.ImagePad{Left: 1},
 			mapper.ImageResize{Width: 9}, mapper.ImageResize{Width: 9, Filter: "nearest"}, mapper.ImageResize{Width: 9, Filter: "lanczos"},
 			mapper.ColorJitter{Brightness: 0.5, Hue: 0.1},

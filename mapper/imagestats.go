@@ -17,7 +17,7 @@ import (
 
 func init() {
 	component.RegisterMapper("image-stats", "Measures an image: size, and per channel the mean, standard deviation, least and greatest value.",
-		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Maker() }).Images = true
+		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
 // ImageStats computes statistics of an image. Its item is a document with width,
@@ -31,10 +31,10 @@ type ImageStats struct {
 	Format string `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml"`
 }
 
-// Maker returns the mapper.
-func (m ImageStats) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m ImageStats) Transform() (dataset.Transform, error) {
 	m.Item, m.Into, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Into, "stats"), cmp.Or(m.Format, "json")
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "image-stats", Formats: []string{m.Format},
 		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "format", Value: m.Format}},
 		In:     []string{m.Item}, Out: []string{m.Into},

@@ -97,7 +97,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// mapped applies a maker to one sample as the engine does.
+// mapped applies a transform to one sample as the engine does.
 func mapped(ctx context.Context, t *testing.T, m dataset.Mapper, err error, s dataset.Sample) (dataset.Sample, error) {
 	t.Helper()
 	if err != nil {
@@ -108,7 +108,7 @@ func mapped(ctx context.Context, t *testing.T, m dataset.Mapper, err error, s da
 
 func hashOf(t *testing.T, h mapper.Hash, s dataset.Sample) string {
 	t.Helper()
-	m, err := h.Maker()
+	m, err := h.Transform()
 	out, err := mapped(t.Context(), t, m, err, s)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestHashAlgorithms(t *testing.T) {
 		seen[h] = name
 	}
 	for _, bad := range []string{"shake_128", "SHA256", "none"} {
-		if _, err := (mapper.Hash{Algorithm: bad}).Maker(); err == nil || !strings.Contains(err.Error(), "sha3-512") {
+		if _, err := (mapper.Hash{Algorithm: bad}).Transform(); err == nil || !strings.Contains(err.Error(), "sha3-512") {
 			t.Errorf("%s: the error is %v", bad, err)
 		}
 	}

@@ -25,16 +25,16 @@ func TestLargeItemsAreRead(t *testing.T) {
 	if err != nil || file.Close() != nil {
 		t.Fatal(err)
 	}
-	hash, err := mapper.Hash{Items: []string{"a"}}.Maker()
+	hash, err := mapper.Hash{Items: []string{"a"}}.Transform()
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := &component.Env{Dir: t.TempDir()}
-	count, err := mapper.Exec{Command: []string{"sh", "-c", `wc -c < "$LARDER_IN/a.bin" > "$LARDER_OUT/n.txt"`}, Items: []string{"a"}, Into: []string{"n"}}.Maker(env)
+	count, err := mapper.Exec{Command: []string{"sh", "-c", `wc -c < "$LARDER_IN/a.bin" > "$LARDER_OUT/n.txt"`}, Items: []string{"a"}, Into: []string{"n"}}.Transform(env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for item, m := range map[string]dataset.Maker{"hash": hash, "n": count} {
+	for item, m := range map[string]dataset.Transform{"hash": hash, "n": count} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		out, err := m.Map(t.Context(), dataset.NewSample(dataset.Field{Key: "a", Item: dataset.File(path, nil)}))

@@ -6,8 +6,8 @@
 // sets defaults of numbers, too.
 //
 // There are two kinds. A mapper that renames, drops, shares or duplicates items reads
-// nothing and is itself a [dataset.Mapper]. A mapper that computes has a method Maker,
-// which returns a [dataset.Maker]. It declares which items it reads and makes, so its
+// nothing and is itself a [dataset.Mapper]. A mapper that computes has a method Transform,
+// which returns a [dataset.Transform]. It declares which items it reads and makes, so its
 // results depend on these alone. They are computed when an item is requested, and
 // cached under a key that covers all parameters. The key of a random mapper includes a
 // seed, an epoch and the sample, so it gives the same on every run. The key of [Exec]
@@ -49,7 +49,7 @@ func (m Compose) Mapper(env *component.Env) (dataset.Mapper, error) {
 	return dataset.Compose(steps...)
 }
 
-// oneItem returns a sample with a single item, the result of most makers.
+// oneItem returns a sample with a single item, the result of most transforms.
 func oneItem(name, ext string, v any) dataset.Sample {
 	return dataset.NewSample(dataset.Field{Key: name, Item: dataset.NewItem(ext, v)})
 }

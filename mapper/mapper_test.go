@@ -22,8 +22,8 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// apply runs a maker on one sample outside of a flow.
-func apply(ctx context.Context, m dataset.Maker, err error, s dataset.Sample) (dataset.Sample, error) {
+// apply runs a transform on one sample outside of a flow.
+func apply(ctx context.Context, m dataset.Transform, err error, s dataset.Sample) (dataset.Sample, error) {
 	if err != nil {
 		return dataset.Sample{}, err
 	}
@@ -73,7 +73,7 @@ func TestImageStats(t *testing.T) {
 			"mean": []any{40000.0}, "std": []any{0.0}, "min": []any{int64(40000)}, "max": []any{int64(40000)},
 		}},
 	} {
-		m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Maker()
+		m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Transform()
 		out, err := apply(t.Context(), m, err, picture(c.img))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -117,7 +117,7 @@ func TestImageStatsOfJPEG(t *testing.T) {
 }
 
 func TestImageStatsOfWhatIsNoImage(t *testing.T) {
-	m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Maker()
+	m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Transform()
 	s := dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("txt", "x")})
 	if _, err := apply(t.Context(), m, err, s); err == nil || !strings.Contains(err.Error(), "not an image") {
 		t.Errorf("the error is %v", err)
@@ -133,7 +133,7 @@ func TestImageResize(t *testing.T) {
 		{10, 0, 10, 5}, {0, 10, 20, 10}, {3, 7, 3, 7}, {1, 0, 1, 1},
 	} {
 		for _, filter := range []string{"nearest", "bilinear", "catmull-rom"} {
-			m, err := mapper.ImageResize{Item: "image", Width: c.width, Height: c.height, Filter: filter, Format: "png"}.Maker()
+			m, err := mapper.ImageResize{Item: "image", Width: c.width, Height: c.height, Filter: filter, Format: "png"}.Transform()
 			out, err := apply(t.Context(), m, err, picture(img))
 			if err != nil {
 				t.Fatal(err)
@@ -152,7 +152,7 @@ func TestImageResize(t *testing.T) {
 		}
 	}
 	for _, bad := range []mapper.ImageResize{{}, {Width: -1}, {Width: 1 << 20}} {
-		if _, err := bad.Maker(); err == nil {
+		if _, err := bad.Transform(); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
 	}
@@ -160,7 +160,7 @@ func TestImageResize(t *testing.T) {
 
 func TestHashIsOfValues(t *testing.T) {
 	digest := func(ext, text string) string {
-		m, err := mapper.Hash{Into: "hash"}.Maker()
+		m, err := mapper.Hash{Into: "hash"}.Transform()
 		out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes(ext, []byte(text))}))
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +186,7 @@ func TestHashIsOfValues(t *testing.T) {
 func run(ctx context.Context, t *testing.T, script string, into ...string) (dataset.Sample, error) {
 	t.Helper()
 	env := &component.Env{Dir: t.TempDir()}
-	m, err := mapper.Exec{Command: []string{"sh", "-c", script}, Items: []string{"a"}, Into: into}.Maker(env)
+	m, err := mapper.Exec{Command: []string{"sh", "-c", script}, Items: []string{"a"}, Into: into}.Transform(env)
 	return apply(ctx, m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", []byte("hello"))}))
 }
 
@@ -292,7 +292,7 @@ func TestExecIdentity(t *testing.T) {
 	t.Setenv("MODE", "fast")
 	base := mapper.Exec{Command: []string{"python3", "a.py", "--x"}, Items: []string{"a"}, Into: []string{"b"}, Code: []component.Path{"table.csv"}, Env: []string{"MODE"}}
 	id := func(e mapper.Exec, dir string) string {
-		m, err := e.Maker(&component.Env{Dir: dir})
+		m, err := e.Transform(&component.Env{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestExecIdentity(t *testing.T) {
 		}
 	}
 	base.Code = []component.Path{"missing.py"}
-	if _, err := base.Maker(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "missing.py") {
+	if _, err := base.Transform(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "missing.py") {
 		t.Errorf("a missing code file gives %v", err)
 	}
 }
@@ -353,7 +353,7 @@ func TestExecWithCodeThatChanges(t *testing.T) {
 	if err := os.WriteFile(script, []byte(`echo old > "$LARDER_OUT/b.txt"`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := mapper.Exec{Command: []string{"sh", "s.sh"}, Items: []string{"a"}, Into: []string{"b"}}.Maker(&component.Env{Dir: dir})
+	m, err := mapper.Exec{Command: []string{"sh", "s.sh"}, Items: []string{"a"}, Into: []string{"b"}}.Transform(&component.Env{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func init() {
 			if env.Checked {
 				return dataset.MapperFunc(func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil }), p.Check()
 			}
-			return p.Maker(env)
+			return p.Transform(env)
 		})
 }
 
@@ -81,9 +81,9 @@ func (m Python) named() pyfunction.Function {
 // Inputs lists its inputs, which no flow may overwrite.
 func (m Python) Inputs(env *component.Env) []pathguard.Input { return m.named().Inputs(env) }
 
-// Maker returns the mapper. It imports the function now, because the identity includes
+// Transform returns the mapper. It imports the function now, because the identity includes
 // its code.
-func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
+func (m Python) Transform(env *component.Env) (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 		batch, quick = fewSamples, true
 	}
 	c.alone = m.Batch == 0
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "python", Detail: m.Function, Params: params, Formats: []string{"npy", "png", "json", "txt", "bin"}, In: m.Items, Out: m.Into,
-		Batch: batch, Quick: quick, Together: c.all(),
+		Batch: batch, Quick: quick, BatchFunc: c.all(),
 		// The communication with workers does not change a result: the identity of
 		// their work is in Params.
 		Pure: []string{"github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",

@@ -36,7 +36,7 @@ type pythons struct {
 	testing.TB
 	dir    string
 	store  *memory.Store
-	tally  dataset.Tally
+	stats  dataset.NodeStats
 	passes bool // request samples as passes do, not one by one
 }
 
@@ -117,7 +117,7 @@ func (p *pythons) dataset(env *component.Env, m mapper.Python, as ...*dataset.It
 	if m.Items == nil {
 		m.Items = []string{"a"}
 	}
-	maker, err := m.Maker(env)
+	transform, err := m.Transform(env)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (p *pythons) dataset(env *component.Env, m mapper.Python, as ...*dataset.It
 	if err != nil {
 		p.Fatal(err)
 	}
-	return dataset.Map(in, maker, dataset.MapOptions{Node: "n", Larder: l, Keep: true, Tally: &p.tally}), nil
+	return dataset.Map(in, transform, dataset.MapOptions{Node: "n", Larder: l, Keep: true, Stats: &p.stats}), nil
 }
 
 // read returns item out, or all others under their names, as a string.
@@ -158,8 +158,8 @@ func read(ctx context.Context, ds component.Samples, i int) (string, error) {
 
 // computed returns the number of samples computed since the last call.
 func (p *pythons) computed() int64 {
-	n := p.tally.Computed.Load()
-	p.tally.Computed.Store(0)
+	n := p.stats.Computed.Load()
+	p.stats.Computed.Store(0)
 	return n
 }
 

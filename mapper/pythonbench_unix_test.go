@@ -59,14 +59,14 @@ func BenchmarkPython(b *testing.B) {
 			ending := &component.Ending{}
 			defer ending.Wait()
 			c.m.Items, c.m.Into = []string{"a"}, []string{"out"}
-			maker, err := c.m.Maker(&component.Env{Dir: dir, Node: "n", Pool: pool.New(2), Ending: ending})
+			transform, err := c.m.Transform(&component.Env{Dir: dir, Node: "n", Pool: pool.New(2), Ending: ending})
 			if err != nil {
 				b.Fatal(err)
 			}
 			in := dataset.Func(1<<30, func(_ context.Context, i int) (dataset.Sample, error) {
 				return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem("npy", a)}), nil
 			})
-			ds := dataset.Map(in, maker, dataset.MapOptions{Node: "n"})
+			ds := dataset.Map(in, transform, dataset.MapOptions{Node: "n"})
 			get := func(n int) {
 				if c.alone {
 					for i := range n {

@@ -256,7 +256,7 @@ func TestReducedResize(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				m, err := mapper.ImageResize{Width: 57, Reduce: reduce}.Maker()
+				m, err := mapper.ImageResize{Width: 57, Reduce: reduce}.Transform()
 				out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "image", Item: it}))
 				if err != nil {
 					t.Fatal(err)
@@ -286,7 +286,7 @@ func TestReducedResize(t *testing.T) {
 		}
 	}
 	for _, bad := range []mapper.ImageResize{{Width: 9, Reduce: -1}, {Width: 9, Reduce: 65}, {Width: 9, Reduce: 2, Filter: "nearest"}} {
-		if _, err := bad.Maker(); err == nil {
+		if _, err := bad.Transform(); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}

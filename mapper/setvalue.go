@@ -13,7 +13,7 @@ import (
 
 func init() {
 	component.RegisterMapper("set-value", "Sets an item, or a value inside of a document, to a fixed value.",
-		func(_ *component.Env, p SetValue) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p SetValue) (dataset.Mapper, error) { return p.Transform() })
 }
 
 // SetValue sets an item, or a value in a document, to a fixed value. A changed document
@@ -33,8 +33,8 @@ func (m SetValue) Check() error {
 	return dataset.CheckExt(cmp.Or(m.Format, "json"))
 }
 
-// Maker returns the mapper.
-func (m SetValue) Maker() (dataset.Maker, error) {
+// Transform returns the mapper.
+func (m SetValue) Transform() (dataset.Transform, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 
 // setter returns the mapper that sets the value at a path, given also as a string, to
 // the value of an item.
-func setter(path dataset.Path, text string, of *dataset.Item, format string) (dataset.Maker, error) {
+func setter(path dataset.Path, text string, of *dataset.Item, format string) (dataset.Transform, error) {
 	value, err := of.Value(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "set-value", Formats: []string{format},
 		Params: []key.Param{{Name: "key", Value: text}, {Name: "value", Value: value}, {Name: "format", Value: format}},
 		Names: func(have []string) (in, out []string) {

@@ -38,7 +38,7 @@ func TestConvert(t *testing.T) {
 		}
 		return ext, string(b)
 	}
-	m, err := mapper.Convert{To: map[string]string{"photo": "jpeg", "meta": "yml", "all": "json", "missing": "png"}}.Maker()
+	m, err := mapper.Convert{To: map[string]string{"photo": "jpeg", "meta": "yml", "all": "json", "missing": "png"}}.Transform()
 	out, err := mapped(t.Context(), t, m, err, in)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestConvert(t *testing.T) {
 			t.Errorf("item %s: shared is %v", f.Key, f.Shared)
 		}
 	}
-	m, err = mapper.Convert{To: map[string]string{"photo": "npy"}}.Maker()
+	m, err = mapper.Convert{To: map[string]string{"photo": "npy"}}.Transform()
 	out, err = mapped(t.Context(), t, m, err, in)
 	if err != nil {
 		t.Fatal(err)
@@ -67,11 +67,11 @@ func TestConvert(t *testing.T) {
 	if a, ok := v.(*array.Array); err != nil || !ok || !cmp.Equal(a.Shape, []int{1, 2}) {
 		t.Errorf("an image as an array is %v, %v", v, err)
 	}
-	m, err = mapper.Convert{To: map[string]string{"missing": "png"}, Missing: "error"}.Maker()
+	m, err = mapper.Convert{To: map[string]string{"missing": "png"}, Missing: "error"}.Transform()
 	if _, err = mapped(t.Context(), t, m, err, in); err == nil || !strings.Contains(err.Error(), `no item "missing"`) {
 		t.Errorf("the error is %v", err)
 	}
-	m, err = mapper.Convert{To: map[string]string{"meta": "png"}}.Maker()
+	m, err = mapper.Convert{To: map[string]string{"meta": "png"}}.Transform()
 	out, err = mapped(t.Context(), t, m, err, in)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestSetValue(t *testing.T) {
 		{mapper.SetValue{Key: "text", Value: "others", Format: "txt"}, "text", "txt", "others", false},
 		{mapper.SetValue{Key: "made.a", Value: 1.5, Format: "yaml"}, "made", "yaml", map[string]any{"a": 1.5}, false},
 	} {
-		m, err := c.m.Maker()
+		m, err := c.m.Transform()
 		out, err := mapped(t.Context(), t, m, err, in)
 		if err != nil {
 			t.Errorf("%s: %v", c.m.Key, err)
@@ -132,7 +132,7 @@ func TestSetValue(t *testing.T) {
 			t.Errorf("%+v: the error is %v", bad, err)
 		}
 	}
-	m, err := mapper.SetValue{Key: "text.x", Value: 1}.Maker()
+	m, err := mapper.SetValue{Key: "text.x", Value: 1}.Transform()
 	out, err := mapped(t.Context(), t, m, err, in)
 	if err != nil {
 		t.Fatal(err)

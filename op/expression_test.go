@@ -114,7 +114,7 @@ func TestMissingItemsAreToldWithThoseThereAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf("node n: sample 0: %s", says)
-		if _, err := c.Apply(t.Context(), &component.Env{Node: "n", Pool: pool.New(1), Tally: new(dataset.Tally)}, op.Sort{By: by}, in); err == nil || err.Error() != want {
+		if _, err := c.Apply(t.Context(), &component.Env{Node: "n", Pool: pool.New(1), Stats: new(dataset.NodeStats)}, op.Sort{By: by}, in); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", by, err, want)
 		}
 	}

@@ -29,8 +29,8 @@ func init() {
 
 type double struct{}
 
-func newDouble() (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func newDouble() (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "test-double", Code: key.Version("1"), In: []string{"meta"}, Out: []string{"double"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			runs.Add(1)

@@ -36,10 +36,10 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 	if n := in.Len(); int64(n) > most/leastSample {
 		return nil, fmt.Errorf("%d samples take more than the %d bytes of memory that are allowed, whatever is in them: raise bytes, or give the node before a cache instead", n, most)
 	}
-	if larder.IsDry(ctx) {
-		return in, foresee(ctx, in)
+	if larder.IsCachedOnly(ctx) {
+		return in, requestAll(ctx, in)
 	}
-	env.Tally.Total.Store(int64(in.Len()))
+	env.Stats.Total.Store(int64(in.Len()))
 	samples := make([]dataset.Sample, in.Len())
 	var total atomic.Int64
 	err := dataset.Pass(ctx, in, env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
@@ -48,7 +48,7 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 		if err != nil {
 			return &dataset.SampleError{Node: env.Node, Index: i, Err: err}
 		}
-		done := env.Tally.Done.Add(1)
+		done := env.Stats.Done.Add(1)
 		if got := total.Add(bytes); got > most {
 			return fmt.Errorf("%d of %d samples take %d bytes of memory, more than the %d allowed: raise bytes, drop items that are not needed, or give the node before a cache instead", done, len(samples), got, most)
 		}
@@ -68,7 +68,7 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		it.Hold()
+		it.Retain()
 		v, err := s.Value(ctx, k)
 		if err != nil {
 			return 0, err
@@ -78,17 +78,17 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// foresee requests all results for the samples under a dry context, and skips those
+// requestAll requests all results for the samples under [larder.CachedOnly], and skips those
 // that are not cached.
-func foresee(ctx context.Context, in component.Samples) error {
+func requestAll(ctx context.Context, in component.Samples) error {
 	for i := range dataset.Distinct(ctx, in) {
 		s, err := in.At(ctx, i)
-		for _, m := range s.Makings() {
-			if err == nil || errors.Is(err, larder.ErrDry) {
-				err = m.Make(ctx)
+		for _, e := range s.Executions() {
+			if err == nil || errors.Is(err, larder.ErrNotCached) {
+				err = e.Make(ctx)
 			}
 		}
-		if err != nil && !errors.Is(err, larder.ErrDry) {
+		if err != nil && !errors.Is(err, larder.ErrNotCached) {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // they are computed.
 func vectors(t *testing.T, n int, computed *atomic.Int64) component.Samples {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "vector", Code: key.Version("1"), In: []string{"meta"}, Out: []string{"vector"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			computed.Add(1)
@@ -45,8 +45,8 @@ func TestMemorizeReadsEverythingOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if computed.Load() != 10 || e.Tally.Done.Load() != 10 || e.Tally.Total.Load() != 10 {
-		t.Errorf("%d of 10 were computed, %d of %d done", computed.Load(), e.Tally.Done.Load(), e.Tally.Total.Load())
+	if computed.Load() != 10 || e.Stats.Done.Load() != 10 || e.Stats.Total.Load() != 10 {
+		t.Errorf("%d of 10 were computed, %d of %d done", computed.Load(), e.Stats.Done.Load(), e.Stats.Total.Load())
 	}
 	for range 3 {
 		if got := contents(t, d.Parts[0]); !slices.Equal(got, span(0, 10)) {
@@ -92,7 +92,7 @@ func TestMemorizeIsDry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.Apply(larder.Dry(t.Context()), env(), op.Memorize{}, []component.Samples{vectors(t, 10, &computed)})
+	d, err := c.Apply(larder.CachedOnly(t.Context()), env(), op.Memorize{}, []component.Samples{vectors(t, 10, &computed)})
 	if err != nil || d.Parts[0].Len() != 10 || computed.Load() != 0 {
 		t.Errorf("%v, and %d samples were computed", err, computed.Load())
 	}

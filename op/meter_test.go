@@ -28,7 +28,7 @@ func where(t *testing.T, formula string) (bool, error) {
 		doc("metadata", map[string]any{"letter": "a", "size": map[string]any{"width": int64(3)}, "none": nil}),
 		doc("my-item", int64(7)), doc("in", "inside"), doc("0k", map[string]any{"x y": int64(2)}), doc("a b", int64(9)), doc("item", int64(4)),
 	))
-	out, err := f.Apply(context.Background(), &component.Env{Node: "f", Pool: pool.New(1), Tally: &dataset.Tally{}}, in)
+	out, err := f.Apply(context.Background(), &component.Env{Node: "f", Pool: pool.New(1), Stats: &dataset.NodeStats{}}, in)
 	if err != nil {
 		return false, err
 	}

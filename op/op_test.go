@@ -21,7 +21,7 @@ func numbers(n int) component.Samples {
 	})
 }
 
-func env() *component.Env { return &component.Env{Node: "n", Tally: new(dataset.Tally)} }
+func env() *component.Env { return &component.Env{Node: "n", Stats: new(dataset.NodeStats)} }
 
 // contents returns the numbers of the samples.
 func contents(t *testing.T, ds component.Samples) []int {

@@ -49,10 +49,10 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 	if err != nil {
 		return nil, err
 	}
-	env.Tally.Total.Store(int64(in.Len()))
-	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also for cached results
+	env.Stats.Total.Store(int64(in.Len()))
+	defer func() { env.Stats.Done.Store(env.Stats.Total.Load()) }() // also for cached results
 	return dataset.Scan[T]{
-		Node: env.Node, Op: op, Reads: e.Reads(), May: e.May(), Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
+		Node: env.Node, Op: op, Reads: e.Reads(), May: e.May(), Pool: env.Pool, Larder: env.Larder, Stats: env.Stats,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
 			v, err := e.Eval(ctx, s)
 			if err != nil {

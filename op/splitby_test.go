@@ -233,7 +233,7 @@ func TestSplitLooksAtSamplesOnce(t *testing.T) {
 		if _, err := (op.Split{Sizes: []any{0.5, 0.5}, Stratify: "meta.letter"}).Apply(t.Context(), e, numbers(5)); err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Tally.Computed.Load(); got != want {
+		if got := e.Stats.Computed.Load(); got != want {
 			t.Errorf("%d evaluations, want %d", got, want)
 		}
 	}

@@ -85,10 +85,10 @@ func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Sa
 	if err != nil {
 		return nil, err
 	}
-	env.Tally.Total.Store(int64(in.Len()))
-	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also for cached results
+	env.Stats.Total.Store(int64(in.Len()))
+	defer func() { env.Stats.Done.Store(env.Stats.Total.Load()) }() // also for cached results
 	return dataset.Scan[int]{
-		Node: env.Node, Op: op, Reads: u.Items, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
+		Node: env.Node, Op: op, Reads: u.Items, Pool: env.Pool, Larder: env.Larder, Stats: env.Stats,
 		Each: func(ctx context.Context, s dataset.Sample) (int, error) {
 			return elements(ctx, s, u.Items)
 		},

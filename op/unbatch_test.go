@@ -42,12 +42,12 @@ func TestUnbatch(t *testing.T) {
 	}
 	defer l.Close()
 	for pass, want := range []int64{3, 0} {
-		env := &component.Env{Node: "flat", Pool: pool.New(2), Larder: l, Tally: new(dataset.Tally)}
+		env := &component.Env{Node: "flat", Pool: pool.New(2), Larder: l, Stats: new(dataset.NodeStats)}
 		out, err := op.Unbatch{Items: []string{"labels", "boxes"}, Index: "i"}.Apply(t.Context(), env, in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := env.Tally.Computed.Load(); n != want {
+		if n := env.Stats.Computed.Load(); n != want {
 			t.Errorf("pass %d: %d samples were looked at, want %d", pass, n, want)
 		}
 		var names, labels, numbers []string
@@ -87,7 +87,7 @@ func TestUnbatchRefuses(t *testing.T) {
 		if err := u.Check(); err != nil {
 			return err
 		}
-		env := &component.Env{Node: "flat", Pool: pool.New(1), Tally: new(dataset.Tally)}
+		env := &component.Env{Node: "flat", Pool: pool.New(1), Stats: new(dataset.NodeStats)}
 		out, err := u.Apply(t.Context(), env, dataset.List(s))
 		if err == nil {
 			_, err = out.At(t.Context(), 0)

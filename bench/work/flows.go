@@ -146,7 +146,7 @@ func samples(ctx context.Context, j Job) (_ Figures, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "double", Code: key.Version("1"), In: []string{"n"}, Out: []string{"twice"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			executions++

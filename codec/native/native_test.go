@@ -235,18 +235,18 @@ func TestLibrariesReduce(t *testing.T) {
 	}
 }
 
-// TestLentIsTheSame checks that a borrowed image equals the decoded or reduced one, and has no pixels after it is
+// TestBorrowedIsTheSame checks that a borrowed image equals the decoded or reduced one, and has no pixels after it is
 // returned.
-func TestLentIsTheSame(t *testing.T) {
+func TestBorrowedIsTheSame(t *testing.T) {
 	l := library(t, "jpeg")
 	read := 0
 	for name, b := range corpus(t, "jpg") {
 		config, _ := configOf(t, b)
 		for _, by := range []int{1, 2, 4, 8} {
 			want, ok := l.Reduce(b, config, by)
-			got, done, lent := l.Lend(b, config, by)
-			if lent != ok {
-				t.Fatalf("%s at 1/%d is lent: %v, and reduced: %v", name, by, lent, ok)
+			got, done, borrowed := l.Borrow(b, config, by)
+			if borrowed != ok {
+				t.Fatalf("%s at 1/%d is borrowed: %v, and reduced: %v", name, by, borrowed, ok)
 			}
 			if !ok {
 				continue
@@ -260,18 +260,18 @@ func TestLentIsTheSame(t *testing.T) {
 			if pix := reflect.ValueOf(got).Elem().FieldByName("Pix"); pix.Len() != 0 {
 				t.Errorf("%s at 1/%d has pixels after it was given back", name, by)
 			}
-			if _, _, lent := l.Lend(b[:len(b)/2], config, by); lent {
-				t.Errorf("half of %s is lent at 1/%d", name, by)
+			if _, _, borrowed := l.Borrow(b[:len(b)/2], config, by); borrowed {
+				t.Errorf("half of %s is borrowed at 1/%d", name, by)
 			}
 		}
 	}
 	if read < 40 {
-		t.Errorf("%d images were lent", read)
+		t.Errorf("%d images were borrowed", read)
 	}
 }
 
-// TestLentToMany checks that a borrowed image stays unchanged until it is returned, whatever others borrow.
-func TestLentToMany(t *testing.T) {
+// TestBorrowedByMany checks that a borrowed image stays unchanged until it is returned, whatever others borrow.
+func TestBorrowedByMany(t *testing.T) {
 	l := library(t, "jpeg")
 	type file struct {
 		b      []byte
@@ -295,16 +295,16 @@ func TestLentToMany(t *testing.T) {
 				var images []image.Image
 				for range 1 + random.IntN(5) {
 					f := files[random.IntN(len(files))]
-					img, done, ok := l.Lend(f.b, f.config, 1)
+					img, done, ok := l.Borrow(f.b, f.config, 1)
 					if !ok {
-						t.Error("an image is not lent")
+						t.Error("an image is not borrowed")
 						return
 					}
 					all, images, dones = append(all, f), append(images, img), append(dones, done)
 				}
 				for i, f := range all {
 					if !reflect.DeepEqual(images[i], f.want) {
-						t.Error("an image became another one while it was lent")
+						t.Error("an image became another one while it was borrowed")
 					}
 					dones[i]()
 					dones[i]() // does nothing

@@ -49,7 +49,7 @@ func openTurbo() (codec.Library, error) {
 		return codec.Library{}, err
 	}
 	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], room: f[5], encode: f[6]}
-	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Lend: t.lend, Encode: t.write}, nil
+	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Borrow: t.borrow, Encode: t.write}, nil
 }
 
 // read reads grey and colour as package codec does, with chroma subsampling that TurboJPEG

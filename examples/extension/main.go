@@ -106,7 +106,7 @@ func init() {
 }
 
 func toFahrenheit(_ *component.Env, p Fahrenheit) (dataset.Mapper, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "fahrenheit", Formats: []string{"txt"},
 		Params: []key.Param{{Name: "digits", Value: p.Digits}},
 		In:     []string{"reading"}, Out: []string{"fahrenheit"},
@@ -167,7 +167,7 @@ func writeTable(ctx context.Context, env *component.Env, p Table, in component.D
 	if err != nil {
 		return err
 	}
-	env.Tally.Total.Add(int64(days.Len()))
+	env.Stats.Total.Add(int64(days.Len()))
 	n, err := output.WriteFile(ctx, path, p.Overwrite, func(w io.Writer) error {
 		for s, err := range dataset.All(ctx, days) {
 			if err != nil {
@@ -182,11 +182,11 @@ func writeTable(ctx context.Context, env *component.Env, p Table, in component.D
 				columns = append(columns, fmt.Sprint(v))
 			}
 			fmt.Fprintln(w, strings.Join(columns, "\t"))
-			env.Tally.Done.Add(1)
+			env.Stats.Done.Add(1)
 		}
 		return nil
 	})
-	env.Tally.BytesWritten.Add(n)
+	env.Stats.BytesWritten.Add(n)
 	return err
 }
 

@@ -24,7 +24,7 @@ func (g *graph) findRandom(n *flow.Node) bool {
 	}
 	mappers, err := g.Mappers(n)
 	for _, m := range mappers {
-		if maker, ok := m.(dataset.Maker); err == nil && ok && maker.Random() != nil {
+		if transform, ok := m.(dataset.Transform); err == nil && ok && transform.Random() != nil {
 			return true
 		}
 	}

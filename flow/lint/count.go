@@ -127,10 +127,10 @@ func (g *graph) countSource(n *flow.Node) count {
 	if !g.Sources {
 		return count{}
 	}
-	ctx, cancel := context.WithTimeout(larder.Dry(g.ctx), patience)
+	ctx, cancel := context.WithTimeout(larder.CachedOnly(g.ctx), patience)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // a run of the flow logs the warnings
-	env := &component.Env{Node: n.Name, Dir: g.Dir, Pool: pool.New(0), Tally: new(dataset.Tally), Log: log}
+	env := &component.Env{Node: n.Name, Dir: g.Dir, Pool: pool.New(0), Stats: new(dataset.NodeStats), Log: log}
 	if n.Dir != "" {
 		env.Dir = n.Dir
 	}

@@ -41,14 +41,14 @@ func (g *graph) itemsOfMappers(n *flow.Node) (it items) {
 		return items{any: true, open: true}
 	}
 	for _, m := range mappers {
-		maker, ok := m.(dataset.Maker)
+		transform, ok := m.(dataset.Transform)
 		if !ok {
 			it.any, it.open = true, true
 			continue
 		}
-		it.any = it.any || maker.Reads() == nil
-		it.open = it.open || maker.Makes() == nil
-		it.reads, it.makes = append(it.reads, maker.Reads()...), append(it.makes, maker.Makes()...)
+		it.any = it.any || transform.Reads() == nil
+		it.open = it.open || transform.Makes() == nil
+		it.reads, it.makes = append(it.reads, transform.Reads()...), append(it.makes, transform.Makes()...)
 	}
 	return it
 }

@@ -154,7 +154,7 @@ func TestFiles(t *testing.T) {
 
 func write(t testing.TB, s csv.Sink, samples ...dataset.Sample) error {
 	t.Helper()
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 	return s.Write(t.Context(), env, component.One(dataset.List(samples...)))
 }
 
@@ -311,7 +311,7 @@ func TestLinksInTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := dataset.List(dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("txt", "1")}))
-	env := &component.Env{Dir: dir, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	env := &component.Env{Dir: dir, Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	sink := csv.Sink{Path: "to", Overwrite: output.Replace, Header: true}
 	if err := sink.Write(t.Context(), env, component.Data{Parts: []component.Samples{one}, Names: []string{"a"}}); err != nil {
 		t.Fatal(err)

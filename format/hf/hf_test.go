@@ -20,7 +20,7 @@ import (
 )
 
 func env() *component.Env {
-	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 // images returns a stream of a column of images, as they are stored.

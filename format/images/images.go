@@ -140,10 +140,10 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	return sample, nil
 }
 
-// Stretches reports that a sample depends on its file, its extension, and the items
+// Chunks reports that a sample depends on its file, its extension, and the items
 // about its path.
-func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
-	return f.listing.Stretches(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
+func (f *folder) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
+	return f.listing.Chunks(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
 		path := f.path(i)
 		on = []string{filepath.Ext(path)}
 		if f.source.Label {

@@ -173,33 +173,33 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 // the format of an image. The state of the file does not.
 func TestSamplesAreKnownByNames(t *testing.T) {
 	dir := folder(t, "vowels/a.png", "vowels/e.png")
-	stretches := func(s images.Source) []dataset.Stretch {
+	chunks := func(s images.Source) []dataset.Chunk {
 		ds, err := s.Open(t.Context(), dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := dataset.Stretches(t.Context(), ds)
+		all, err := dataset.Chunks(t.Context(), ds)
 		if err != nil || len(all) != ds.Len() {
 			t.Fatal(all, err)
 		}
 		return all
 	}
 	source := images.Source{Label: true}
-	before := stretches(source)
-	if before[0].Digest == stretches(images.Source{Recursive: true})[0].Digest {
+	before := chunks(source)
+	if before[0].Digest == chunks(images.Source{Recursive: true})[0].Digest {
 		t.Error("an image without a label is one with it")
 	}
 	if err := os.Rename(filepath.Join(dir, "vowels/a.png"), filepath.Join(dir, "vowels/a.jpg")); err != nil {
 		t.Fatal(err)
 	}
-	jpg := stretches(source)
+	jpg := chunks(source)
 	if jpg[0].Digest == before[0].Digest || jpg[1].Digest != before[1].Digest {
 		t.Error("a JPEG is known as a PNG is")
 	}
 	if err := os.Rename(filepath.Join(dir, "vowels"), filepath.Join(dir, "letters")); err != nil {
 		t.Fatal(err)
 	}
-	if stretches(source)[1].Digest == before[1].Digest {
+	if chunks(source)[1].Digest == before[1].Digest {
 		t.Error("a label is that of before")
 	}
 }
@@ -263,14 +263,14 @@ func TestFile(t *testing.T) {
 			t.Errorf("sample %d: %v, %v, items %q", i, v, err, s.Keys())
 		}
 	}
-	before, err := dataset.Stretches(t.Context(), ds)
+	before, err := dataset.Chunks(t.Context(), ds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(dir, "vowels/a.png"), filepath.Join(dir, "vowels/e.png")); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := dataset.Stretches(t.Context(), open()); err != nil || after[1].Digest == before[1].Digest || after[0].Digest != before[0].Digest {
+	if after, err := dataset.Chunks(t.Context(), open()); err != nil || after[1].Digest == before[1].Digest || after[0].Digest != before[0].Digest {
 		t.Errorf("a sample is known as one of a file of another name: %v", err)
 	}
 }

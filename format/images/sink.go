@@ -98,11 +98,11 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		return err
 	}
 	if there && same(ctx, staged.Dir, path) {
-		env.Tally.FromStore.Add(int64(len(w.of)))
+		env.Stats.FromStore.Add(int64(len(w.of)))
 		return nil
 	}
-	env.Tally.Computed.Add(int64(len(w.of)))
-	env.Tally.BytesWritten.Add(w.bytes.Load())
+	env.Stats.Computed.Add(int64(len(w.of)))
+	env.Stats.BytesWritten.Add(w.bytes.Load())
 	if !there {
 		return staged.Publish(nil)
 	}
@@ -154,13 +154,13 @@ func (w *writer) all(ctx context.Context, in component.Data) (err error) {
 				return err
 			}
 		}
-		w.env.Tally.Total.Add(int64(part.Len()))
+		w.env.Stats.Total.Add(int64(part.Len()))
 		width := len(fmt.Sprint(max(0, part.Len()-1)))
 		err := dataset.Pass(ctx, part, w.env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
 			if err := w.sample(ctx, group, fmt.Sprintf("%0*d", width, i), i, s); err != nil {
 				return &dataset.SampleError{Node: w.env.Node, Index: i, Err: err}
 			}
-			w.env.Tally.Done.Add(1)
+			w.env.Stats.Done.Add(1)
 			return nil
 		})
 		if err != nil {

@@ -37,10 +37,10 @@ func pictures(n int, ext string) component.Samples {
 	})
 }
 
-func write(t *testing.T, s images.Sink, in component.Data) (*dataset.Tally, error) {
+func write(t *testing.T, s images.Sink, in component.Data) (*dataset.NodeStats, error) {
 	t.Helper()
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
-	return env.Tally, s.Write(t.Context(), env, in)
+	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return env.Stats, s.Write(t.Context(), env, in)
 }
 
 // tree lists the files below a directory, with their sizes and file identities.
@@ -153,8 +153,8 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 			t.Errorf("%+v: the error is %v, want %q", c.sink, err, says)
 		}
 	}
-	if tally, err := write(t, sink, component.One(pictures(4, "png"))); err != nil || tally.FromStore.Load() != 4 || tally.Computed.Load() != 0 || tally.BytesWritten.Load() != 0 {
-		t.Errorf("of the same: %d written, %v", tally.Computed.Load(), err)
+	if stats, err := write(t, sink, component.One(pictures(4, "png"))); err != nil || stats.FromStore.Load() != 4 || stats.Computed.Load() != 0 || stats.BytesWritten.Load() != 0 {
+		t.Errorf("of the same: %d written, %v", stats.Computed.Load(), err)
 	}
 	_, after := tree(t, dir)
 	for name, was := range before {

@@ -219,10 +219,10 @@ func TestFiles(t *testing.T) {
 }
 
 // write writes a dataset and returns the counters.
-func write(t testing.TB, s jsonl.Sink, in component.Data) (*dataset.Tally, error) {
+func write(t testing.TB, s jsonl.Sink, in component.Data) (*dataset.NodeStats, error) {
 	t.Helper()
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
-	return env.Tally, s.Write(t.Context(), env, in)
+	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return env.Stats, s.Write(t.Context(), env, in)
 }
 
 func document(k string, v any) dataset.Field {
@@ -249,9 +249,9 @@ func TestWrite(t *testing.T) {
 		t.Errorf("a file that is there gives %v", err)
 	}
 	before, _ := os.Stat(path)
-	tally, err := write(t, jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}, component.One(ds))
-	if after, _ := os.Stat(path); err != nil || !os.SameFile(before, after) || tally.Computed.Load() != 0 || tally.FromStore.Load() != 100 {
-		t.Errorf("the same dataset: %v, %d written", err, tally.Computed.Load())
+	stats, err := write(t, jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}, component.One(ds))
+	if after, _ := os.Stat(path); err != nil || !os.SameFile(before, after) || stats.Computed.Load() != 0 || stats.FromStore.Load() != 100 {
+		t.Errorf("the same dataset: %v, %d written", err, stats.Computed.Load())
 	}
 }
 
@@ -368,7 +368,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 	path := file(t, "x.jsonl", "{}\n")
 	reads := &pathguard.Inputs{}
 	reads.Add(pathguard.Input{Who: "node a", Path: path})
-	env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	env := &component.Env{Inputs: reads, Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	err := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}.Write(t.Context(), env, component.One(dataset.List[dataset.Sample]()))
 	if err == nil || !strings.Contains(err.Error(), "refusing to write") {
 		t.Errorf("the error is %v", err)

@@ -84,9 +84,9 @@ func TestCompressedLines(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Size() > int64(len(want))/4 {
 			t.Errorf("%s: %v, %v", path, info.Size(), err)
 		}
-		tally, err := write(t, sink, component.One(many(5000)))
-		if err != nil || tally.BytesWritten.Load() != 0 {
-			t.Errorf("%s was written again: %d bytes, %v", path, tally.BytesWritten.Load(), err)
+		stats, err := write(t, sink, component.One(many(5000)))
+		if err != nil || stats.BytesWritten.Load() != 0 {
+			t.Errorf("%s was written again: %d bytes, %v", path, stats.BytesWritten.Load(), err)
 		}
 		ds, err := jsonl.Source{}.Open(t.Context(), path, nil)
 		if err != nil || ds.Len() != 5000 {
@@ -116,8 +116,8 @@ func TestCompressedLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, aerr := dataset.Stretches(t.Context(), of)
-		b, berr := dataset.Stretches(t.Context(), ds)
+		a, aerr := dataset.Chunks(t.Context(), of)
+		b, berr := dataset.Chunks(t.Context(), ds)
 		if aerr != nil || berr != nil || !slices.Equal(a, b) {
 			t.Errorf("lines are known otherwise than without compression: %v, %v", aerr, berr)
 		}

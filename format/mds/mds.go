@@ -146,7 +146,7 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, len(f.of.Names))
 	for k, column := range f.of.Names {
 		name := fmt.Sprintf("column %s of sample %d in %s", display.Name(column), i, display.Name(f.Path))
-		fields = append(fields, dataset.Field{Key: column, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+		fields = append(fields, dataset.Field{Key: column, Item: dataset.Deferred(name, func(ctx context.Context) (*dataset.Item, error) {
 			all, err := cells.Get(ctx, func(ctx context.Context) ([][]byte, error) { return f.read(ctx, i) })
 			if err != nil {
 				return nil, err

@@ -22,7 +22,7 @@ import (
 )
 
 func env() *component.Env {
-	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 // shard returns a file of samples with a string and an int.

@@ -171,7 +171,7 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, len(f.footer.schema.children))
 	for _, n := range f.footer.schema.children {
 		name := fmt.Sprintf("column %s of row %d in %s", display.Name(n.name), i, display.Name(f.Path))
-		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
+		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.DeferredBy(name, func() (key.Ref, bool, error) {
 			return f.RefMade("value in a Parquet file", n.name, i, f.formats[n.name])
 		}, func(ctx context.Context) (*dataset.Item, error) {
 			it, err := f.item(ctx, n, g, row)

@@ -24,7 +24,7 @@ import (
 )
 
 func env() *component.Env {
-	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 func write(t testing.TB, path string, samples ...dataset.Sample) error {

@@ -22,14 +22,14 @@ import (
 )
 
 // writeCopy writes with a copy policy, and returns the counters and the log.
-func writeCopy(t testing.TB, s underfolder.Sink, ds component.Samples) (*dataset.Tally, string) {
+func writeCopy(t testing.TB, s underfolder.Sink, ds component.Samples) (*dataset.NodeStats, string) {
 	t.Helper()
 	var log bytes.Buffer
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	if err := s.Write(t.Context(), env, component.One(ds)); err != nil {
 		t.Fatal(err)
 	}
-	return env.Tally, log.String()
+	return env.Stats, log.String()
 }
 
 func open(t testing.TB, dir string) component.Samples {
@@ -68,7 +68,7 @@ func TestCopyPolicies(t *testing.T) {
 					t.Errorf("%s is %v, %v", name, info.Mode(), err)
 				}
 			}
-			if tally, _ := writeCopy(t, sink, open(t, from)); tally.Computed.Load() != 0 {
+			if stats, _ := writeCopy(t, sink, open(t, from)); stats.Computed.Load() != 0 {
 				t.Error("the same dataset was written again")
 			}
 		})
@@ -133,11 +133,11 @@ func TestRewrite(t *testing.T) {
 	if got := files(t, path); got["data/0_a.json"] != `{"a":2,"b":1}` || got["data/0_odd.weird"] != "bytes" {
 		t.Errorf("the folder has %q", got)
 	}
-	if tally, _ := writeCopy(t, sink, open(t, from)); tally.Computed.Load() != 0 {
+	if stats, _ := writeCopy(t, sink, open(t, from)); stats.Computed.Load() != 0 {
 		t.Error("the same dataset was written again")
 	}
 	bad := folder(t, map[string]string{"data/0_a.webp": "RIFF"})
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	var at *dataset.SampleError
 	if err := sink.Write(t.Context(), env, component.One(open(t, bad))); !errors.As(err, &at) {
 		t.Errorf("what cannot be decoded gives %v", err)
@@ -168,13 +168,13 @@ func TestExtensions(t *testing.T) {
 func TestStoppedSinkGoesOn(t *testing.T) {
 	const n = 20
 	path := filepath.Join(t.TempDir(), "out")
-	run := func(ctx context.Context, at func(i int)) (*dataset.Tally, error) {
+	run := func(ctx context.Context, at func(i int)) (*dataset.NodeStats, error) {
 		ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 			at(i)
 			return dataset.NewSample(text("a", fmt.Sprint("value ", i), false), text("s", "shared", true)), nil
 		})
-		env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
-		return env.Tally, underfolder.Sink{Path: component.Path(path)}.Write(ctx, env, component.One(ds))
+		env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
+		return env.Stats, underfolder.Sink{Path: component.Path(path)}.Write(ctx, env, component.One(ds))
 	}
 	for range 2 { // stopped twice: the second run continues the first
 		ctx, stop := context.WithCancel(t.Context())
@@ -200,12 +200,12 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(left[0]), "07_old.txt"), []byte("of another dataset"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	tally, err := run(t.Context(), func(int) {})
+	stats, err := run(t.Context(), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const damaged, missing = 1, n - 13 // 0 to 12 were complete
-	if again := tally.Computed.Load(); again != damaged+missing {
+	if again := stats.Computed.Load(); again != damaged+missing {
 		t.Errorf("%d samples were written, want %d", again, damaged+missing)
 	}
 	got := files(t, path)
@@ -227,9 +227,9 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 func TestInPlaceGoesOn(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
-	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, ds)
-	if tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
-		t.Errorf("%d written, %d not", tally.Computed.Load(), tally.FromStore.Load())
+	stats, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, ds)
+	if stats.Computed.Load() != 1 || stats.FromStore.Load() != 1 {
+		t.Errorf("%d written, %d not", stats.Computed.Load(), stats.FromStore.Load())
 	}
 	entries, err := os.ReadDir(filepath.Join(path, "data"))
 	if err != nil || len(entries) != 2 {
@@ -307,7 +307,7 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 				return ds.At(ctx, i)
 			})
 			path := filepath.Join(t.TempDir(), "out")
-			env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
+			env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
 			err := underfolder.Sink{Path: component.Path(path), Copy: how}.Write(t.Context(), env, component.One(replaced))
 			if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), from) {
 				t.Errorf("%s of %q: the error is %v", how, name, err)

@@ -33,7 +33,7 @@ func TestWhatIsThereIsToldAlike(t *testing.T) {
 		}
 		write := func(text string) error {
 			in := component.One(dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem("txt", text)})))
-			return c.Write(context.Background(), &component.Env{Node: "out", Pool: pool.New(1), Tally: &dataset.Tally{}}, params, in)
+			return c.Write(context.Background(), &component.Env{Node: "out", Pool: pool.New(1), Stats: &dataset.NodeStats{}}, params, in)
 		}
 		if err := write("one"); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -66,14 +66,14 @@ func findStanding(path string, p *component.Pieces) (found standing, err error) 
 		first += p.Before.Pieces[i].Samples
 	}
 	n := 0
-	for _, s := range p.Stretches {
+	for _, s := range p.Chunks {
 		n += s.Samples
 	}
 	found.at, found.shares, first = make([]bool, n), make([]bool, n), 0
-	for _, s := range p.Stretches {
+	for _, s := range p.Chunks {
 		var own []sampleFile
 		own, files = splitFiles(files, first+s.Samples)
-		if was := before[first]; was != nil && was.Stretch == s && was.Sum == sumOf(own) {
+		if was := before[first]; was != nil && was.Chunk == s && was.Sum == sumOf(own) {
 			found.add(first, s.Samples, own, was.Bytes > 0)
 		}
 		first += s.Samples
@@ -157,11 +157,11 @@ func sumOf(files []sampleFile) [16]byte {
 func (w *writer) seal() {
 	p := w.env.Pieces
 	p.Copied = w.stands.copies
-	p.After.Pieces = make([]component.Piece, len(p.Stretches))
-	apart, first := make([]bool, len(p.Stretches)), 0
-	for i, s := range p.Stretches {
+	p.After.Pieces = make([]component.Piece, len(p.Chunks))
+	apart, first := make([]bool, len(p.Chunks)), 0
+	for i, s := range p.Chunks {
 		at := &p.After.Pieces[i]
-		at.Stretch = s
+		at.Chunk = s
 		for j := first; j < first+s.Samples; j++ {
 			at.Bytes += int64(w.shares[j])
 			apart[i] = apart[i] || w.apart[j]

@@ -24,15 +24,15 @@ func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 	for _, others := range []int{1, 2} {
 		for _, edited := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "out")
-			of := make([]dataset.Stretch, 4) // inputs of the samples
+			of := make([]dataset.Chunk, 4) // inputs of the samples
 			for i := range of {
-				of[i] = dataset.Stretch{Samples: 1, Digest: key.DigestOf([]byte{byte(i)})}
+				of[i] = dataset.Chunk{Samples: 1, Digest: key.DigestOf([]byte{byte(i)})}
 			}
 			var before component.Layout
 			run := func(meanwhile func() error) (p *component.Pieces, sealed bool) {
 				t.Helper()
-				p = &component.Pieces{Stretches: of, Before: before}
-				env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pieces: p}
+				p = &component.Pieces{Chunks: of, Before: before}
+				env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pieces: p}
 				ds := dataset.Func(len(of), func(_ context.Context, i int) (dataset.Sample, error) {
 					return dataset.NewSample(text("a", of[i].Digest.String(), false)), meanwhile()
 				})

@@ -74,7 +74,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		if in.Names != nil {
 			group = in.Names[i]
 		}
-		env.Tally.Total.Add(int64(part.Len()))
+		env.Stats.Total.Add(int64(part.Len()))
 		w, err := newWriter(env, into, group, part, cmp.Or(s.Copy, filecopy.Reflink))
 		if err != nil {
 			return err

@@ -120,9 +120,9 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	return dataset.NewSample(fields...), nil
 }
 
-// Stretches reports that a sample depends on its files and on the shared ones.
-func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
-	return f.listing.Stretches(ctx, f.samples, f.memo, func(i int) (on, files []string) {
+// Chunks reports that a sample depends on its files and on the shared ones.
+func (f *folder) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
+	return f.listing.Chunks(ctx, f.samples, f.memo, func(i int) (on, files []string) {
 		for at := f.first(i); at < len(f.files) && f.files[at].index == int64(i); at++ {
 			on = append(on, f.rests[f.files[at].rest])
 			files = append(files, filepath.Join(f.listing.root, dataFolder, f.name(f.files[at])))

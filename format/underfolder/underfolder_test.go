@@ -169,11 +169,11 @@ func text(k, v string, shared bool) dataset.Field {
 }
 
 // write writes samples, and returns the counters.
-func write(t testing.TB, path string, o output.Overwrite, data component.Data) (*dataset.Tally, error) {
+func write(t testing.TB, path string, o output.Overwrite, data component.Data) (*dataset.NodeStats, error) {
 	t.Helper()
-	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	env := &component.Env{Node: "out", Dir: t.TempDir(), Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	err := underfolder.Sink{Path: component.Path(path), Overwrite: o}.Write(t.Context(), env, data)
-	return env.Tally, err
+	return env.Stats, err
 }
 
 // TestWriteRead writes samples and reads them back: nothing is lost or added, whatever is
@@ -341,13 +341,13 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := stat()
-	tally, err := write(t, path, output.Replace, samples("y"))
-	if err != nil || tally.Computed.Load() != 0 || tally.FromStore.Load() != 2 || !os.SameFile(first, stat()) {
-		t.Errorf("an equal dataset: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
+	stats, err := write(t, path, output.Replace, samples("y"))
+	if err != nil || stats.Computed.Load() != 0 || stats.FromStore.Load() != 2 || !os.SameFile(first, stat()) {
+		t.Errorf("an equal dataset: %d written, %d not, error %v", stats.Computed.Load(), stats.FromStore.Load(), err)
 	}
-	tally, err = write(t, path, output.Replace, samples("z"))
-	if err != nil || tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
-		t.Errorf("one sample changed: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
+	stats, err = write(t, path, output.Replace, samples("z"))
+	if err != nil || stats.Computed.Load() != 1 || stats.FromStore.Load() != 1 {
+		t.Errorf("one sample changed: %d written, %d not, error %v", stats.Computed.Load(), stats.FromStore.Load(), err)
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
 		t.Errorf("the folder has %q", got)
@@ -679,7 +679,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
 			reads := &pathguard.Inputs{}
 			reads.Add(pathguard.Input{Who: "node a", Path: from})
-			env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+			env := &component.Env{Inputs: reads, Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 			err := underfolder.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), env, component.One(open(t, from)))
 			if err == nil || !strings.Contains(err.Error(), "refusing to write") {
 				t.Errorf("%s, %s: %v", path, how, err)

@@ -128,11 +128,11 @@ func (w *writer) write(ctx context.Context) error {
 			return w.fail(i, err)
 		}
 		if written {
-			w.env.Tally.Computed.Add(1)
+			w.env.Stats.Computed.Add(1)
 		} else {
-			w.env.Tally.FromStore.Add(1)
+			w.env.Stats.FromStore.Add(1)
 		}
-		w.env.Tally.Done.Add(1)
+		w.env.Stats.Done.Add(1)
 		return nil
 	})
 	if err != nil {
@@ -156,8 +156,8 @@ func (w *writer) todo() []int {
 		}
 	}
 	left := int64(w.ds.Len() - len(all))
-	w.env.Tally.FromStore.Add(left)
-	w.env.Tally.Done.Add(left)
+	w.env.Stats.FromStore.Add(left)
+	w.env.Stats.Done.Add(left)
 	return all
 }
 
@@ -343,7 +343,7 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 		if file, ok := c.item.Origin().(*dataset.FileOrigin); ok && err == nil {
 			err = file.Check()
 		}
-		w.env.Tally.BytesWritten.Add(n)
+		w.env.Stats.BytesWritten.Add(n)
 		if !asked {
 			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
 		}
@@ -353,7 +353,7 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 	if err != nil {
 		return err
 	}
-	w.env.Tally.BytesWritten.Add(int64(len(b)))
+	w.env.Stats.BytesWritten.Add(int64(len(b)))
 	return filecopy.Create(path, b)
 }
 

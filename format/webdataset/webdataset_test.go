@@ -61,7 +61,7 @@ func archiveOf(t testing.TB, model tar.Header, files ...file) []byte {
 }
 
 func env() *component.Env {
-	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 func save(t testing.TB, content []byte) (path string) {
@@ -382,10 +382,10 @@ func TestChangedArchives(t *testing.T) {
 	}
 }
 
-func write(t testing.TB, path string, how output.Overwrite, in component.Data) (*dataset.Tally, error) {
+func write(t testing.TB, path string, how output.Overwrite, in component.Data) (*dataset.NodeStats, error) {
 	t.Helper()
 	e := env()
-	return e.Tally, webdataset.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), e, in)
+	return e.Stats, webdataset.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), e, in)
 }
 
 func one(samples ...dataset.Sample) component.Data {
@@ -458,15 +458,15 @@ func TestSink(t *testing.T) {
 		}
 		return s
 	}
-	tally, err := write(t, path, output.Forbid, one(text(""), text("")))
-	if err != nil || tally.Computed.Load() != 2 {
+	stats, err := write(t, path, output.Forbid, one(text(""), text("")))
+	if err != nil || stats.Computed.Load() != 2 {
 		t.Fatal(err)
 	}
 	if got, err := read(t, webdataset.Source{}, path); err != nil || !reflect.DeepEqual(got, []string{"txt=x", "txt=x"}) && !reflect.DeepEqual(got, []string{"__key__=000000000 txt=x", "__key__=000000001 txt=x"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if tally, err := write(t, path, output.Replace, one(text(""), text(""))); err != nil || tally.Computed.Load() != 0 {
-		t.Errorf("%d written again, %v", tally.Computed.Load(), err)
+	if stats, err := write(t, path, output.Replace, one(text(""), text(""))); err != nil || stats.Computed.Load() != 0 {
+		t.Errorf("%d written again, %v", stats.Computed.Load(), err)
 	}
 	for _, c := range []struct {
 		samples []dataset.Sample

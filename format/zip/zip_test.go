@@ -82,7 +82,7 @@ func save(t testing.TB, content []byte) (path string) {
 
 func read(t testing.TB, path string) (all []string, err error) {
 	t.Helper()
-	env := &component.Env{Node: "in", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	env := &component.Env{Node: "in", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 	ds, err := zip.Source{}.Open(t.Context(), path, env)
 	if err != nil {
 		return nil, err

@@ -32,12 +32,12 @@ type Guard struct {
 // newGuard returns a mapper that passes on samples that fulfil the schema in the
 // content of a YAML file. Where results are cached, the fact that a sample is valid is
 // cached, too.
-func newGuard(file string, content []byte) (dataset.Maker, error) {
+func newGuard(file string, content []byte) (dataset.Transform, error) {
 	s, err := Parse(file, content)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "validate", Formats: []string{}, Params: []key.Param{{Name: "schema", Value: string(content)}},
 		Pure: []string{"github.com/larder-data/larder/mapper/schema.s"}, // which Check only reads
 		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {

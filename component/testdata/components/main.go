@@ -41,29 +41,29 @@ func main() {
 	if err := os.WriteFile(schema, []byte("version: 1\nitems: {}\n"), 0o600); err != nil {
 		panic(err)
 	}
-	env := &component.Env{Dir: os.Args[1], Larder: l, Pool: pool.New(1), Tally: &dataset.Tally{}}
+	env := &component.Env{Dir: os.Args[1], Larder: l, Pool: pool.New(1), Stats: &dataset.NodeStats{}}
 	for _, c := range component.All(component.Map) {
 		if c.Name == "python" { // which needs a Python to be made
 			continue
 		}
 		m, err := c.Mapper(env, params(c.Name, schema))
-		if maker, ok := m.(dataset.Maker); ok || err != nil {
-			say(c.Name, l, maker, err)
+		if transform, ok := m.(dataset.Transform); ok || err != nil {
+			say(c.Name, l, transform, err)
 		}
 	}
-	for name, make := range own.Makers {
+	for name, make := range own.Transforms {
 		m, err := make(3)
 		say("own "+name, l, m, err)
 	}
 	for ext, b := range map[string][]byte{"jpeg": encoded(func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }), "png": encoded(func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })} {
-		m, err := mapper.ImageStats{}.Maker()
+		m, err := mapper.ImageStats{}.Transform()
 		sayResult("stats of "+ext, l, m, err, "image", dataset.NewBytes(ext, b), "stats")
 	}
-	m, err := own.Makers["plain"](3)
+	m, err := own.Transforms["plain"](3)
 	sayResult("own plain of twice", l, m, err, "n", dataset.NewBytes("twice", []byte("4")), "made")
-	m, err = own.Makers["area"](3)
+	m, err = own.Transforms["area"](3)
 	sayResult("own area of square", l, m, err, "n", dataset.NewBytes("square", []byte("four")), "made")
-	m, err = own.Makers["constant"](3)
+	m, err = own.Transforms["constant"](3)
 	sayResult("own constant of twice", l, m, err, "n", dataset.NewBytes("twice", []byte("4")), "made")
 	filter(env)
 }
@@ -95,7 +95,7 @@ func params(name, schema string) any {
 	return p.Interface()
 }
 
-func say(name string, l *larder.Larder, m dataset.Maker, err error) {
+func say(name string, l *larder.Larder, m dataset.Transform, err error) {
 	var o *key.Op
 	if err == nil {
 		o, err = m.Op(ctx, l)
@@ -107,8 +107,8 @@ func say(name string, l *larder.Larder, m dataset.Maker, err error) {
 	fmt.Printf("%s\t%s\t%s\n", name, o.Code().Kind, o.Key())
 }
 
-// sayResult says what a result is known by that a maker makes of an item.
-func sayResult(name string, l *larder.Larder, m dataset.Maker, err error, item string, of *dataset.Item, made string) {
+// sayResult says what a result is known by that a transform makes of an item.
+func sayResult(name string, l *larder.Larder, m dataset.Transform, err error, item string, of *dataset.Item, made string) {
 	if err == nil {
 		var s dataset.Sample
 		in := dataset.List(dataset.NewSample(dataset.Field{Key: item, Item: of}))

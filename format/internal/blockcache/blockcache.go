@@ -67,7 +67,7 @@ func Keep(f *objectstore.File, l *larder.Larder) (*File, error) {
 }
 
 // Keeps reports whether reads are cached.
-func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !larder.IsDry(ctx) }
+func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !larder.IsCachedOnly(ctx) }
 
 // ReadAt fills b with the bytes at an offset, which must be in the file. A file that has
 // changed is an error that wraps [objectstore.ErrChanged].
@@ -89,7 +89,7 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 		n := int(min(int64(len(b)), (first+mostBlocks)*Bytes-at))
 		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn, wait: &wait}
 		switch err := f.read(ctx, r); {
-		case errors.Is(err, larder.ErrDry) || errors.Is(err, errSize):
+		case errors.Is(err, larder.ErrNotCached) || errors.Is(err, errSize):
 			return f.File.ReadAt(ctx, b, at) // a dry run caches nothing
 		case err != nil:
 			return err
@@ -221,7 +221,7 @@ func (f *File) plan(r read, missing int64) plan {
 // or those that another caller fetches, it tries the requested bytes alone.
 func (f *File) fetchedOrExact(ctx context.Context, r read, p plan) error {
 	err := f.fetched(ctx, r, p)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrDry) || errors.Is(err, objectstore.ErrChanged) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrNotCached) || errors.Is(err, objectstore.ErrChanged) {
 		return err
 	}
 	f.misses.failed(p.from, p.end)

@@ -58,7 +58,7 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 		if errors.Is(err, rows.ErrPacked) {
 			return in.unpackFar(ctx, scan)
 		}
-		if err != nil && !errors.Is(err, larder.ErrDry) {
+		if err != nil && !errors.Is(err, larder.ErrNotCached) {
 			return err // without scanning the file again
 		}
 	}

@@ -102,7 +102,7 @@ func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Sca
 		return in.unpack(ctx, f, scan)
 	}
 	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }
-	if l != nil && in.settled && scan.Name != "" && !larder.IsDry(ctx) {
+	if l != nil && in.settled && scan.Name != "" && !larder.IsCachedOnly(ctx) {
 		if x, err := in.kept(ctx, l, scan, through); err == nil && scan.Check(x) == nil {
 			in.Index = x
 			return nil

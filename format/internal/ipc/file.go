@@ -146,7 +146,7 @@ func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, len(f.Fields))
 	for c, column := range f.Fields {
 		name := fmt.Sprintf("column %s of row %d in %s", display.Name(column.Name), i, display.Name(f.Path))
-		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
+		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.DeferredBy(name, func() (key.Ref, bool, error) {
 			if f.About == nil {
 				return key.Ref{}, false, nil
 			}

@@ -72,7 +72,7 @@ func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) e
 	}
 	if k.Larder == nil || !in.far.Firm {
 		err = through(ctx)
-	} else if err = in.kept(ctx, k, through); errors.Is(err, larder.ErrDry) || errors.Is(err, errStarts) {
+	} else if err = in.kept(ctx, k, through); errors.Is(err, larder.ErrNotCached) || errors.Is(err, errStarts) {
 		err = through(ctx)
 	}
 	if errors.Is(err, ErrPacked) {

@@ -71,9 +71,9 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 			want := folder(t, dir)
 			want["notes"] = "of somebody else"
 			s.Requests()
-			tally, err := put(t, name, "s3://bucket/out/", with, in)
-			if n := sent(s); err != nil || n["PUT"] != len(want)-1 || tally.Computed.Load() != 100 || tally.BytesWritten.Load() == 0 {
-				t.Fatalf("%v, %d computed: %v", n, tally.Computed.Load(), err)
+			stats, err := put(t, name, "s3://bucket/out/", with, in)
+			if n := sent(s); err != nil || n["PUT"] != len(want)-1 || stats.Computed.Load() != 100 || stats.BytesWritten.Load() == 0 {
+				t.Fatalf("%v, %d computed: %v", n, stats.Computed.Load(), err)
 			}
 			same(t, "what is there", farFiles(o, "out"), want)
 			if name != "csv" { // read from one file only
@@ -82,9 +82,9 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 				}
 			}
 			s.Requests()
-			tally, err = put(t, name, "s3://bucket/out", with, in)
-			if n := sent(s); err != nil || n["PUT"]+n["POST"]+n["DELETE"] != 0 || n["HEAD"] != 2*(len(want)-1) || tally.BytesWritten.Load() != 0 || tally.FromStore.Load() != 100 {
-				t.Errorf("again: %v, %d from store: %v", n, tally.FromStore.Load(), err)
+			stats, err = put(t, name, "s3://bucket/out", with, in)
+			if n := sent(s); err != nil || n["PUT"]+n["POST"]+n["DELETE"] != 0 || n["HEAD"] != 2*(len(want)-1) || stats.BytesWritten.Load() != 0 || stats.FromStore.Load() != 100 {
+				t.Errorf("again: %v, %d from store: %v", n, stats.FromStore.Load(), err)
 			}
 			fewer := component.One(dataset.List(texts(name, lengths[:40])...))
 			if _, err := put(t, name, dir, with, fewer); err != nil {
@@ -138,12 +138,12 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 					if _, err := put(t, name, c.there, nil, c.in); err != nil || sent(s)["PUT"] != len(c.in.Parts) {
 						t.Fatalf("%s: %v", c.there, err)
 					}
-					tally, err := put(t, name, c.there, nil, c.in)
+					stats, err := put(t, name, c.there, nil, c.in)
 					looks := 1 // and one more in the end for several
 					if len(c.in.Parts) > 1 {
 						looks = 2 * len(c.in.Parts)
 					}
-					if n := sent(s); err != nil || n["PUT"] != 0 || n["HEAD"] != looks || tally.FromStore.Load() != 4 {
+					if n := sent(s); err != nil || n["PUT"] != 0 || n["HEAD"] != looks || stats.FromStore.Load() != 4 {
 						t.Errorf("%s: again: %v, %v", c.there, n, err)
 					}
 				}

@@ -72,7 +72,7 @@ func (w *pieces) unknown() encoded {
 	type span struct{ first, before int } // its first row, and the number of rows of such chunks before it
 	var spans []span
 	first, n := 0, 0
-	for i, s := range w.Stretches {
+	for i, s := range w.Chunks {
 		if w.known[i] == nil {
 			spans = append(spans, span{first, n})
 			n += s.Samples
@@ -93,9 +93,9 @@ func (w *pieces) add(text []byte) error {
 	_, _ = w.sum.Write(text) // never fails
 	w.bytes += int64(len(text))
 	w.wrote++
-	w.env.Tally.Done.Add(1)
-	if s := w.Stretches[w.at]; w.wrote == s.Samples {
-		w.end(component.Piece{Stretch: s, Bytes: w.bytes, Sum: w.sum.Sum128().Bytes()})
+	w.env.Stats.Done.Add(1)
+	if s := w.Chunks[w.at]; w.wrote == s.Samples {
+		w.end(component.Piece{Chunk: s, Bytes: w.bytes, Sum: w.sum.Sum128().Bytes()})
 		w.sum.Reset()
 		w.bytes, w.wrote = 0, 0
 	}
@@ -111,11 +111,11 @@ func (w *pieces) end(p component.Piece) {
 
 // others writes the following chunks that need no computation.
 func (w *pieces) others(ctx context.Context) error {
-	for w.at < len(w.Stretches) && w.wrote == 0 {
-		s, known := w.Stretches[w.at], w.known[w.at]
+	for w.at < len(w.Chunks) && w.wrote == 0 {
+		s, known := w.Chunks[w.at], w.known[w.at]
 		switch {
 		case s.Samples == 0:
-			w.end(component.Piece{Stretch: s})
+			w.end(component.Piece{Chunk: s})
 		case known == nil:
 			return nil // it is being computed
 		default:
@@ -140,7 +140,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 		return err
 	}
 	w.Copied = append(w.Copied, component.Copy{Was: known.First, Now: w.first, Samples: known.Samples})
-	w.env.Tally.Done.Add(int64(known.Samples))
+	w.env.Stats.Done.Add(int64(known.Samples))
 	w.end(*known.Piece)
 	return nil
 }
@@ -148,7 +148,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 // remake computes a chunk that should have been copied.
 func (w *pieces) remake(ctx context.Context) error {
 	first := w.first
-	made := w.rows.only(w.Stretches[w.at].Samples, func(i int) int { return first + i })
+	made := w.rows.only(w.Chunks[w.at].Samples, func(i int) int { return first + i })
 	for text, err := range dataset.Stream(ctx, made, w.env.Pool) {
 		if err == nil {
 			err = w.add(text)

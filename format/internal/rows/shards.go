@@ -83,7 +83,7 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 		return err
 	}
 	for i, part := range in.Parts {
-		env.Tally.Total.Add(int64(part.Len()))
+		env.Stats.Total.Add(int64(part.Len()))
 		table, err := open(ctx, part)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[
 		if err != nil {
 			return n, err
 		}
-		tally(env, written, c.wrote)
+		countFile(env, written, c.wrote)
 	}
 	return n, nil
 }
@@ -154,7 +154,7 @@ func (c *cutter[T]) shard(to io.Writer) error {
 			return err
 		}
 		c.wrote++
-		c.env.Tally.Done.Add(1)
+		c.env.Stats.Done.Add(1)
 		if err := c.take(); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ var sharded = map[string]string{
 }
 
 func shardEnv() *component.Env {
-	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+	return &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 // sinkOf returns a sink and parameters: a path, overwrite: replace, and named others.
@@ -62,11 +62,11 @@ func sinkOf(t *testing.T, name, dir string, with map[string]any) (*component.Com
 }
 
 // put writes samples to a directory, and counts the files.
-func put(t *testing.T, name, dir string, with map[string]any, in component.Data) (*dataset.Tally, error) {
+func put(t *testing.T, name, dir string, with map[string]any, in component.Data) (*dataset.NodeStats, error) {
 	t.Helper()
 	c, params := sinkOf(t, name, dir, with)
 	env := shardEnv()
-	return env.Tally, c.Write(t.Context(), env, params, in)
+	return env.Stats, c.Write(t.Context(), env, params, in)
 }
 
 // texts returns samples of the given lengths. Those with even numbers compress well.
@@ -175,7 +175,7 @@ func TestShards(t *testing.T) {
 					continue // a table without samples has no columns: see TestShardsOfNothing
 				}
 				in := component.One(dataset.List(texts(name, lengths)...))
-				tally, err := put(t, name, dir, with, in)
+				stats, err := put(t, name, dir, with, in)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,11 +196,11 @@ func TestShards(t *testing.T) {
 						next++
 					}
 				}
-				if next != len(lengths) || tally.Computed.Load() != int64(next) || tally.Done.Load() != int64(next) {
-					t.Fatalf("%d of %d samples, %d computed", next, len(lengths), tally.Computed.Load())
+				if next != len(lengths) || stats.Computed.Load() != int64(next) || stats.Done.Load() != int64(next) {
+					t.Fatalf("%d of %d samples, %d computed", next, len(lengths), stats.Computed.Load())
 				}
-				if tally, err := put(t, name, dir, with, in); err != nil || tally.BytesWritten.Load() != 0 || tally.FromStore.Load() != int64(next) {
-					t.Fatalf("%d bytes written again, %v", tally.BytesWritten.Load(), err)
+				if stats, err := put(t, name, dir, with, in); err != nil || stats.BytesWritten.Load() != 0 || stats.FromStore.Load() != int64(next) {
+					t.Fatalf("%d bytes written again, %v", stats.BytesWritten.Load(), err)
 				}
 				if name == "csv" {
 					continue // read from one file only
@@ -268,7 +268,7 @@ func TestShardsGoOn(t *testing.T) {
 		if err := errors.Join(os.WriteFile(left, []byte("half"), 0o600), os.WriteFile(other, []byte("whole"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		tally, err := put(t, name, dir, with, component.One(dataset.List(samples...)))
+		stats, err := put(t, name, dir, with, component.One(dataset.List(samples...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,8 +278,8 @@ func TestShardsGoOn(t *testing.T) {
 				written += len(want[file])
 			}
 		}
-		if tally.BytesWritten.Load() != int64(written) {
-			t.Errorf("%s: %d bytes were written, not the %d of what was missing", name, tally.BytesWritten.Load(), written)
+		if stats.BytesWritten.Load() != int64(written) {
+			t.Errorf("%s: %d bytes were written, not the %d of what was missing", name, stats.BytesWritten.Load(), written)
 		}
 		want[filepath.Base(other)] = "whole"
 		if runtime.GOOS == "linux" { // other systems cannot detect a killed writer

@@ -47,7 +47,7 @@ func Write[T any](ctx context.Context, env *component.Env, to Target, in compone
 	}
 	defer release()
 	for i, part := range in.Parts {
-		env.Tally.Total.Add(int64(part.Len()))
+		env.Stats.Total.Add(int64(part.Len()))
 		n, err := files.Write(ctx, names[i], to.Overwrite, func(file io.Writer) error {
 			table, err := open(ctx, part)
 			if err != nil {
@@ -58,7 +58,7 @@ func Write[T any](ctx context.Context, env *component.Env, to Target, in compone
 		if err != nil {
 			return err
 		}
-		tally(env, n, part.Len())
+		countFile(env, n, part.Len())
 	}
 	return settle(ctx, files, names)
 }
@@ -76,18 +76,18 @@ func writeAll[T any](ctx context.Context, env *component.Env, to io.Writer, tabl
 		if err := file.Add(row); err != nil {
 			return err
 		}
-		env.Tally.Done.Add(1)
+		env.Stats.Done.Add(1)
 	}
 	return file.End()
 }
 
-// tally counts a file of samples, and the bytes written: none, if it existed already.
-func tally(env *component.Env, bytes int64, samples int) {
-	env.Tally.BytesWritten.Add(bytes)
+// countFile counts a file of samples, and the bytes written: none, if it existed already.
+func countFile(env *component.Env, bytes int64, samples int) {
+	env.Stats.BytesWritten.Add(bytes)
 	if bytes > 0 {
-		env.Tally.Computed.Add(int64(samples))
+		env.Stats.Computed.Add(int64(samples))
 	} else {
-		env.Tally.FromStore.Add(int64(samples))
+		env.Stats.FromStore.Add(int64(samples))
 	}
 }
 

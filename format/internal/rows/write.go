@@ -48,10 +48,10 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 
 // file writes one dataset to one of several files.
 func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, name string, ds component.Samples) error {
-	env.Tally.Total.Add(int64(ds.Len()))
+	env.Stats.Total.Add(int64(ds.Len()))
 	p := env.Pieces
 	if p == nil {
-		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
+		p = &component.Pieces{Chunks: []dataset.Chunk{{Samples: ds.Len()}}}
 	}
 	path := files.Path(name)
 	how, err := s.Compress.For(path)
@@ -79,7 +79,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, 
 	if err != nil {
 		return err
 	}
-	env.Tally.BytesWritten.Add(n)
+	env.Stats.BytesWritten.Add(n)
 	made := int64(ds.Len())
 	for _, c := range p.Copied {
 		made -= int64(c.Samples)
@@ -87,8 +87,8 @@ func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, 
 	if n == 0 {
 		made = 0
 	}
-	env.Tally.Computed.Add(made)
-	env.Tally.FromStore.Add(int64(ds.Len()) - made)
+	env.Stats.Computed.Add(made)
+	env.Stats.FromStore.Add(int64(ds.Len()) - made)
 	return nil
 }
 

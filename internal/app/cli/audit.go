@@ -233,11 +233,11 @@ func randomOf(env *component.Env, c *component.Component, params any) (r auditRa
 			return r, false // it is queried itself
 		}
 		m, err := c.Mapper(env, params)
-		maker, is := m.(dataset.Maker)
-		if err != nil || !is || maker.Random() == nil {
+		transform, is := m.(dataset.Transform)
+		if err != nil || !is || transform.Random() == nil {
 			return r, false
 		}
-		r.Seed, r.Epoch = maker.Random().Seed, maker.Random().Epoch
+		r.Seed, r.Epoch = transform.Random().Seed, transform.Random().Epoch
 		return r, true
 	}
 	seed, ok := param[int](c, params, "seed")

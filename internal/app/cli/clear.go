@@ -41,7 +41,7 @@ func (a *app) clear(ctx context.Context, names []string) error {
 		if l == nil {
 			return missing(names)
 		}
-		s := l.Whole()
+		s := l.CombinedStore()
 		nodes, manifests, err := clearable(ctx, s, names)
 		if err != nil {
 			return inventoryError(err)

@@ -81,7 +81,7 @@ func passesOn(f *flow.Flow, n *flow.Node) bool {
 		return !n.Component.Maps
 	case component.Map:
 		m, err := n.Component.Mapper(envOf(f, n), n.Params)
-		_, computes := m.(dataset.Maker)
+		_, computes := m.(dataset.Transform)
 		return err == nil && !computes
 	}
 	return false

@@ -142,7 +142,7 @@ func TestParcel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maker, err := dataset.NewMaker(dataset.MakerFunc{
+	transform, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "make", Code: key.Version("1"), In: []string{"text"}, Out: []string{"array", "picture", "words", "binary"},
 		Func: func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
 			return in.WithItem("array", dataset.NewItem("npy", pixels)).
@@ -158,11 +158,11 @@ func TestParcel(t *testing.T) {
 	in := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 		return sample.WithItem("text", dataset.NewItem("txt", "in")), nil
 	})
-	out, err := dataset.Map(in, maker, dataset.MapOptions{Larder: l, Keep: true}).At(t.Context(), 0)
+	out, err := dataset.Map(in, transform, dataset.MapOptions{Larder: l, Keep: true}).At(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range out.Makings() {
+	for _, m := range out.Executions() {
 		if err := m.Make(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func (cl *call) run(ctx context.Context) {
 		}
 	}
 	if cl.flags&callFind != 0 {
-		ctx = larder.Dry(ctx)
+		ctx = larder.CachedOnly(ctx)
 	}
 	results, errs := make([]larder.Result[encoded], len(cl.sums)), make([]error, len(cl.sums))
 	for todo := indices(len(cl.sums)); len(todo) > 0; {
@@ -184,7 +184,7 @@ func (cl *call) run(ctx context.Context) {
 	for i, r := range results {
 		entries[i] = cl.entry(ctx, i, r, errs[i])
 		if entries[i].as == resultKept && len(r.Value) >= fileBytes { // the next request should get the file of the store
-			l.LetGo(cl.action(i).Key(), r.Key)
+			l.DropFromMemory(cl.action(i).Key(), r.Key)
 		}
 	}
 	conn := cl.settled()

@@ -61,7 +61,7 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 		e.as, e.body = resultUnkept, []byte(message(err))
 	case err != nil && cl.hasFailed(i):
 		e.as = resultFailed
-	case errors.Is(err, larder.ErrDry):
+	case errors.Is(err, larder.ErrNotCached):
 		e.as = resultNone
 	case err != nil:
 		if e.as, e.body = resultError, []byte(message(err)); errors.Is(err, larder.ErrCycle) {

@@ -153,7 +153,7 @@ func Counter() func() int {
 
 // TestGivenFunctions checks that given functions cover only the functions that they are.
 func TestGivenFunctions(t *testing.T) {
-	const makes = `IMPORT "github.com/larder-data/larder/dataset"; func Of(PARAMS) dataset.Maker { return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return BODY }, Given: []any{GIVEN}}) }`
+	const makes = `IMPORT "github.com/larder-data/larder/dataset"; func Of(PARAMS) dataset.Transform { return dataset.NewTransform(dataset.TransformFunc{Func: FUNC() int { return BODY }, FuncArgs: []any{GIVEN}}) }`
 	made := func(params, body, given string) string {
 		return strings.NewReplacer("PARAMS", params, "BODY", body, "GIVEN", given).Replace(makes)
 	}
@@ -177,10 +177,10 @@ func TestGivenFunctions(t *testing.T) {
 		{made("m map[string]func() int", "m[\"a\"]()", "m[\"a\"]"), 1, true},
 		{made("t struct{ f, g func() int }", "t.f() + t.g()", "t.f, t.g"), 2, true},
 		{made("x interface{ n() func() int }", "x.n()()", "x.n()"), 1, false}, // no function of the program is behind it
-		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { f = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
-		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { p := &f; *p = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
-		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { m := dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}; m.Given[0] = Of; return dataset.NewMaker(m) }`, 1, true},
-		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) (a, b dataset.Maker) { a = dataset.NewMaker(dataset.MakerFunc{Func: func() int { return 1 }, Given: []any{f}}); b = dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }}); return a, b }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Transform { f = nil; return dataset.NewTransform(dataset.TransformFunc{Func: FUNC() int { return f() }, FuncArgs: []any{f}}) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Transform { p := &f; *p = nil; return dataset.NewTransform(dataset.TransformFunc{Func: FUNC() int { return f() }, FuncArgs: []any{f}}) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Transform { m := dataset.TransformFunc{Func: FUNC() int { return f() }, FuncArgs: []any{f}}; m.FuncArgs[0] = Of; return dataset.NewTransform(m) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) (a, b dataset.Transform) { a = dataset.NewTransform(dataset.TransformFunc{Func: func() int { return 1 }, FuncArgs: []any{f}}); b = dataset.NewTransform(dataset.TransformFunc{Func: FUNC() int { return f() }}); return a, b }`, 1, true},
 		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 1, true},
 		{`type fn func() int; func (f fn) Of() func() int { return FUNC() int { return f() } }`, 1, true},
 		{`func Of(c chan func() int) func() int { k := cap(c); return FUNC() int { return k } }`, 1, true},
@@ -233,7 +233,7 @@ func withLiteral(t *testing.T, line string) (*parsedProgram, Function) {
 	}
 	packages := map[string]string{"x/calc": before + "func(" + strings.Replace(after, "{ ", "{\n", 1)}
 	if strings.Contains(line, engine+"/dataset") {
-		packages[engine+"/dataset"] = "package dataset\n\ntype MakerFunc struct {\n\tFunc any\n\tGiven []any\n}\n\ntype Maker any\n\nfunc NewMaker(MakerFunc) Maker { return nil }\n"
+		packages[engine+"/dataset"] = "package dataset\n\ntype TransformFunc struct {\n\tFunc any\n\tFuncArgs []any\n}\n\ntype Transform any\n\nfunc NewTransform(TransformFunc) Transform { return nil }\n"
 	}
 	p := parsedText(t, packages)
 	return p, Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: strings.Count(before, "\n") + 1}

@@ -35,8 +35,8 @@ var engineImpure = map[string]map[string]string{
 // files, stores, or results not yet computed.
 var engineCallable = map[string]map[string]bool{
 	engine + "/dataset": setOf(
-		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
-		"Item.Value", "Item.Lent", "Item.Bytes", "Item.Open", "Item.IsRaw", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
+		"NewSample", "NewItem", "NewBytes", "NewTransform", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
+		"Item.Value", "Item.Borrow", "Item.Bytes", "Item.Open", "Item.IsRaw", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
 		"Sample.Len", "Sample.Fields", "Sample.Keys", "Sample.Field", "Sample.Item", "Sample.Value", "Sample.With", "Sample.WithItem", "Sample.Without", "Sample.Only",
 		"Sample.Rename", "Sample.Remap", "Sample.Share", "Sample.Get", "Sample.Set", "Sample.SetAll"),
 	engine + "/component": setOf("Env.Path", "Suggest"),

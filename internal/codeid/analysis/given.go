@@ -60,7 +60,7 @@ func (r *root) takesParameter(m *making, v *types.Var) {
 		}
 		r.unseen = append(r.unseen, problem{
 			what: "functions that it is given as values in " + v.Name() + ", and no key says which", at: m.in.at(v.Pos()), name: m.in.file.pkg.path + "." + v.Name(),
-			refuse: true, cure: "call the function by its name, name it beside the literal (dataset.NewMaker(dataset.MakerFunc{Func: func..., Given: []any{" + v.Name() + "}}))",
+			refuse: true, cure: "call the function by its name, name it beside the literal (dataset.NewTransform(dataset.TransformFunc{Func: func..., FuncArgs: []any{" + v.Name() + "}}))",
 		})
 	}
 }
@@ -130,7 +130,7 @@ func hasUnknown(of types.Type, seen map[types.Type]bool) bool {
 }
 
 // isGiven reports whether a parameter of the enclosing function, which never changes, is
-// named as Given in the call of NewMaker that has the literal as Func. Nothing else tells
+// named in FuncArgs in the call of NewTransform that has the literal as Func. Nothing else tells
 // which functions the maker receives, and for which parameter.
 func (m *making) isGiven(v *types.Var) bool {
 	if _, ok := under(v.Type()).(*types.Signature); !ok || m.around != m.in.node || m.assigns(v) || m.in.pointsTo(v) {
@@ -140,7 +140,7 @@ func (m *making) isGiven(v *types.Var) bool {
 	return slices.ContainsFunc(list, func(e ast.Expr) bool { return m.in.isNamed(e, v) })
 }
 
-// namedAsGiven lists the Given of the literal's call.
+// namedAsGiven lists the FuncArgs of the literal's call.
 func (m *making) namedAsGiven() (list []ast.Expr) {
 	walk(m.around, func(stack []ast.Node) bool {
 		n := len(stack)
@@ -152,8 +152,8 @@ func (m *making) namedAsGiven() (list []ast.Expr) {
 		if !ok {
 			return true
 		}
-		if f := staticCallee(m.in.info(), call); f != nil && f.FullName() == engine+"/dataset.NewMaker" {
-			if given, ok := fieldOf(parts, "Given").(*ast.CompositeLit); ok {
+		if f := staticCallee(m.in.info(), call); f != nil && f.FullName() == engine+"/dataset.NewTransform" {
+			if given, ok := fieldOf(parts, "FuncArgs").(*ast.CompositeLit); ok {
 				list = given.Elts
 			}
 		}

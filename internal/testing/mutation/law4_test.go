@@ -106,7 +106,7 @@ var bounded = law{
 		{"who waits for a slot keeps others from bytes", "pool/away.go", "defer Wait(ctx)()", "defer Wait(context.Background())()", []string{"pool.TestBytesWaitForNobodyWhoWaits"}},
 		{"nodes with workers have bytes of their own", "pool/pool.go", "	return newPool(workers, p.room)\n", "	return New(workers)\n", []string{"pool.TestPoolsHaveBytesOfTheirOwn"}},
 		{"what is read is not counted", "dataset/file.go", "done, err := takeIn(ctx, stat.Size)", "done, err := takeIn(ctx, 0)", []string{"dataset.TestFilesAreReadWithinTheBound"}},
-		{"large values are remembered", "dataset/item.go", "if it.read && !it.held && ", "if it.read && it.held && ", []string{"dataset.TestLargeValuesAreLetGo"}},
+		{"large values are remembered", "dataset/item.go", "if it.read && !it.retained && ", "if it.read && it.retained && ", []string{"dataset.TestLargeValuesAreLetGo"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
 		{"calls of a service are not bounded", "internal/app/server/embedproxy/upstream.go", "slots: make(chan struct{}, o.Calls)", "slots: make(chan struct{}, o.Calls+1000)", []string{"internal/app/server/embedproxy.TestCallsAtOnce"}},
 		{"what a service says when it refuses is read to its end", "internal/app/server/embedproxy/upstream.go", "		most = mostRefusal\n", "		_ = mostRefusal\n", []string{"internal/app/server/embedproxy.TestLargeAnswers"}},

@@ -1,4 +1,4 @@
-// Package own has makers and a codec as users write them.
+// Package own has transforms and a codec as users write them.
 package own
 
 import (
@@ -20,23 +20,23 @@ var files embed.FS
 
 var _ = codeid.Register(files)
 
-// Makers are makers by name, that are given a number.
-var Makers = map[string]func(by int) (dataset.Maker, error){
+// Transforms are transforms by name, that are given a number.
+var Transforms = map[string]func(by int) (dataset.Transform, error){
 	"plain":     plain,
 	"version":   version,
 	"black":     black,
 	"clock":     clock,
-	"functions": func(by int) (dataset.Maker, error) { return functions(func(n int) int { return n * by }) },
+	"functions": func(by int) (dataset.Transform, error) { return functions(func(n int) int { return n * by }) },
 	"typed":     typed,
 	"area":      area,
 	"label":     label,
 	"given":     given,
-	"constant":  func(int) (dataset.Maker, error) { return constant() },
+	"constant":  func(int) (dataset.Transform, error) { return constant() },
 }
 
-func plain(by int) (dataset.Maker, error) {
+func plain(by int) (dataset.Transform, error) {
 	table := tableOf(by)
-	return dataset.NewMaker(dataset.MakerFunc{
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "plain", Params: []key.Param{{Name: "by", Value: by}}, In: []string{"n"}, Out: []string{"made"}, Formats: []string{"json"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			v, err := s.Value(ctx, "n")
@@ -46,7 +46,7 @@ func plain(by int) (dataset.Maker, error) {
 	})
 }
 
-// tableOf is called by what makes a maker, and not by the maker.
+// tableOf is called by what makes a transform, and not by the transform.
 func tableOf(by int) [4]int64 {
 	return [4]int64{0, int64(by), 2 * int64(by), 3 * int64(by)}
 }
@@ -57,16 +57,16 @@ func made(n int64) dataset.Sample {
 
 func scaled(n int64) int64 { return 10 * n }
 
-func version(int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func version(int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "version", Code: key.Version("1"), Out: []string{"made"}, Formats: []string{},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(2), nil },
 	})
 }
 
 // black reads a variable of the standard library.
-func black(int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func black(int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "black", Out: []string{"made"}, Formats: []string{"json"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			grey, _, _, _ := color.Black.RGBA()
@@ -75,31 +75,31 @@ func black(int) (dataset.Maker, error) {
 	})
 }
 
-func clock(int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func clock(int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "clock", Out: []string{"made"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(time.Now().Unix()), nil },
 	})
 }
 
 // functions is given a function, of which nobody says which it is.
-func functions(f func(int) int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func functions(f func(int) int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "functions", Out: []string{"made"}, Formats: []string{"json"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(int64(f(2))), nil },
 	})
 }
 
 // given is given one, too, and says which.
-func given(by int) (dataset.Maker, error) {
+func given(by int) (dataset.Transform, error) {
 	return passing(func(n int) int { return n * halves(by) })
 }
 
 func halves(n int) int { return n / 2 }
 
-func passing(f func(int) int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "given", Out: []string{"made"}, Formats: []string{"json"}, Given: []any{f},
+func passing(f func(int) int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
+		Name: "given", Out: []string{"made"}, Formats: []string{"json"}, FuncArgs: []any{f},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(int64(f(2))), nil },
 	})
 }
@@ -112,7 +112,7 @@ type out struct {
 	Made int `item:"made" ext:"json"`
 }
 
-func typed(by int) (dataset.Maker, error) {
+func typed(by int) (dataset.Transform, error) {
 	return dataset.NewTyped("typed", key.Code{}, func(_ context.Context, v in) (out, error) {
 		return out{v.N * squared(by)}, nil
 	}, key.Param{Name: "by", Value: by})
@@ -120,8 +120,8 @@ func typed(by int) (dataset.Maker, error) {
 
 func squared(n int) int { return n * n }
 
-func constant() (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func constant() (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "constant", Out: []string{"made"}, Formats: []string{},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			return dataset.Sample{}, fmt.Errorf("never")
@@ -148,8 +148,8 @@ type square struct{ side int64 }
 func (s square) area() int64 { return s.side * s.side }
 
 // area reads what a codec returns, by a method.
-func area(int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func area(int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "area", In: []string{"n"}, Out: []string{"made"}, Formats: []string{"json"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			v, err := s.Value(ctx, "n")
@@ -166,8 +166,8 @@ type named struct{ n int }
 func (n named) text() string { return fmt.Sprint("number ", n.n) }
 
 // label makes what a codec writes, by a method.
-func label(by int) (dataset.Maker, error) {
-	return dataset.NewMaker(dataset.MakerFunc{
+func label(by int) (dataset.Transform, error) {
+	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "label", Out: []string{"made"}, Formats: []string{"label"},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.NewItem("label", named{2})}), nil

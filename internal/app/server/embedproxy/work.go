@@ -105,7 +105,7 @@ func (w *work) do(ctx context.Context) error {
 
 // find looks up cached results, and returns the calls without one.
 func (w *work) find(ctx context.Context, calls []int) (missing []int, err error) {
-	results, errs := w.batch(calls).Do(larder.Dry(ctx), w.o.Larder)
+	results, errs := w.batch(calls).Do(larder.CachedOnly(ctx), w.o.Larder)
 	for i, at := range calls {
 		switch {
 		case errs == nil || errs[i] == nil:
@@ -115,7 +115,7 @@ func (w *work) find(ctx context.Context, calls []int) (missing []int, err error)
 					return nil, err
 				}
 			}
-		case errors.Is(errs[i], larder.ErrDry):
+		case errors.Is(errs[i], larder.ErrNotCached):
 			missing = append(missing, at)
 		default:
 			return nil, errs[i]

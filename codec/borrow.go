@@ -2,14 +2,14 @@ package codec
 
 import "image"
 
-// Lend is Reduce, or Decode if least is zero, into reusable memory. The caller calls done
+// Borrow is Reduce, or Decode if least is zero, into reusable memory. The caller calls done
 // once, when it no longer uses the image; other images may then be read into the memory.
 // done is nil only if err is not. The size of the whole is zero for values that are not
 // images.
-func (c Codec) Lend(b []byte, least image.Point) (v any, whole image.Point, done func(), err error) {
+func (c Codec) Borrow(b []byte, least image.Point) (v any, whole image.Point, done func(), err error) {
 	decode, reduce := c.Decode, c.Reduce
-	if c.lend != nil {
-		if v, whole, done, ok := c.lent(b, least); ok {
+	if c.borrowFunc != nil {
+		if v, whole, done, ok := c.borrow(b, least); ok {
 			return v, whole, done, nil
 		}
 		decode, reduce = c.own, c.ownReduce
@@ -24,8 +24,8 @@ func (c Codec) Lend(b []byte, least image.Point) (v any, whole image.Point, done
 	return v, whole, func() {}, err
 }
 
-// lent borrows an image from the library.
-func (c Codec) lent(b []byte, least image.Point) (img image.Image, whole image.Point, done func(), ok bool) {
+// borrow borrows an image from the library.
+func (c Codec) borrow(b []byte, least image.Point) (img image.Image, whole image.Point, done func(), ok bool) {
 	config, err := guarded(func() (image.Config, error) { return c.header(b) })
 	if err != nil {
 		return nil, whole, nil, false
@@ -35,6 +35,6 @@ func (c Codec) lent(b []byte, least image.Point) (img image.Image, whole image.P
 	if least != (image.Point{}) {
 		by = reduction(whole, least)
 	}
-	img, done, ok = c.lend(b, config, by)
+	img, done, ok = c.borrowFunc(b, config, by)
 	return img, whole, done, ok
 }

@@ -92,9 +92,9 @@ func itoa(i int) string {
 }
 
 // failing is upper for samples whose string is not the bad one.
-func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) dataset.Maker {
+func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) dataset.Transform {
 	t.Helper()
-	m, err := dataset.NewMaker(dataset.MakerFunc{
+	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "failing", Code: key.Version("1"), In: []string{"a"}, Out: []string{"c"},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			runs.Add(1)
@@ -121,15 +121,15 @@ func TestMakeEndsAtAFailure(t *testing.T) { synctest.Test(t, testMakeEndsAtAFail
 func testMakeEndsAtAFailure(t *testing.T) {
 	l, reopen := newLarder(t)
 	var runs atomic.Int64
-	tally := &dataset.Tally{}
-	ds := dataset.Map(texts(20, "a"), failing(t, "a7", &runs, func() {}), dataset.MapOptions{Larder: l, Keep: true, Node: "n", Tally: tally})
+	stats := &dataset.NodeStats{}
+	ds := dataset.Map(texts(20, "a"), failing(t, "a7", &runs, func() {}), dataset.MapOptions{Larder: l, Keep: true, Node: "n", Stats: stats})
 	samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 20)
 	at := (*dataset.SampleError)(nil)
 	if len(samples) != 7 || !errors.Is(err, errBad) || !errors.As(err, &at) || at.Index != 7 || at.Node != "n" {
 		t.Errorf("%d samples, %v", len(samples), err)
 	}
-	if runs.Load() != 8 || tally.Failed.Load() != 1 || tally.Computed.Load() != 7 {
-		t.Errorf("%d executions, %d failed, %d computed", runs.Load(), tally.Failed.Load(), tally.Computed.Load())
+	if runs.Load() != 8 || stats.Failed.Load() != 1 || stats.Computed.Load() != 7 {
+		t.Errorf("%d executions, %d failed, %d computed", runs.Load(), stats.Failed.Load(), stats.Computed.Load())
 	}
 	ds = dataset.Map(texts(20, "a"), failing(t, "", &runs, func() {}), dataset.MapOptions{Larder: reopen(), Keep: true})
 	if samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 20); len(samples) != 20 || err != nil || runs.Load() != 8+13 {
@@ -180,8 +180,8 @@ func TestWhatIsLeftIsNotMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLarder(t)
 		var first, second atomic.Int64
-		tally := &dataset.Tally{}
-		ds := dataset.Map(texts(16, "a"), upper(t, "a", "b", &first), dataset.MapOptions{Larder: l, Keep: true, Tally: tally})
+		stats := &dataset.NodeStats{}
+		ds := dataset.Map(texts(16, "a"), upper(t, "a", "b", &first), dataset.MapOptions{Larder: l, Keep: true, Stats: stats})
 		ds = dataset.Map(ds, failing(t, "", &second, func() { time.Sleep(time.Second) }), dataset.MapOptions{Larder: l, Keep: true})
 		ranges := dataset.RangesOf(ds)
 		for at := 0; at < 16; {
@@ -191,8 +191,8 @@ func TestWhatIsLeftIsNotMadeAgain(t *testing.T) {
 			}
 			at += len(samples)
 		}
-		if first.Load() != 16 || second.Load() != 16 || tally.Computed.Load() != 16 || tally.FromMemory.Load() != 0 {
-			t.Errorf("%d and %d executions, %d computed, %d from memory", first.Load(), second.Load(), tally.Computed.Load(), tally.FromMemory.Load())
+		if first.Load() != 16 || second.Load() != 16 || stats.Computed.Load() != 16 || stats.FromMemory.Load() != 0 {
+			t.Errorf("%d and %d executions, %d computed, %d from memory", first.Load(), second.Load(), stats.Computed.Load(), stats.FromMemory.Load())
 		}
 	})
 }

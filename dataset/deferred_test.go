@@ -38,10 +38,10 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestLater checks that a deferred item equals the item that it makes, and makes it once.
-func TestLater(t *testing.T) {
+// TestDeferred checks that a deferred item equals the item that it makes, and makes it once.
+func TestDeferred(t *testing.T) {
 	calls := 0
-	it := dataset.Later("a cell", func(context.Context) (*dataset.Item, error) {
+	it := dataset.Deferred("a cell", func(context.Context) (*dataset.Item, error) {
 		calls++
 		return dataset.NewBytes("txt", []byte("abc")), nil
 	})

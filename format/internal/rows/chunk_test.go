@@ -15,10 +15,10 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 )
 
-// stretchesOf returns the chunks of files with these contents, with a row per line.
-func stretchesOf(t *testing.T, on []string, contents ...string) []dataset.Stretch {
+// chunksOf returns the chunks of files with these contents, with a row per line.
+func chunksOf(t *testing.T, on []string, contents ...string) []dataset.Chunk {
 	t.Helper()
-	all, err := dataset.Stretches(t.Context(), linesOf(t, on, contents...))
+	all, err := dataset.Chunks(t.Context(), linesOf(t, on, contents...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,20 +53,20 @@ func linesOf(t *testing.T, on []string, contents ...string) dataset.Dataset[data
 	return x.Alone(on, func(rows.Row) (dataset.Sample, error) { return dataset.NewSample(), nil })
 }
 
-// TestStretchesBesideAChange checks that a changed row changes only the chunks around it.
-func TestStretchesBesideAChange(t *testing.T) {
+// TestChunksBesideAChange checks that a changed row changes only the chunks around it.
+func TestChunksBesideAChange(t *testing.T) {
 	const n = 20_000
 	all := make([]string, n)
 	for i := range all {
 		all[i] = fmt.Sprintf("row %d of many\n", i*i)
 	}
 	text := func(all []string) string { return strings.Join(all, "") }
-	before := stretchesOf(t, nil, text(all))
+	before := chunksOf(t, nil, text(all))
 	if total := samples(before); total != n {
 		t.Fatalf("there are %d samples", total)
 	}
 	if len(before) < n/200 {
-		t.Errorf("there are %d stretches", len(before))
+		t.Errorf("there are %d chunks", len(before))
 	}
 	for what, now := range map[string][]string{
 		"changed":  slices.Replace(slices.Clone(all), 9000, 9001, "another\n"),
@@ -76,7 +76,7 @@ func TestStretchesBesideAChange(t *testing.T) {
 		"cut":      append(slices.Clone(all[:n-1]), strings.TrimRight(all[n-1], "\n")),
 		"longer":   append(slices.Clone(all), "another\n"),
 	} {
-		after := stretchesOf(t, nil, text(now))
+		after := chunksOf(t, nil, text(now))
 		others := 0
 		for _, s := range after {
 			if !slices.Contains(before, s) {
@@ -84,53 +84,53 @@ func TestStretchesBesideAChange(t *testing.T) {
 			}
 		}
 		if others == 0 || others > 5 || samples(after) != len(now) {
-			t.Errorf("%s: %d of %d stretches are others, %d samples", what, others, len(after), samples(after))
+			t.Errorf("%s: %d of %d chunks are others, %d samples", what, others, len(after), samples(after))
 		}
 	}
 }
 
-func samples(all []dataset.Stretch) (n int) {
+func samples(all []dataset.Chunk) (n int) {
 	for _, s := range all {
 		n += s.Samples
 	}
 	return n
 }
 
-// TestStretchesThatDiffer checks that equal bytes in other rows, files or formats have
+// TestChunksThatDiffer checks that equal bytes in other rows, files or formats have
 // other digests, and that equal rows share chunks.
-func TestStretchesThatDiffer(t *testing.T) {
+func TestChunksThatDiffer(t *testing.T) {
 	row := strings.Repeat("x", 20) + "\n"
-	one := stretchesOf(t, nil, row+row)
-	for what, other := range map[string][]dataset.Stretch{
-		"two files":      stretchesOf(t, nil, row, row),
-		"other columns":  stretchesOf(t, []string{"a"}, row+row),
-		"no end":         stretchesOf(t, nil, row+strings.TrimRight(row, "\n")),
-		"two files, cut": stretchesOf(t, nil, row+row[:3], row[3:]),
+	one := chunksOf(t, nil, row+row)
+	for what, other := range map[string][]dataset.Chunk{
+		"two files":      chunksOf(t, nil, row, row),
+		"other columns":  chunksOf(t, []string{"a"}, row+row),
+		"no end":         chunksOf(t, nil, row+strings.TrimRight(row, "\n")),
+		"two files, cut": chunksOf(t, nil, row+row[:3], row[3:]),
 	} {
-		if slices.ContainsFunc(other, func(s dataset.Stretch) bool { return s.Digest == one[0].Digest }) {
+		if slices.ContainsFunc(other, func(s dataset.Chunk) bool { return s.Digest == one[0].Digest }) {
 			t.Errorf("%s: %v is not told from %v", what, other, one)
 		}
 	}
-	if got := stretchesOf(t, nil, "", strings.Repeat(row, 10_000), ""); len(got) > 10_000/8 || samples(got) != 10_000 {
-		t.Errorf("10000 rows that are alike are %d stretches of %d", len(got), samples(got))
+	if got := chunksOf(t, nil, "", strings.Repeat(row, 10_000), ""); len(got) > 10_000/8 || samples(got) != 10_000 {
+		t.Errorf("10000 rows that are alike are %d chunks of %d", len(got), samples(got))
 	}
 	long := strings.Repeat("y", 3<<20)
-	got := stretchesOf(t, nil, row+long+"\n"+row+row)
+	got := chunksOf(t, nil, row+long+"\n"+row+row)
 	if samples(got) != 4 || len(got) != 2 || got[0].Samples != 2 {
 		t.Errorf("a long row: %v", got)
 	}
-	if other := stretchesOf(t, nil, row+long+"z\n"+row+row); other[0] == got[0] || other[1] != got[1] {
+	if other := chunksOf(t, nil, row+long+"z\n"+row+row); other[0] == got[0] || other[1] != got[1] {
 		t.Errorf("a long row that is another: %v, then %v", got, other)
 	}
 }
 
-// TestStretchesOfOtherRows checks that equal bytes cut into other rows have other digests.
-func TestStretchesOfOtherRows(t *testing.T) {
+// TestChunksOfOtherRows checks that equal bytes cut into other rows have other digests.
+func TestChunksOfOtherRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var digests []dataset.Stretch
+	var digests []dataset.Chunk
 	for _, starts := range [][]int64{{0, 2, 4}, {0, 2, 5}, {0, 3, 4}} {
 		var x rows.Index
 		err := x.Add(t.Context(), path, func(_ io.Reader, add func(int64)) error {
@@ -142,7 +142,7 @@ func TestStretchesOfOtherRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := dataset.Stretches(t.Context(), x.Alone(nil, nil))
+		all, err := dataset.Chunks(t.Context(), x.Alone(nil, nil))
 		if err != nil || len(all) != 1 || slices.Contains(digests, all[0]) {
 			t.Fatalf("rows at %v: %v (%v), before %v", starts, all, err, digests)
 		}
@@ -150,9 +150,9 @@ func TestStretchesOfOtherRows(t *testing.T) {
 	}
 }
 
-// TestStretchesOfAFileThatChanged checks that a file that changed after its rows were found
+// TestChunksOfAFileThatChanged checks that a file that changed after its rows were found
 // has no chunks.
-func TestStretchesOfAFileThatChanged(t *testing.T) {
+func TestChunksOfAFileThatChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
 	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
@@ -166,7 +166,7 @@ func TestStretchesOfAFileThatChanged(t *testing.T) {
 		if err := os.WriteFile(path, []byte(now), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := dataset.Stretches(t.Context(), x.Alone(nil, nil)); err == nil || all != nil {
+		if all, err := dataset.Chunks(t.Context(), x.Alone(nil, nil)); err == nil || all != nil {
 			t.Errorf("with %q it has %v", now, all)
 		} else if len(now) > 6 && !errors.Is(err, dataset.ErrChanged) {
 			t.Errorf("the error is %v", err)

@@ -15,16 +15,16 @@ type known struct {
 	dataset.Dataset[dataset.Sample]
 }
 
-var knownStretches = []dataset.Stretch{{Samples: 1, Digest: key.DigestOf([]byte("a"))}, {Samples: 2, Digest: key.DigestOf([]byte("b"))}}
+var knownChunks = []dataset.Chunk{{Samples: 1, Digest: key.DigestOf([]byte("a"))}, {Samples: 2, Digest: key.DigestOf([]byte("b"))}}
 
-func (known) Stretches(context.Context) ([]dataset.Stretch, error) { return knownStretches, nil }
+func (known) Chunks(context.Context) ([]dataset.Chunk, error) { return knownChunks, nil }
 
-// TestStretchesGoThroughMappers checks that a dataset knows the inputs of its samples if
+// TestChunksGoThroughMappers checks that a dataset knows the inputs of its samples if
 // each depends only on the sample at its position and not on the position itself.
-func TestStretchesGoThroughMappers(t *testing.T) {
+func TestChunksGoThroughMappers(t *testing.T) {
 	ds := known{texts(3, "a")}
-	maker := func(random *dataset.Random) dataset.Mapper {
-		m, err := dataset.NewMaker(dataset.MakerFunc{
+	transform := func(random *dataset.Random) dataset.Mapper {
+		m, err := dataset.NewTransform(dataset.TransformFunc{
 			Name: "made", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random,
 			Func: func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil },
 		})
@@ -48,16 +48,16 @@ func TestStretchesGoThroughMappers(t *testing.T) {
 		}
 		return out
 	}
-	content, position := maker(&dataset.Random{Per: dataset.PerContent}), maker(&dataset.Random{})
+	content, position := transform(&dataset.Random{Per: dataset.PerContent}), transform(&dataset.Random{})
 	for name, c := range map[string]struct {
 		ds    dataset.Dataset[dataset.Sample]
 		knows bool
 	}{
 		"itself":                         {ds, true},
-		"mappers":                        {apply(maker(nil), names, content), true},
-		"kept":                           {dataset.Keeping(apply(maker(nil))), true},
-		"composed":                       {apply(composed(names, maker(nil), content)), true},
-		"draws by position":              {apply(names, position, maker(nil)), false},
+		"mappers":                        {apply(transform(nil), names, content), true},
+		"kept":                           {dataset.Keeping(apply(transform(nil))), true},
+		"composed":                       {apply(composed(names, transform(nil), content)), true},
+		"draws by position":              {apply(names, position, transform(nil)), false},
 		"draws by position among others": {apply(composed(content, position)), false},
 		"another order":                  {dataset.Reorder(ds, order.Identity(3)), false},
 		"changed by position":            {dataset.Each(ds, func(_ context.Context, _ int, s dataset.Sample) (dataset.Sample, error) { return s, nil }), false},
@@ -65,8 +65,8 @@ func TestStretchesGoThroughMappers(t *testing.T) {
 		"traced":                         {dataset.Traced(ds, func([]byte) {}), false},
 		"a dataset that does not know":   {dataset.Map(texts(3, "a"), names, dataset.MapOptions{}), false},
 	} {
-		got, err := dataset.Stretches(t.Context(), c.ds)
-		if err != nil || c.knows != slices.Equal(got, knownStretches) || !c.knows && got != nil {
+		got, err := dataset.Chunks(t.Context(), c.ds)
+		if err != nil || c.knows != slices.Equal(got, knownChunks) || !c.knows && got != nil {
 			t.Errorf("%s: %v (%v)", name, got, err)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package lent tests mappers with images that a library lends. A process has libraries from
+// Package borrow tests mappers with images that a library lends. A process has libraries from
 // its start or never, so this is a separate package.
-package lent
+package borrow
 
 import (
 	"context"
@@ -54,11 +54,11 @@ func photographs(t *testing.T) [][]byte {
 
 // resized returns a resized item, as its only reader.
 func resized(ctx context.Context, it *dataset.Item, m mapper.ImageResize) (any, error) {
-	maker, err := m.Maker()
+	transform, err := m.Transform()
 	if err != nil {
 		return nil, err
 	}
-	s, err := dataset.Map(dataset.List(dataset.NewSample(dataset.Field{Key: "image", Item: it})), maker, dataset.MapOptions{}).At(ctx, 0)
+	s, err := dataset.Map(dataset.List(dataset.NewSample(dataset.Field{Key: "image", Item: it})), transform, dataset.MapOptions{}).At(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ var lendable = sync.Pool{New: func() any { return new([]byte) }}
 // mostLent is the size from which on memory is not reused.
 const mostLent = 32 << 20
 
-// lend reads into reused memory.
-func (t turbo) lend(b []byte, config image.Config, by int) (image.Image, func(), bool) {
+// borrow reads into reused memory.
+func (t turbo) borrow(b []byte, config image.Config, by int) (image.Image, func(), bool) {
 	buf := lendable.Get().(*[]byte)
 	img, ok := t.into(b, config, by, func(n int) []byte {
 		if len(*buf) < n {

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-data/larder"
 )
 
-// A Tally holds the counters of one node. It may be used by many goroutines.
-type Tally struct {
+// NodeStats holds the counters of one node. It may be used by many goroutines.
+type NodeStats struct {
 	// Computed counts executions; a sample that is not cached may have several. FromMemory
 	// and FromStore count samples returned from there, each once however often it is read.
 	Computed, FromMemory, FromStore, Failed atomic.Int64
@@ -34,17 +34,17 @@ type Tally struct {
 }
 
 // Spent returns the time spent in the node's own function.
-func (t *Tally) Spent() time.Duration { return time.Duration(t.nanos.Load()) }
+func (t *NodeStats) Spent() time.Duration { return time.Duration(t.nanos.Load()) }
 
 // Saved returns the time that hits saved.
-func (t *Tally) Saved() time.Duration { return time.Duration(t.saved.Load()) }
+func (t *NodeStats) Saved() time.Duration { return time.Duration(t.saved.Load()) }
 
 // Save adds saved time.
-func (t *Tally) Save(d time.Duration) { t.saved.Add(int64(d)) }
+func (t *NodeStats) Save(d time.Duration) { t.saved.Add(int64(d)) }
 
 // Take adds the counters of computations that ran before samples were requested. As many
 // later hits do not count, because the time that they save has just been spent.
-func (t *Tally) Take(o *Tally) {
+func (t *NodeStats) Take(o *NodeStats) {
 	t.Computed.Add(o.Computed.Load())
 	t.ahead.Add(o.Computed.Load())
 	t.Failed.Add(o.Failed.Load())
@@ -53,7 +53,7 @@ func (t *Tally) Take(o *Tally) {
 }
 
 // isAhead reports whether a hit is on a result that was computed before its request.
-func (t *Tally) isAhead() bool {
+func (t *NodeStats) isAhead() bool {
 	for {
 		n := t.ahead.Load()
 		if n == 0 {
@@ -66,7 +66,7 @@ func (t *Tally) isAhead() bool {
 }
 
 // note records the dependencies of a returned result.
-func (t *Tally) note(reads []larder.Read, unkept error) {
+func (t *NodeStats) note(reads []larder.Read, unkept error) {
 	if len(reads) > 0 || unkept != nil {
 		t.Loose.Store(true)
 	}

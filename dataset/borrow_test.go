@@ -23,16 +23,16 @@ func countedJPEG(t *testing.T) (*Item, *counted) {
 }
 
 // looker makes an item from a borrowed image.
-func looker(t *testing.T, into string) Maker {
+func looker(t *testing.T, into string) Transform {
 	t.Helper()
-	m, err := NewMaker(MakerFunc{
+	m, err := NewTransform(TransformFunc{
 		Name: "look", Code: key.Version("1"), In: []string{"image"}, Out: []string{into},
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
 			it, err := s.Item("image")
 			if err != nil {
 				return Sample{}, err
 			}
-			v, whole, done, err := it.Lent(ctx, image.Point{})
+			v, whole, done, err := it.Borrow(ctx, image.Point{})
 			if err != nil {
 				return Sample{}, err
 			}
@@ -49,20 +49,20 @@ func looker(t *testing.T, into string) Maker {
 	return m
 }
 
-// TestLentIsNotRemembered checks that an image with a single reader is not held.
-func TestLentIsNotRemembered(t *testing.T) {
+// TestBorrowedIsNotRemembered checks that an image with a single reader is not held.
+func TestBorrowedIsNotRemembered(t *testing.T) {
 	item, _ := countedJPEG(t)
 	valueOf(t, Map(List(NewSample(Field{Key: "image", Item: item})), looker(t, "image"), MapOptions{}), "image")
 	if item.read {
-		t.Error("the item remembers what was lent")
+		t.Error("the item remembers what was borrowed")
 	}
 }
 
-// TestWhatOthersReadIsNotLent checks that an image with several readers is decoded once:
-// several makers, readers of the sample, a cache, or an earlier reader.
-func TestWhatOthersReadIsNotLent(t *testing.T) {
+// TestWhatOthersReadIsNotBorrowed checks that an image with several readers is decoded once:
+// several transforms, readers of the sample, a cache, or an earlier reader.
+func TestWhatOthersReadIsNotBorrowed(t *testing.T) {
 	for name, read := range map[string]func(ds Dataset[Sample]){
-		"two makers": func(ds Dataset[Sample]) {
+		"two transforms": func(ds Dataset[Sample]) {
 			ds = Map(Map(ds, looker(t, "seen"), MapOptions{}), looker(t, "image"), MapOptions{})
 			s, err := ds.At(t.Context(), 0)
 			if err != nil {

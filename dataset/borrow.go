@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/internal/proc/timing"
 )
 
-// Lent returns a borrowed image, for callers that compute something else from it. After
+// Borrow returns a borrowed image, for callers that compute something else from it. After
 // done is called, its memory may be reused, and the caller must not read any part of it.
 // The image may be decoded at 1/2, 1/4 or 1/8 of its sides, if that is at least the size
 // least; with a zero least it is decoded in full. whole is the full size.
@@ -18,20 +18,20 @@ import (
 // result is [Item.Value] and done does nothing. The same holds for formats that decode a
 // part no faster. The reduction depends only on the item's bytes and on least, even if
 // the full value was read. done is not nil if err is nil.
-func (it *Item) Lent(ctx context.Context, least image.Point) (v any, whole image.Point, done func(), err error) {
+func (it *Item) Borrow(ctx context.Context, least image.Point) (v any, whole image.Point, done func(), err error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
 		return nil, whole, nil, err
 	}
 	c := codecFor(ext)
-	if c.Reduce == nil || least == (image.Point{}) && !it.ofOneMaker() {
+	if c.Reduce == nil || least == (image.Point{}) && !it.ofOneTransform() {
 		v, err = it.Value(ctx)
 		if img, ok := v.(image.Image); ok {
 			whole = img.Bounds().Size()
 		}
 		return v, whole, func() {}, err
 	}
-	b, free, err := it.lentBytes(ctx)
+	b, free, err := it.borrowBytes(ctx)
 	if err != nil {
 		return nil, whole, nil, err
 	}
@@ -40,7 +40,7 @@ func (it *Item) Lent(ctx context.Context, least image.Point) (v any, whole image
 		free()
 		return nil, whole, nil, err
 	}
-	v, whole, giveBack, err := lend(ctx, c, b, least)
+	v, whole, giveBack, err := borrow(ctx, c, b, least)
 	if err != nil {
 		end()
 		free()
@@ -49,26 +49,26 @@ func (it *Item) Lent(ctx context.Context, least image.Point) (v any, whole image
 	return v, whole, sync.OnceFunc(func() { giveBack(); end(); free() }), nil
 }
 
-func lend(ctx context.Context, c codec.Codec, b []byte, least image.Point) (any, image.Point, func(), error) {
+func borrow(ctx context.Context, c codec.Codec, b []byte, least image.Point) (any, image.Point, func(), error) {
 	_, leave := timing.Enter(ctx, timing.Decode, c.Name)
 	defer leave()
-	return c.Lend(b, least)
+	return c.Borrow(b, least)
 }
 
-// lentFiles holds unused buffers for the content of files.
-var lentFiles = sync.Pool{New: func() any { return new([]byte) }}
+// borrowedFiles holds unused buffers for the content of files.
+var borrowedFiles = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostLent is the size in bytes above which an unused buffer is freed.
-const mostLent = 4 << 20
+// maxReusedBuffer is the size in bytes above which an unused buffer is freed.
+const maxReusedBuffer = 4 << 20
 
-// lentBytes is Bytes until free is called, which allows reuse of the memory.
-func (it *Item) lentBytes(ctx context.Context) (b []byte, free func(), err error) {
+// borrowBytes is Bytes until free is called, which allows reuse of the memory.
+func (it *Item) borrowBytes(ctx context.Context) (b []byte, free func(), err error) {
 	f, ok := it.origin.(*FileOrigin)
 	if !ok {
 		b, err = it.Bytes(ctx)
 		return b, func() {}, err
 	}
-	buf := lentFiles.Get().(*[]byte)
+	buf := borrowedFiles.Get().(*[]byte)
 	b, err = f.bytes(ctx, func(n int64) []byte {
 		if int64(len(*buf)) < n {
 			*buf = make([]byte, n)
@@ -76,8 +76,8 @@ func (it *Item) lentBytes(ctx context.Context) (b []byte, free func(), err error
 		return (*buf)[:n:n]
 	})
 	free = func() {
-		if len(*buf) <= mostLent {
-			lentFiles.Put(buf)
+		if len(*buf) <= maxReusedBuffer {
+			borrowedFiles.Put(buf)
 		}
 	}
 	if err != nil {
@@ -86,12 +86,12 @@ func (it *Item) lentBytes(ctx context.Context) (b []byte, free func(), err error
 	return b, free, err
 }
 
-// makers counts the transforms that received an item, up to two, which means any number.
-type makers uint8
+// readers counts the transforms that received an item, up to two, which means any number.
+type readers uint8
 
 const (
-	oneMaker makers = 1
-	anybody  makers = 2
+	oneReader   readers = 1
+	manyReaders readers = 2
 )
 
 // givenTo notes that a transform received the item. last says that no later transform
@@ -99,18 +99,18 @@ const (
 func (it *Item) givenTo(last bool) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.makers++; !last || it.makers > anybody {
-		it.makers = anybody
+	if it.readers++; !last || it.readers > manyReaders {
+		it.readers = manyReaders
 	}
 }
 
-// ofOneMaker reports whether only one transform reads the item, as far as is known, and
+// ofOneTransform reports whether only one transform reads the item, as far as is known, and
 // its value is not in memory.
-func (it *Item) ofOneMaker() bool {
+func (it *Item) ofOneTransform() bool {
 	if _, ok := it.origin.(valuer); ok {
 		return false
 	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	return it.makers == oneMaker && !it.read && !it.reading && !it.held
+	return it.readers == oneReader && !it.read && !it.reading && !it.retained
 }

@@ -28,7 +28,7 @@ func (x *Index) Samples(sample func(Row) (dataset.Sample, error)) dataset.Datase
 
 // Alone is [Index.Samples] for samples that depend only on the text of their row, the
 // parameters of the source, and on. So the text of rows identifies consecutive samples:
-// see [dataset.Stretched].
+// see [dataset.Chunked].
 func (x *Index) Alone(on []string, sample func(Row) (dataset.Sample, error)) dataset.Dataset[dataset.Sample] {
 	return &alone{x.Samples(sample), x, on}
 }
@@ -43,19 +43,19 @@ type alone struct {
 // only the adjacent boundaries. It has a minimum of rows, as equal rows would each form
 // a chunk, and a maximum.
 const (
-	stretchEvery = 32
-	stretchLeast = 8
-	stretchMost  = 1024
-	stretchBytes = 1 << 20
+	meanChunk  = 32
+	minChunk   = 8
+	maxChunk   = 1024
+	chunkBytes = 1 << 20
 )
 
-// Stretches reads all rows once.
-func (a *alone) Stretches(ctx context.Context) (all []dataset.Stretch, err error) {
+// Chunks reads all rows once.
+func (a *alone) Chunks(ctx context.Context) (all []dataset.Chunk, err error) {
 	on, err := key.Of(a.on)
 	if err != nil {
 		return nil, err
 	}
-	s := &stretcher{on: on, sum: sha256.New()}
+	s := &chunker{on: on, sum: sha256.New()}
 	for _, in := range a.index.files {
 		if err := s.file(ctx, in); err != nil {
 			return nil, err
@@ -64,24 +64,24 @@ func (a *alone) Stretches(ctx context.Context) (all []dataset.Stretch, err error
 	return s.all, nil
 }
 
-// stretcher finds chunks.
-type stretcher struct {
+// chunker finds chunks.
+type chunker struct {
 	on      key.Digest
 	sum     hash.Hash // of the text of rows
 	lengths []byte    // lengths of rows, which mark their boundaries
 	bytes   int64
-	all     []dataset.Stretch
+	all     []dataset.Chunk
 }
 
 // file finds the chunks of a file, if it is unchanged. A chunk is within one file.
-func (s *stretcher) file(ctx context.Context, in *file) (err error) {
+func (s *chunker) file(ctx context.Context, in *file) (err error) {
 	f, done, err := in.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	end := in.starts[len(in.starts)-1]
-	r := bufio.NewReaderSize(io.NewSectionReader(f, in.starts[0], end-in.starts[0]), stretchBytes)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, in.starts[0], end-in.starts[0]), chunkBytes)
 	for i, start := range in.starts[:len(in.starts)-1] {
 		last, err := s.row(r, in.starts[i+1]-start)
 		if err != nil {
@@ -99,10 +99,10 @@ func (s *stretcher) file(ctx context.Context, in *file) (err error) {
 }
 
 // row reads a row of n bytes, and reports whether a chunk ends with it.
-func (s *stretcher) row(r *bufio.Reader, n int64) (last bool, err error) {
+func (s *chunker) row(r *bufio.Reader, n int64) (last bool, err error) {
 	s.bytes += n
 	s.lengths = binary.LittleEndian.AppendUint64(s.lengths, uint64(n))
-	if n > stretchBytes {
+	if n > chunkBytes {
 		_, err = io.CopyN(s.sum, r, n)
 		return true, err
 	}
@@ -112,21 +112,21 @@ func (s *stretcher) row(r *bufio.Reader, n int64) (last bool, err error) {
 	}
 	s.sum.Write(text)
 	rows := len(s.lengths) / 8
-	last = s.bytes >= stretchBytes || rows >= stretchMost || rows >= stretchLeast && xxh3.Hash(text)%stretchEvery == 0
+	last = s.bytes >= chunkBytes || rows >= maxChunk || rows >= minChunk && xxh3.Hash(text)%meanChunk == 0
 	_, err = r.Discard(int(n))
 	return last, err
 }
 
 // end ends the current chunk, if there is one. The digest ends with the lengths and the
 // number of rows, so that it is unambiguous.
-func (s *stretcher) end() {
+func (s *chunker) end() {
 	rows := len(s.lengths) / 8
 	if rows == 0 {
 		return
 	}
 	s.sum.Write(binary.LittleEndian.AppendUint64(s.lengths, uint64(rows)))
 	s.sum.Write(s.on[:])
-	s.all = append(s.all, dataset.Stretch{Samples: rows, Digest: key.DigestOf(s.sum.Sum(nil))})
+	s.all = append(s.all, dataset.Chunk{Samples: rows, Digest: key.DigestOf(s.sum.Sum(nil))})
 	s.sum.Reset()
 	s.lengths, s.bytes = s.lengths[:0], 0
 }
