@@ -19,7 +19,7 @@ var comparisons = []comparison{
 	{"hit of a tiny result, in the next process", "hit", 0, "warm", "Larder, on disk", []string{"diskcache", "evalcache", "joblib"}},
 	{"hit of an array of 1 MiB", "result", 0, "warm", "Larder, on disk, array", []string{"evalcache", "joblib", "diskcache"}},
 	{"chain of 1000 nodes, nothing changed", "chain", 0, "warm", "Larder lazy, on disk", []string{"evalcache, recursion limit raised", "diskcache", "joblib"}},
-	{"8 processes, 200 equal calls: executions", "stampede", 0, "executions", "Larder, on disk", []string{"joblib", "evalcache", "diskcache"}},
+	{"8 processes make the same 200 calls: executions", "stampede", 0, "executions", "Larder, on disk", []string{"joblib", "evalcache", "diskcache"}},
 	{"10 000 images of which 100 changed: computed again", "incremental", 0, "changed_executions", "Larder flow, 1 worker", []string{"diskcache", "joblib", "datasets"}},
 	{"the same: time", "incremental", 0, "changed", "Larder flow, 1 worker", []string{"diskcache", "joblib", "datasets"}},
 	{"100 000 values of 4 KiB: put one", "store", 0, "put", "Larder", []string{"bbolt, 1000 a transaction", "badger", "SQLite"}},

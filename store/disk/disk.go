@@ -42,8 +42,9 @@ type Options struct {
 	// "" means the directory "larder" in the user's cache directory.
 	Dir string
 	// MaxBytes caps the size of the directory: beyond it, and before Close, the records
-	// with the lowest worth are evicted. Between evictions it may hold a sixteenth more. 0
-	// means 20 GiB, below 0 no cap.
+	// with the lowest worth are evicted. Until an eviction ends it may hold a sixteenth
+	// more, or an eighth if pinned records take nearly all of it. 0 means 20 GiB, below 0
+	// no cap.
 	MaxBytes int64
 	// ReadOnly opens the directory without changing anything in it.
 	ReadOnly bool
