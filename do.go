@@ -63,7 +63,9 @@ type Call[T any] struct {
 	// encoding, if it has one.
 	Bytes func(T) int64
 
-	ofBuild bool // the value depends on the program alone, so verification would learn nothing
+	// SkipVerify excludes the value from [Options.Verify]. It is for values that depend on
+	// the program alone.
+	SkipVerify bool
 }
 
 // A Result is a value and its origin.

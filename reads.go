@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
 )
 
@@ -129,7 +130,7 @@ func (r Read) now(ctx context.Context, files key.Memo) (Read, error) {
 	case EnvRead:
 		r.Digest = digestEnv(os.LookupEnv(r.Name))
 	case VariableRead:
-		r.Digest, err = digestVariable(r.Name)
+		r.Digest, err = analysis.DigestInput(r.Name)
 	default:
 		return r, fmt.Errorf("larder: unknown kind of input %q", r.Kind)
 	}

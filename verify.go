@@ -97,7 +97,7 @@ func (l *Larder) Verifies(k key.Key) bool {
 
 // verify checks a result from the store if it is selected.
 func (c Call[T]) verify(ctx context.Context, l *Larder, r Result[T]) error {
-	if c.ofBuild || IsCachedOnly(ctx) || !l.Verifies(r.Key) {
+	if c.SkipVerify || IsCachedOnly(ctx) || !l.Verifies(r.Key) {
 		return nil
 	}
 	return c.Check(ctx, l, r)

@@ -65,5 +65,5 @@ func (e *Env) Path(p Path) string {
 }
 
 // A Path is a parameter that names a file or directory. For a component that is [Far],
-// it may be a URL (package place).
+// it may be a URL (package objectstore).
 type Path string

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -36,7 +37,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 	}
 	ids := map[string]codecID{}
 	var bySource []codec.Codec
-	var of []larder.Component
+	var of []known.Component
 	for _, c := range codec.All() {
 		if c.Version > 0 {
 			ids[c.Name] = codecID{text: c.ID()}
@@ -47,9 +48,9 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 		if c.Library != "" { // the ID covers the library, and its functions are among those of the codec
 			by.Maker, by.Given = true, len(c.Functions())
 		}
-		of = append(of, larder.Component{Functions: c.Functions(), Declared: by})
+		of = append(of, known.Component{Functions: c.Functions(), Declared: by})
 	}
-	found, err := larder.CodesOf(ctx, l, of...)
+	found, err := known.CodesOf(ctx, l, of...)
 	if err != nil {
 		return nil, err
 	}

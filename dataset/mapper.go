@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -135,7 +136,7 @@ type funcTransform struct {
 
 	mu       sync.Mutex
 	op       *key.Op
-	identity larder.Identity
+	identity known.Identity
 }
 
 func (m *funcTransform) Name() string { return m.f.Name }
@@ -158,10 +159,10 @@ func (m *funcTransform) Op(ctx context.Context, l *larder.Larder) (*key.Op, erro
 }
 
 func (m *funcTransform) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
-	id := larder.Identity{Code: m.f.Code}
+	id := known.Identity{Code: m.f.Code}
 	if id.Code.IsZero() {
 		var err error
-		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.funcArgs, Declared: analysis.Declared{
+		if id, err = known.CodeOf(ctx, l, known.Component{Functions: m.code, Given: m.funcArgs, Declared: analysis.Declared{
 			Pure: m.f.Pure, Maker: true, Through: []string{"github.com/larder-data/larder/dataset"},
 		}}); err != nil {
 			return nil, err
@@ -175,7 +176,7 @@ func (m *funcTransform) identify(ctx context.Context, l *larder.Larder) (*key.Op
 	params := slices.Clip(m.params)
 	if m.f.Code.IsZero() {
 		for _, p := range m.params {
-			methods, err := larder.MethodsOf(ctx, l, p.Value)
+			methods, err := known.MethodsOf(ctx, l, p.Value)
 			if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
 			}
@@ -203,7 +204,7 @@ func (m *funcTransform) identify(ctx context.Context, l *larder.Larder) (*key.Op
 }
 
 // known returns the identity of the transform, as far as it was requested.
-func (m *funcTransform) known() larder.Identity {
+func (m *funcTransform) known() known.Identity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.identity

@@ -7,6 +7,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 )
 
 const larderPath = "github.com/larder-data/larder"
@@ -30,7 +31,7 @@ func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code
 	case ownCode(f.Package):
 		return "", true
 	}
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{c.Function()}, Declared: analysis.Declared{Values: true, Pure: arranges}})
+	id, err := known.CodeOf(ctx, l, known.Component{Functions: []any{c.Function()}, Declared: analysis.Declared{Values: true, Pure: arranges}})
 	if err != nil || id.Closure == nil || len(id.Closure.Inputs) > 0 {
 		return "", false
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -186,7 +187,7 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 				return nil, err
 			}
 			id = key.Key(d)
-			methods, err := larder.MethodsOf(ctx, l, t.value)
+			methods, err := known.MethodsOf(ctx, l, t.value)
 			if err != nil {
 				return nil, err
 			}
@@ -218,7 +219,7 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn analysis.Funct
 		}
 		return key.Build()
 	}
-	c, err := larder.Closure(ctx, l, fn, analysis.Declared{Pure: f.options.Pure, Captured: captured})
+	c, err := known.Closure(ctx, l, fn, analysis.Declared{Pure: f.options.Pure, Captured: captured})
 	if err != nil {
 		return key.Code{}, err
 	}
@@ -236,7 +237,7 @@ func (f *function) checkCaptured(ctx context.Context, l *larder.Larder, fn analy
 	if len(declared) == 0 && !fn.HasState() {
 		return nil
 	}
-	return larder.CheckCaptured(ctx, l, fn, declared)
+	return known.CheckCaptured(ctx, l, fn, declared)
 }
 
 // call runs the function on arguments of its own.
@@ -262,7 +263,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 // useVariables records the package variables that the function reads as dependencies.
 func (f *function) useVariables(ctx context.Context) error {
 	for _, in := range f.closure.Inputs {
-		if err := larder.UseVariable(ctx, in); err != nil {
+		if err := known.UseVariable(ctx, in); err != nil {
 			return err
 		}
 		if err := f.closure.AdmitsInput(in); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -136,7 +137,7 @@ func (b *builder) methods(n *node, inputs []key.Input) ([]key.Input, error) {
 		if !a.constant() {
 			continue
 		}
-		id, err := larder.MethodsOf(b.ctx, b.larder, a.value)
+		id, err := known.MethodsOf(b.ctx, b.larder, a.value)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -61,7 +62,7 @@ func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (
 		if err != nil {
 			return err
 		}
-		id, err := larder.CodeOf(ctx, o.Larder, larder.Component{
+		id, err := known.CodeOf(ctx, o.Larder, known.Component{
 			Functions: []any{expr.Compile, (*expr.Expression).Eval},
 			Declared:  analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -99,7 +100,7 @@ func wants(t *testing.T, l *larder.Larder, m dataset.Transform, parts ...string)
 		t.Fatal(err)
 	}
 	var names []string
-	for _, p := range larder.ClosureParts(t.Context(), l, id) {
+	for _, p := range known.ClosureParts(t.Context(), l, id) {
 		names = append(names, p.Name)
 	}
 	for _, want := range parts {

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/expr"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 )
@@ -71,7 +72,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 // identity returns the identity of an operator that evaluates an expression and passes
 // the result to a function.
 func identity(ctx context.Context, l *larder.Larder, name string, e *expr.Expression, convert any) (*key.Op, error) {
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{expr.Compile, (*expr.Expression).Eval, convert}, Declared: analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
+	id, err := known.CodeOf(ctx, l, known.Component{Functions: []any{expr.Compile, (*expr.Expression).Eval, convert}, Declared: analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

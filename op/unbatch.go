@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
@@ -75,7 +75,7 @@ func (u Unbatch) Apply(ctx context.Context, env *component.Env, in component.Sam
 }
 
 func (u Unbatch) counts(ctx context.Context, env *component.Env, in component.Samples) ([]int, error) {
-	id, err := larder.CodeOf(ctx, env.Larder, larder.Component{
+	id, err := known.CodeOf(ctx, env.Larder, known.Component{
 		Functions: []any{elements}, Declared: analysis.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}},
 	})
 	if err != nil {

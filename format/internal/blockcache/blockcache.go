@@ -1,4 +1,4 @@
-// Package blockcache provides random access to files of package place, and caches what
+// Package blockcache provides random access to files of package objectstore, and caches what
 // was read in blocks, which are records of the store. So each block is fetched once by
 // all goroutines and processes that share a store, verified when it is read, and evicted
 // when the store is full.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -128,7 +129,7 @@ func closure(ctx context.Context, l *larder.Larder, code string) []analysis.Part
 	if err != nil {
 		return nil
 	}
-	return larder.ClosureParts(ctx, l, id)
+	return known.ClosureParts(ctx, l, id)
 }
 
 func compare(before, after []analysis.Part) []string {

@@ -8,6 +8,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/app/explain"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -92,11 +93,7 @@ func TestCodeIsComparedByParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := key.NewAction("source closure", key.VersionOf("github.com/larder-data/larder", "2"), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := larder.Do(t.Context(), l, a, func(context.Context) ([]analysis.Part, error) { return parts, nil }); err != nil {
+		if err := known.KeepClosure(t.Context(), l, &analysis.Closure{ID: id, Parts: parts}); err != nil {
 			t.Fatal(err)
 		}
 		return key.Code{Kind: "source", ID: id.String()}

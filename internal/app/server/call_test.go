@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -419,7 +419,7 @@ func TestPartsOfCodeMayBeToldLater(t *testing.T) {
 	if all, err := c.call(0, "a"); err != nil || all[0].as != resultKept {
 		t.Fatalf("%v %v", all, err)
 	}
-	if parts := larder.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
+	if parts := known.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
 		t.Errorf("parts that nobody told are %v", parts)
 	}
 	tell(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
@@ -427,7 +427,7 @@ func TestPartsOfCodeMayBeToldLater(t *testing.T) {
 	if all, err := c.call(0, "a"); err != nil || all[0].as != resultBytes {
 		t.Errorf("of the same code, told in full: %v %v", all, err)
 	}
-	parts := larder.ClosureParts(t.Context(), s.options.Larder, id)
+	parts := known.ClosureParts(t.Context(), s.options.Larder, id)
 	if len(parts) != 1 || parts[0].Name != "m.g" || parts[0].Digest != part {
 		t.Errorf("%v", parts)
 	}

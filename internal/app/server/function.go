@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
 )
 
@@ -83,7 +83,7 @@ func (r *functionRequest) code(c *conn) (key.Code, error) {
 			return key.Code{}, err
 		}
 	}
-	if err := larder.KeepClosure(c.ctx, c.server.options.Larder, &analysis.Closure{ID: id, Parts: parts}); err != nil {
+	if err := known.KeepClosure(c.ctx, c.server.options.Larder, &analysis.Closure{ID: id, Parts: parts}); err != nil {
 		return key.Code{}, err
 	}
 	return code, nil

@@ -18,13 +18,16 @@ const engine = "github.com/larder-data/larder"
 var engineImpure = map[string]map[string]string{
 	engine: {
 		"DefaultDir": "the environment", "Open": "the file system", "Larder.Metrics": "the program's state", "Larder.Close": "the program's state",
-		"Larder.Store": "the store", "Closure": "the program's sources", "MethodsOf": "the program's sources", "CheckCaptured": "the program's sources", "ClosureParts": "the store", "Larder.Verifies": "chance",
+		"Larder.Store": "the store", "Larder.Verifies": "chance",
 	},
 	engine + "/lazy":   {"Why": "the store", "PlanOf": "the store", "Tree": "the store"},
 	engine + "/key":    {"DigestFile": "the file system", "Build": "the executable", "Methods": "the executable"},
 	engine + "/codeid": {"Packages": "the program's sources"},
 	engine + "/internal/codeid/analysis": {
 		"Identify": "the program's sources", "Captures": "the program's sources", "FunctionOf": "the executable", "Surroundings": "the environment",
+	},
+	engine + "/internal/codeid/known": {
+		"Closure": "the program's sources", "MethodsOf": "the program's sources", "CheckCaptured": "the program's sources", "ClosureParts": "the store",
 	},
 	engine + "/array": {},
 }

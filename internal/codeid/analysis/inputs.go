@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/larder-data/larder/key"
 )
@@ -102,6 +103,21 @@ func (in Input) Digest() (key.Digest, error) {
 		return d, fmt.Errorf("codeid: the value of package variable %s: %w", in.Name, err)
 	}
 	return d, nil
+}
+
+// remembered has the inputs of this process, by name.
+var remembered sync.Map // of Input
+
+// Remember makes the input known to [DigestInput].
+func (in Input) Remember() { remembered.Store(in.Name, in) }
+
+// DigestInput returns the digest of the current value of a remembered input.
+func DigestInput(name string) (key.Digest, error) {
+	in, ok := remembered.Load(name)
+	if !ok {
+		return key.Digest{}, fmt.Errorf("codeid: package variable %s is no input of a function of this program", name)
+	}
+	return in.(Input).Digest()
 }
 
 // value returns the current value of the variable.

@@ -1,4 +1,4 @@
-package larder_test
+package known_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -14,13 +15,13 @@ import (
 func TestFunctionsThatABuildKnows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, given := range [][]any{nil, {strings.ToUpper}, {strings.ToLower}, {strings.ToUpper, strings.ToLower}, {strings.ToLower, strings.ToUpper}} {
-		id, err := larder.CodeOf(t.Context(), nil, larder.Component{Functions: []any{strings.Title}, Given: given}) //nolint:staticcheck // any function
+		id, err := known.CodeOf(t.Context(), nil, known.Component{Functions: []any{strings.Title}, Given: given}) //nolint:staticcheck // any function
 		if err != nil || seen[id.Function+id.Code.ID] {
 			t.Errorf("%d given: %+v, %v", len(given), id, err)
 		}
 		seen[id.Function+id.Code.ID] = true
 	}
-	if id, err := larder.CodeOf(t.Context(), nil, larder.Component{Functions: []any{strings.ToUpper}, Given: []any{strings.NewReplacer("a", "b").Replace}}); err == nil {
+	if id, err := known.CodeOf(t.Context(), nil, known.Component{Functions: []any{strings.ToUpper}, Given: []any{strings.NewReplacer("a", "b").Replace}}); err == nil {
 		t.Errorf("a method with the value that it is called on is known by %+v", id)
 	}
 }
@@ -32,7 +33,7 @@ func TestDryIdentifiesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := larder.CachedOnly(t.Context())
-	ask := func() { _, _ = larder.CodeOf(ctx, l, larder.Component{Functions: []any{codec.All}}) } // a refusal is an answer, too
+	ask := func() { _, _ = known.CodeOf(ctx, l, known.Component{Functions: []any{codec.All}}) } // a refusal is an answer, too
 	if n := testing.AllocsPerRun(3, ask); n > 500 {
 		t.Errorf("the same question again takes %.0f allocations", n)
 	}

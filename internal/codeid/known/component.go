@@ -1,4 +1,4 @@
-package larder
+package known
 
 import (
 	"context"
@@ -7,7 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"weak"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
 )
@@ -37,7 +40,7 @@ type Identity struct {
 // them. The build identifies the code if a package does not register its sources, or if
 // the only obstacle is code of the program that cannot be seen. A nil Larder caches no
 // analysis.
-func CodeOf(ctx context.Context, l *Larder, c Component) (Identity, error) {
+func CodeOf(ctx context.Context, l *larder.Larder, c Component) (Identity, error) {
 	all, err := CodesOf(ctx, l, c)
 	if err != nil {
 		return Identity{}, err
@@ -47,7 +50,7 @@ func CodeOf(ctx context.Context, l *Larder, c Component) (Identity, error) {
 
 // CodesOf is [CodeOf] for several components. It caches the analyses as one result. If
 // no code identity covers one of them, only that one has an Err.
-func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, error) {
+func CodesOf(ctx context.Context, l *larder.Larder, list ...Component) ([]Identity, error) {
 	build, err := key.Build()
 	if err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ type question struct {
 }
 
 // answer returns the cached answers to questions, or computes them.
-func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]identity, error) {
+func answer(ctx context.Context, l *larder.Larder, a *key.Action, open []question) ([]identity, error) {
 	compute := func(ctx context.Context) ([]identity, error) {
 		ids := make([]identity, len(open))
 		for i, q := range open {
@@ -141,8 +144,8 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 	if l == nil {
 		return compute(ctx)
 	}
-	r, err := Call[[]identity]{Action: a, Compute: compute, ofBuild: true}.Do(ctx, l)
-	if !errors.Is(err, ErrNotCached) {
+	r, err := larder.Call[[]identity]{Action: a, Compute: compute, SkipVerify: true}.Do(ctx, l)
+	if !errors.Is(err, larder.ErrNotCached) {
 		return r.Value, err
 	}
 	if ids, ok := foundDry.Load(a.Key()); ok {
@@ -157,12 +160,12 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 
 // identify identifies a component. With parts it also stores, for explanations, what
 // the functions reach.
-func (q question) identify(ctx context.Context, l *Larder, parts bool) identity {
+func (q question) identify(ctx context.Context, l *larder.Larder, parts bool) identity {
 	c, err := together(q.functions, q.given, q.by)
 	refused, ok := errors.AsType[*analysis.RefusalError](err)
 	switch {
 	case ok && refused.Hidden:
-		l.sayCoarse(ctx, "components", fmt.Sprintf("results of components are computed again with each build of this program: %v", err))
+		warnCoarse(ctx, l, "components", fmt.Sprintf("results of components are computed again with each build of this program: %v", err))
 		return identity{Build: true}
 	case err != nil:
 		return identity{Error: err.Error()}
@@ -172,25 +175,33 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 		if !parts { // one of many, most of which are not used
 			what = "components"
 		}
-		l.sayCoarse(ctx, what, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
+		warnCoarse(ctx, l, what, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
 	}
 	switch { // the parts serve explanations only
 	case !parts || l == nil:
-	case IsCachedOnly(ctx):
+	case larder.IsCachedOnly(ctx):
 		foundDry.Store(c.ID, c.Parts)
 	default:
-		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
+		_, _ = larder.Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	}
 	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
 }
 
-// sayCoarse logs once why an identity covers more than the code reaches.
-func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
-	if l == nil || IsCachedOnly(ctx) {
+// warned has what [warnCoarse] logged.
+var warned sync.Map // of warning
+
+type warning struct {
+	of   weak.Pointer[larder.Larder]
+	what string
+}
+
+// warnCoarse logs once for each Larder why an identity covers more than the code reaches.
+func warnCoarse(ctx context.Context, l *larder.Larder, what, text string) {
+	if l == nil || larder.IsCachedOnly(ctx) {
 		return
 	}
-	if _, before := l.warned.LoadOrStore("coarse "+what, true); !before {
-		l.log.Warn("larder: " + text)
+	if _, before := warned.LoadOrStore(warning{weak.Make(l), what}, true); !before {
+		l.Logger().Warn("larder: " + text)
 	}
 }
 
@@ -203,7 +214,7 @@ func (id identity) of(build key.Code, names string) Identity {
 		return Identity{Code: build, Function: names}
 	}
 	for _, in := range id.Inputs {
-		variables.Store(in.Name, in)
+		in.Remember()
 	}
 	found := Identity{
 		Code:    key.Code{Kind: string(id.Kind), ID: id.ID.String()},

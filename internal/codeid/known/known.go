@@ -1,4 +1,6 @@
-package larder
+// Package known identifies the code of functions and components, and caches the analyses in
+// a Larder.
+package known
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/key"
 )
@@ -35,7 +38,7 @@ type identity struct {
 // sources. The parts are left out; they are stored under the identity, for
 // [ClosureParts]. If the function is identified by the whole program, Closure logs this
 // once per build.
-func Closure(ctx context.Context, l *Larder, f analysis.Function, by analysis.Declared) (*analysis.Closure, error) {
+func Closure(ctx context.Context, l *larder.Larder, f analysis.Function, by analysis.Declared) (*analysis.Closure, error) {
 	build, err := key.Build()
 	if err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func Closure(ctx context.Context, l *Larder, f analysis.Function, by analysis.De
 	if err != nil {
 		return nil, err
 	}
-	r, err := Call[identity]{Action: a, ofBuild: true, Compute: func(ctx context.Context) (identity, error) {
+	r, err := larder.Call[identity]{Action: a, SkipVerify: true, Compute: func(ctx context.Context) (identity, error) {
 		c, err := analysis.Identify(f, by)
 		if refusal, ok := errors.AsType[*analysis.RefusalError](err); ok {
 			return identity{Refused: refusal}, nil
@@ -53,7 +56,7 @@ func Closure(ctx context.Context, l *Larder, f analysis.Function, by analysis.De
 			return identity{}, err
 		}
 		if c.Kind == analysis.Program {
-			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
+			l.Logger().Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
 	}}.Do(ctx, l)
@@ -65,14 +68,14 @@ func Closure(ctx context.Context, l *Larder, f analysis.Function, by analysis.De
 		return nil, id.Refused
 	}
 	for _, in := range id.Inputs {
-		variables.Store(in.Name, in)
+		in.Remember()
 	}
 	return &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
 }
 
 // CheckCaptured returns an error if a function literal captures a variable that is not
 // in declared. It needs registered sources.
-func CheckCaptured(ctx context.Context, l *Larder, f analysis.Function, declared []string) error {
+func CheckCaptured(ctx context.Context, l *larder.Larder, f analysis.Function, declared []string) error {
 	if err := f.CheckState(); f.IsBound() {
 		return err
 	}
@@ -84,9 +87,9 @@ func CheckCaptured(ctx context.Context, l *Larder, f analysis.Function, declared
 	if err != nil {
 		return err
 	}
-	r, err := Call[[]string]{Action: a, ofBuild: true, Compute: func(context.Context) ([]string, error) { return analysis.Captures(f) }}.Do(ctx, l)
+	r, err := larder.Call[[]string]{Action: a, SkipVerify: true, Compute: func(context.Context) ([]string, error) { return analysis.Captures(f) }}.Do(ctx, l)
 	names := r.Value
-	if errors.Is(err, ErrNotCached) {
+	if errors.Is(err, larder.ErrNotCached) {
 		names, err = analysis.Captures(f)
 	}
 	switch {
@@ -106,7 +109,7 @@ func CheckCaptured(ctx context.Context, l *Larder, f analysis.Function, declared
 // MethodsOf identifies the code of the methods by which values encode themselves in
 // keys (see [key.Methods]). It is for keys of code that is identified by its source. It
 // returns "" if there are none.
-func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
+func MethodsOf(ctx context.Context, l *larder.Larder, values ...any) (string, error) {
 	var ids []string
 	for _, v := range values {
 		methods, err := key.Methods(v)
@@ -124,7 +127,7 @@ func MethodsOf(ctx context.Context, l *Larder, values ...any) (string, error) {
 	return strings.Join(ids, " "), nil
 }
 
-func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
+func methodOf(ctx context.Context, l *larder.Larder, method any) (string, error) {
 	f, err := analysis.FunctionOf(method)
 	switch {
 	case err != nil:
@@ -142,26 +145,14 @@ func methodOf(ctx context.Context, l *Larder, method any) (string, error) {
 	return c.ID.String(), nil
 }
 
-// variables are the package variables, by name, that are inputs of functions of this
-// process.
-var variables sync.Map // of analysis.Input
-
 // UseVariable records that the computation depends on the present value of a package
 // variable that its package declares as an input.
 func UseVariable(ctx context.Context, in analysis.Input) error {
 	d, err := in.Digest()
 	if err == nil {
-		Note(ctx, Read{VariableRead, in.Name, d})
+		larder.Note(ctx, larder.Read{Kind: larder.VariableRead, Name: in.Name, Digest: d})
 	}
 	return err
-}
-
-func digestVariable(name string) (key.Digest, error) {
-	in, ok := variables.Load(name)
-	if !ok {
-		return key.Digest{}, fmt.Errorf("larder: package variable %s is no input of a function of this program", name)
-	}
-	return in.(analysis.Input).Digest()
 }
 
 // partsOf returns the action that identifies the stored parts of a closure.
@@ -174,8 +165,8 @@ func partsOf(id key.Digest) *key.Action {
 }
 
 // KeepClosure stores the parts of a closure, for [ClosureParts].
-func KeepClosure(ctx context.Context, l *Larder, c *analysis.Closure) error {
-	_, err := Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
+func KeepClosure(ctx context.Context, l *larder.Larder, c *analysis.Closure) error {
+	_, err := larder.Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	return err
 }
 
@@ -185,11 +176,11 @@ var foundDry sync.Map // key.Digest -> []analysis.Part, key.Key -> []identity
 
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil if they
 // are no longer stored.
-func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []analysis.Part {
+func ClosureParts(ctx context.Context, l *larder.Larder, id key.Digest) []analysis.Part {
 	if parts, ok := foundDry.Load(id); ok {
 		return parts.([]analysis.Part)
 	}
-	parts, err := Do(CachedOnly(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, ErrNotCached })
+	parts, err := larder.Do(larder.CachedOnly(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, larder.ErrNotCached })
 	if err != nil {
 		return nil
 	}
