@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from flow_program import lint
 
-from larder._flows import components, flow
-from larder._flows.components import PARAMETERS, Methods
-from larder._flows.flow import Flow, Node, Step, source, step, sweep, underfolder, var
+import larder
+from larder import Flow, Node, Step, source, step, sweep, underfolder, var
+from larder._flows import sources
+from larder._flows.components import Methods
+from larder._flows.parameters import PARAMETERS
 
 
 @pytest.fixture
@@ -313,7 +315,7 @@ def test_every_component_is_a_method_or_a_function() -> None:
     for name in generated:
         assert getattr(Node, name) is getattr(Methods, name), f"{name} is hidden by a method of nodes"
     for name in PARAMETERS["source"]:
-        assert getattr(flow, name) is getattr(components, name)
+        assert getattr(larder, name) is getattr(sources, name)
 
 
 class FakeLoader:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, ROOT
 
-from larder._flows import flow
+from larder._flows import graph
 
 DOCS = ROOT / "docs"
 
@@ -38,7 +38,7 @@ def carried_out(page: Path, at_least: int) -> dict[str, object]:
 
 def test_the_page_does_what_it_shows(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(flow, "_flow_name", lambda name: name or "flow")  # not that of the tests
+    monkeypatch.setattr(graph, "_flow_name", lambda name: name or "flow")  # not that of the tests
     names = carried_out(DOCS / "guides" / "python-flows.md", 6)
     for name, drawn in [("loader", 26), ("mixture", 100)]:
         with names[name] as loader:  # type: ignore[attr-defined]

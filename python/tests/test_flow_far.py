@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, built
 
-from larder._flows.flow import jsonl, underfolder
+from larder import jsonl, underfolder
 from larder._flows.run import run
 from larder.errors import FlowError
 

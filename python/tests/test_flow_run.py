@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from flow_program import LETTERS, ROOT, built, larder
 
-from larder._flows.flow import Flow, Node, jsonl, source, underfolder, var
+from larder import Flow, Node, jsonl, source, underfolder, var
 from larder._flows.report import report_of
 from larder._flows.run import RunError, run
 from larder.errors import FlowError, LarderWarning

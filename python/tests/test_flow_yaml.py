@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flow_program import built, larder, lint
 
-from larder._flows.flow import Flow, jsonl, var
+from larder import Flow, jsonl, var
 from larder._flows.run import run
 from larder._yaml import write
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import graphlib
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +16,65 @@ from fake import Script
 import larder
 from larder._batches import layout
 from larder._client import program, server
+
+PACKAGE = Path(larder.__file__).parent
+
+BASE = {"errors", "_arguments", "_numbers", "_warnings"}
+"""Modules that every other one may import."""
+
+MAY_IMPORT = {
+    "_yaml": set[str](),
+    "_client": set[str](),
+    "_identity": set[str](),
+    "_reads": {"_identity"},
+    "_results": {"_identity"},
+    "_worker": {"_reads", "_identity"},
+    "_memo": {"_client", "_reads", "_results", "_identity"},
+    "_batches": {"_client", "_worker", "_yaml"},
+    "lazy": {"_memo", "_client", "_reads", "_results", "_identity"},
+    "_flows": {"_batches", "_client", "_worker", "_yaml"},
+    "rewrite": {"_flows", "_yaml"},
+    "numba": {"_client", "_identity"},
+}
+"""By directory, or module at the top: the directories that it may import."""
+
+
+def imports_of_all() -> dict[str, set[str]]:
+    """Return the modules of the package that each module imports, also in functions and for types alone.
+
+    They include the packages around a module, but not those around the importing one.
+    """
+    files = {".".join(file.relative_to(PACKAGE).with_suffix("").parts): file for file in PACKAGE.rglob("*.py")}
+    modules = {name.removesuffix("__init__").rstrip("."): file for name, file in files.items()}
+    found = {}
+    for name, file in modules.items():
+        inside = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+        found[name] = set[str]()
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                of = ".".join([*filter(None, inside[: len(inside) - node.level + 1]), *filter(None, [node.module])])
+                paths = [f"{of}.{alias.name}".lstrip(".") for alias in node.names]
+                for path in [path if path in modules else of for path in paths]:
+                    around = [path[:i] for i, c in enumerate(path) if c == "."]
+                    found[name] |= {path, *(outer for outer in around if not f"{name}.".startswith(f"{outer}."))}
+    return found
+
+
+def test_directories_import_only_those_below() -> None:
+    found = imports_of_all()
+    assert {name.split(".")[0] for name in found} - {""} == MAY_IMPORT.keys() | BASE
+    for name, others in found.items():
+        top = name.split(".")[0]
+        allowed = MAY_IMPORT.get(top, set()) | BASE | {top}
+        wrong = {other for other in others if other.split(".")[0] not in allowed}
+        assert name == "" or not wrong, f"{name} may not import {wrong}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = imports_of_all()
+    assert "_identity.code.walk" in found["_identity.digest"]
+    assert "_client.remote" in found["_batches.session"]  # in a function
+    graphlib.TopologicalSorter(found).prepare()  # which raises an error with the circle
 
 
 def imported(code: str) -> set[str]:

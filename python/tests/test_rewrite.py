@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, ROOT, built, larder, lint
 
-from larder import rewrite
+from larder import Editor, Flow, Node, jsonl, rewrite, step, underfolder, var
 from larder._batches.loader import Loader
-from larder._flows.edit import Editor
-from larder._flows.flow import Flow, Node, jsonl, step, underfolder, var
 from larder._flows.read import read_flow
 from larder._flows.run import run
 from larder.errors import FlowError

@@ -32,17 +32,16 @@ from .errors import (
 
 if TYPE_CHECKING:
     from . import lazy
-    from ._flows.edit import EditNode, Editor
-    from ._flows.flow import (
-        Flow,
-        Node,
-        Options,
-        Order,
-        Step,
-        Var,
+    from ._flows.edit import EditNode
+    from ._flows.flow import Editor, Flow, Node, Order, generate, source, step
+    from ._flows.graph import Step
+    from ._flows.node_args import Options
+    from ._flows.read import read_flow
+    from ._flows.report import CacheReport, NodeReport, Report, Skip
+    from ._flows.run import RunError, run
+    from ._flows.sources import (
         arrow,
         csv,
-        generate,
         hf,
         images,
         jsonl,
@@ -50,23 +49,17 @@ if TYPE_CHECKING:
         numpy,
         parquet,
         python,
-        source,
-        step,
-        sweep,
         text,
         tfrecord,
         underfolder,
-        var,
         webdataset,
     )
-    from ._flows.flow import zip as zip
-    from ._flows.read import read_flow
-    from ._flows.report import CacheReport, NodeReport, Report, Skip
-    from ._flows.run import RunError, run
+    from ._flows.sources import zip as zip
     from ._memo.batch import MemoBatch, memo_batch
     from ._memo.memo import Memo, memo
     from ._memo.why import Why, why
     from ._reads.file import File
+    from ._yaml.values import Var, sweep, var
     from .lazy import Lazy, LazyFunction, LazyObject
 
     __version__: str
@@ -141,14 +134,13 @@ __all__ = [
 
 # The modules that build and run flows are imported on first use: batches do not need them,
 # and each training process imports this module.
-_FLOW = (
-    "Flow Node Options Order Step Var arrow csv generate hf images jsonl mds numpy parquet python source step "
-    "sweep text tfrecord underfolder var webdataset"
-)
-_LATER = dict.fromkeys([*_FLOW.split(), "zip"], "_flows.flow")
+_SOURCES = "arrow csv hf images jsonl mds numpy parquet python text tfrecord underfolder webdataset zip"
+_LATER = dict.fromkeys(_SOURCES.split(), "_flows.sources")
+_LATER |= dict.fromkeys(["Editor", "Flow", "Node", "Order", "generate", "source", "step"], "_flows.flow")
+_LATER |= dict.fromkeys(["Var", "sweep", "var"], "_yaml.values")
+_LATER |= {"EditNode": "_flows.edit", "Options": "_flows.node_args", "Step": "_flows.graph"}
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "_flows.report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_flows.run") | {"read_flow": "_flows.read", "File": "_reads.file"}
-_LATER |= dict.fromkeys(["EditNode", "Editor"], "_flows.edit")
 _LATER |= dict.fromkeys(["Memo", "memo"], "_memo.memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memo.batch")
 _LATER |= dict.fromkeys(["Why", "why"], "_memo.why") | dict.fromkeys(["Lazy", "LazyFunction", "LazyObject"], "lazy")
 

@@ -13,9 +13,10 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from ._flows.components import PARAMETERS, PLACES, STEPS
-from ._flows.edit import EditNode, Editor
-from ._flows.read import wrong_in
+from ._flows.ask import wrong_in
+from ._flows.edit import EditNode
+from ._flows.flow import Editor
+from ._flows.parameters import PARAMETERS, PLACES, STEPS
 from ._yaml.values import Value
 
 __all__ = ["epoch", "no_shuffle", "reseed", "shard", "shuffle", "time_limit", "trial", "workers"]

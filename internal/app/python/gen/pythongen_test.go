@@ -14,21 +14,23 @@ import (
 	_ "github.com/larder-data/larder/internal/app/cli"
 )
 
-var update = flag.Bool("update", false, "write the file anew")
+var update = flag.Bool("update", false, "write the files again")
 
-// TestFileIsOfTheRegistry checks that the Python file matches the registered components.
-func TestFileIsOfTheRegistry(t *testing.T) {
-	path := filepath.Join("../../../..", gen.File)
-	if *update {
-		if err := os.WriteFile(path, []byte(gen.Source()), 0o666); err != nil {
+// TestFilesAreOfTheRegistry checks that the Python files match the registered components.
+func TestFilesAreOfTheRegistry(t *testing.T) {
+	for name, want := range gen.Files() {
+		path := filepath.Join("../../../..", gen.Dir, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	have, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(have), gen.Source()); d != "" {
-		t.Errorf("%s is not of the components that there are; run go test ./internal/app/python/gen -update\n%s", gen.File, d)
+		if d := cmp.Diff(string(have), want); d != "" {
+			t.Errorf("%s/%s is not of the components that there are; run go test ./internal/app/python/gen -update\n%s", gen.Dir, name, d)
+		}
 	}
 }

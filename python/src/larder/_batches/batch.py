@@ -80,16 +80,16 @@ class About:
         return self
 
 
-_trees: list[str] = []
+_registered: list[bool] = []
 """Not empty once batches are registered as tree nodes."""
 
 
 def _register() -> None:
     """Make `tree_map` enter batches. This is not in `Batch.__new__`, as torch.compile rejects a class that has one."""
-    _trees.append("registered")
-    from .trees import register
+    _registered.append(True)
+    from .trees import TreeNode, register
 
-    register()
+    register(TreeNode(Batch, _flatten, _unflatten))
 
 
 class _Key(str):
@@ -119,7 +119,7 @@ class Batch(dict[str, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not _trees:
+        if not _registered:
             _register()
         if args or kwargs:
             self._about = _about_of(self, args[0]._about if args and isinstance(args[0], Batch) else None)
@@ -172,7 +172,7 @@ class Batch(dict[str, Any]):
         self.__dict__.update(state)
         if self._about is _UNKNOWN:
             return
-        if not _trees:
+        if not _registered:
             _register()
         fields = dict(self)
         self.clear()
@@ -185,3 +185,22 @@ def _about_of(batch: Batch, about: About | None) -> About:
         abouts = {found() for key in batch if (found := _abouts.get(id(key))) is not None}
         about = (abouts.pop() if len(abouts) == 1 else None) or _UNKNOWN
     return about if about.fits(batch) else _UNKNOWN
+
+
+class _Names(tuple[str, ...]):
+    """The names of a batch's fields, which other batches may share, with the identity of the batch."""
+
+    about: About
+
+
+def _flatten(batch: Batch) -> tuple[list[Any], _Names]:
+    names = _Names(batch)
+    names.about = batch._about
+    return list(batch.values()), names
+
+
+def _unflatten(values: Iterable[Any], names: Any) -> Batch:
+    batch = Batch()
+    batch.update(zip(names, values, strict=True))
+    batch._about = _about_of(batch, getattr(names, "about", None))
+    return batch

@@ -10,13 +10,13 @@ from typing import Any, Literal, cast, overload
 
 from .. import _arguments
 from .._client.framing import Lost
-from .._client.url import CertificateArgument, TokenArgument, remote_of
+from .._client.url import CertificateArgument, TokenArgument
 from ..errors import Error
 from . import options, session
 from .batch import Batch
 from .field import FieldsArgument
 from .options import FlowArgument
-from .session import Session
+from .session import Session, remote_of
 
 _AT_ONCE = 64  # samples per request when iterating over all
 

@@ -10,14 +10,14 @@ from typing import Any, Literal, Self, cast
 
 from .. import _numbers
 from .._client.framing import Lost
-from .._client.url import CertificateArgument, TokenArgument, remote_of
+from .._client.url import CertificateArgument, TokenArgument
 from ..errors import DataError, Error, ProtocolError, StateError
 from . import distributed, options
 from .batch import Batch, base36, state_text
 from .connection import Connection
 from .field import FieldsArgument
 from .options import FlowArgument, NodesArgument, Subset
-from .session import Session, tensors_of
+from .session import Session, remote_of, tensors_of
 
 Place = tuple[int, int]
 """An epoch, and a position in its order."""

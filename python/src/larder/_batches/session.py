@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _arguments
 from .._client import server
 from .._client.framing import Lost
+from .._client.url import CertificateArgument, TokenArgument, is_url
 from ..errors import Error, ServerError
 from . import distributed, pinned
 from .connection import Connection, LocalConnection
@@ -33,6 +34,36 @@ def tensors_of(given: str | None, pin: bool) -> str | None:
     if pin and given != "torch":
         raise TypeError('only tensors of torch are pinned; leave out pin_memory, or take tensors="torch"')
     return given
+
+
+def remote_of(
+    flow: object,
+    *,
+    token: TokenArgument | None,
+    ca: str | os.PathLike[str] | None,
+    certificate: CertificateArgument | None,
+    cleartext: bool,
+    here: dict[str, Any],
+) -> Remote | None:
+    """Return the server that a flow's URL names; None for a flow on this machine.
+
+    `here` are the options that only apply to a flow on this machine. HTTP and TLS take longest to
+    import, so they are imported here.
+    """
+    if not is_url(flow):
+        there = {"token": token, "ca": ca, "certificate": certificate, "cleartext": cleartext or None}
+        _only("a flow of another machine (https://HOST:PORT/FLOW)", there)
+        return None
+    _only("a flow of this machine: another one keeps its cache and its variables to itself", here)
+    from .._client import remote
+
+    return remote.at(flow, token, ca, certificate, cleartext)
+
+
+def _only(where: str, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value:
+            raise TypeError(f"{name} goes with {where}")
 
 
 class Session:

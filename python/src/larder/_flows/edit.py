@@ -6,14 +6,16 @@ import difflib
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from .._yaml.values import Value
-from .flow import Flow, Node, Step, _made, _named_in
+from .graph import Graph, GraphNode, Step, made
 from .node_args import Options, options, parameters, split
 
-Build = Callable[..., Node | Flow]
+N = TypeVar("N", bound=GraphNode)
+F = TypeVar("F", bound=Graph[Any])
 _P = ParamSpec("_P")
+_E = TypeVar("_E", bound="GraphEditor[Any, Any]")
 
 
 @dataclass(slots=True, eq=False)
@@ -31,11 +33,11 @@ class EditNode:
         return f"<larder.EditNode {self.name}: {self.kind} {self.component}>"
 
 
-def _whole(edit: Callable[Concatenate[Editor, _P], None]) -> Callable[Concatenate[Editor, _P], None]:
+def _whole(edit: Callable[Concatenate[_E, _P], None]) -> Callable[Concatenate[_E, _P], None]:
     """Apply an edit completely or not at all; a problem with it is a ValueError."""
 
     @functools.wraps(edit)
-    def done(e: Editor, /, *args: _P.args, **given: _P.kwargs) -> None:
+    def done(e: _E, /, *args: _P.args, **given: _P.kwargs) -> None:
         was = e._state()
         try:
             edit(e, *args, **given)
@@ -49,23 +51,14 @@ def _whole(edit: Callable[Concatenate[Editor, _P], None]) -> Callable[Concatenat
     return done
 
 
-class Editor:
-    """Builds another flow from one, which stays unchanged. Created by `Flow.edit`.
+class GraphEditor(Generic[N, F]):
+    """Builds another flow from one, for any classes of nodes and flows; see `Editor`."""
 
-        e = flow.edit()
-        e.after("letters", "few", lambda node: node.slice(stop=10))
-        e.remove("stats")
-        edited = e.flow()
-
-    Nodes have their names in the flow. A new node is given by a source, or by a function that
-    receives the nodes that it reads and returns one node of them. An invalid edit is a
-    `ValueError`, and leaves the flow as it was before the edit.
-    """
-
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: F) -> None:
         self.name = flow.name
         """The name of the other flow."""
         self._of = flow
+        self._node: type[N] = type(flow._ends[0])
         self._nodes: list[EditNode] = []
         known: dict[bytes, EditNode] = {}
         for name, node in flow._nodes.items():
@@ -108,13 +101,13 @@ class Editor:
         n.params, n.options = known, {k: v for k, v in {**n.options, **values}.items() if k not in gone}
 
     @_whole
-    def replace(self, node: str, what: Node | Build) -> None:
+    def replace(self, node: str, what: N | Callable[..., N | F]) -> None:
         """Replace a node by another with the same inputs, options and readers."""
         n = self.called(node)
         self._be(n, what)
 
     @_whole
-    def wrap(self, node: str, what: Callable[[Node, Step], Node]) -> None:
+    def wrap(self, node: str, what: Callable[[N, Step], N]) -> None:
         """Wrap a mapper in another component, such as a map-if or a compose.
 
         e.wrap("flip", lambda node, step: node.map_if(step=step, probability=0.5))
@@ -143,7 +136,7 @@ class Editor:
         self._ends = ends
 
     @_whole
-    def after(self, node: str, name: str, what: Build) -> None:
+    def after(self, node: str, name: str, what: Callable[..., N | F]) -> None:
         """Insert a node between a node and all its readers, which keep the names of outputs."""
         n = self.called(node)
         if n.kind == "sink":
@@ -155,12 +148,12 @@ class Editor:
         self._ends = [(to, output) if at is n else (at, output) for at, output in self._ends]
 
     @_whole
-    def before(self, node: str, name: str, what: Build) -> None:
+    def before(self, node: str, name: str, what: Callable[..., N | F]) -> None:
         """Insert a node between a node and its inputs; only that node reads it."""
         n = self.called(node)
         n.inputs = [(self._add(n, name, what, n.inputs), None)]
 
-    def flow(self) -> Flow:
+    def flow(self) -> F:
         """Return the other flow, whose nodes keep their names."""
         try:
             return self._flow()
@@ -169,10 +162,10 @@ class Editor:
 
     # Implementation
 
-    def _flow(self) -> Flow:
+    def _flow(self) -> F:
         made = self._made()
         ends = [_output(made[id(at)], output) for at, output in self._ends]
-        return _named_in(self._of, self.name, ends)
+        return self._of._alike(ends, self.name)
 
     def _state(self) -> tuple[Any, ...]:
         """Return everything that an edit may change."""
@@ -185,28 +178,30 @@ class Editor:
         for n, was in own:
             n.kind, n.component, n.inputs, n.params, n.options = was
 
-    def _made(self) -> dict[int, Node]:
+    def _made(self) -> dict[int, N]:
         """Return the current nodes."""
-        made: dict[int, Node] = {}
+        nodes: dict[int, N] = {}
         for n in _ordered(self._nodes):
             try:
-                reads = tuple(_output(made[id(at)], output) for at, output in n.inputs)
+                reads = tuple(_output(nodes[id(at)], output) for at, output in n.inputs)
             except (KeyError, TypeError) as error:
                 raise ValueError(f"node {n.name}: {error.args[0]}") from error
-            made[id(n)] = _made(n.kind, n.component, reads, dict(n.params), dict(n.options), n.name, self._of.folder)
-        return made
+            nodes[id(n)] = made(
+                self._node, n.kind, n.component, reads, dict(n.params), dict(n.options), n.name, self._of.folder
+            )
+        return nodes
 
     def _readers(self, n: EditNode) -> list[EditNode]:
         return self.find(lambda reader: any(at is n for at, _ in reader.inputs))
 
-    def _be(self, n: EditNode, what: Node | Build) -> None:
+    def _be(self, n: EditNode, what: N | Callable[..., N | F]) -> None:
         """Replace a node by what a function returns for the nodes that it reads."""
         nodes = self._made()
         reads = [_output(nodes[id(at)], output) for at, output in n.inputs]
-        made = what if isinstance(what, Node) else what(*reads)
-        node = made._ends[0] if isinstance(made, Flow) and len(made._ends) == 1 else made
-        if not isinstance(node, Node):
-            raise ValueError(f"node {n.name}: it is to be one node, not {type(made).__name__}")
+        built = what if isinstance(what, GraphNode) else what(*reads)
+        node = built._ends[0] if isinstance(built, Graph) and len(built._ends) == 1 else built
+        if not isinstance(node, GraphNode):
+            raise ValueError(f"node {n.name}: it is to be one node, not {type(built).__name__}")
         if node._output is not None or [r._digest for r in node._inputs] != [r._digest for r in reads]:
             raise ValueError(
                 f"node {n.name}: it is to be one node that reads what the function is given, in that order"
@@ -214,7 +209,9 @@ class Editor:
         n.kind, n.component, n.params = node._kind, node._component, dict(node._params)
         n.options = {**n.options, **node._options}
 
-    def _add(self, beside: EditNode, name: str, what: Build, inputs: list[tuple[EditNode, str | None]]) -> EditNode:
+    def _add(
+        self, beside: EditNode, name: str, what: Callable[..., N | F], inputs: list[tuple[EditNode, str | None]]
+    ) -> EditNode:
         options(Options(name=name), ("", ""), "a node")
         if any(node.name == name for node in self._nodes):
             raise ValueError(f"there are two nodes called {name!r}")
@@ -224,7 +221,7 @@ class Editor:
         return n
 
 
-def _output(node: Node, output: str | None) -> Node:
+def _output(node: N, output: str | None) -> N:
     return node if output is None else node[output]
 
 

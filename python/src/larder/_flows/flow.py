@@ -11,72 +11,30 @@ flow is run or loaded.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from .. import _arguments
-from .._yaml import write
-from .._yaml.values import Value, Var, merged, plain, sweep, var, variables
 from . import functions
-from .components import (
-    JOINS,
-    PARAMETERS,
-    SEVERAL,
-    Methods,
-    arrow,
-    csv,
-    hf,
-    images,
-    jsonl,
-    mds,
-    numpy,
-    parquet,
-    python,
-    text,
-    tfrecord,
-    underfolder,
-    webdataset,
-)
-from .components import zip as zip
+from .components import Methods
+from .edit import GraphEditor
+from .graph import Graph, GraphNode, Step, made
 from .node_args import Options, options, parameters, split
+from .parameters import JOINS, PARAMETERS
 
 if TYPE_CHECKING:
     from .._batches.loader import Loader
-    from .edit import Editor
     from .report import Report
-
-# And zip, which a star import would put in place of the builtin.
-__all__ = [
-    "Flow", "Node", "Options", "Order", "Step", "Var",
-    "arrow", "csv", "generate", "hf", "images", "jsonl", "mds", "numpy", "parquet", "python", "source", "step", "sweep",
-    "text", "tfrecord", "underfolder", "var", "webdataset",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Node(Methods):
+class Node(GraphNode, Methods["Flow"]):
     """The output of a source, a mapper or an operator: one dataset, or several.
 
     Two nodes that are created alike are equal, and one node of a flow. Functions and methods
     create nodes; they take the parameters of the component and `Options`.
     """
-
-    _kind: str
-    _component: str
-    _inputs: tuple[Node, ...]
-    _params: dict[str, Value]
-    _options: dict[str, Value]
-    _name: str | None
-    _digest: bytes
-    _several: bool | None  # None if it is not known before the run
-    _outputs: tuple[str, ...] | None  # the names, if they are known
-    _output: str | None = None  # the output that this is
-    _folder: str | None = None  # the base of its paths, if not the current directory
 
     # Components
 
@@ -150,48 +108,7 @@ class Node(Methods):
         """
         return Order(self, {}).batch(size, **options)
 
-    # Outputs
-
-    @property
-    def outputs(self) -> tuple[str, ...] | None:
-        """The names of the datasets that this outputs; None for one dataset, or if they are not known."""
-        return self._outputs
-
-    def __getitem__(self, output: str | int) -> Node:
-        """Return one of several datasets, by name or index."""
-        if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset")
-        names = self._outputs
-        if isinstance(output, int):
-            if names is None and output >= 0:
-                return replace(self, _output=str(output), _several=False)
-            return replace(self, _output=(names or ())[output], _several=False, _outputs=None)
-        if not output or (names is not None and output not in names):
-            raise KeyError(f"{self!r} has no output {output!r}; valid: {', '.join(names or ())}")
-        return replace(self, _output=str(plain(output, "output")), _several=False, _outputs=None)
-
-    def __iter__(self) -> Iterator[Node]:
-        """Iterate over the datasets that this outputs, if their names are known."""
-        if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset; larder.Dataset reads its samples")
-        if self._outputs is None:
-            raise TypeError(f'{self!r}: what it puts out is not known before it runs; name one, as node["NAME"]')
-        return iter([self[name] for name in self._outputs])
-
-    # The node itself
-
-    @property
-    def name(self) -> str:
-        """The name of the node in a flow of its own, `NODE.OUTPUT` for one of several outputs."""
-        return Flow(self).name_of(self)
-
-    def to_yaml(self) -> str:
-        """Return the flow of this node and all its dependencies, as YAML."""
-        return Flow(self).to_yaml()
-
-    def yaml(self) -> str:
-        """Return the same as `to_yaml`."""
-        return self.to_yaml()
+    # The whole flow
 
     def run(self, **options: Any) -> Report:
         """Compute all samples of this node, with the options of `larder.run`."""
@@ -200,23 +117,6 @@ class Node(Methods):
     def loader(self, **options: Any) -> Loader:
         """Return the `larder.Loader` of this node, with the loader's options."""
         return self.batch(**options)
-
-    def __str__(self) -> str:
-        return self.to_yaml()
-
-    def __repr__(self) -> str:
-        called = f" {self._name}" if self._name else ""
-        output = f", output {self._output!r}" if self._output is not None else ""
-        return f"<larder.Node{called}: {self._kind} {self._component}{output}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Node) and (self._digest, self._output) == (other._digest, other._output)
-
-    def __hash__(self) -> int:
-        return hash((self._digest, self._output))
-
-    def __deepcopy__(self, memo: object) -> Node:
-        return self
 
     # Creation of nodes
 
@@ -281,26 +181,6 @@ def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: 
     return source("python", **functions.parameters(function, {"into": into, **params}))
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Mapping[str, Any]):
-    """A mapper with its parameters, as a parameter of another component; created by `step`."""
-
-    component: str
-    params: dict[str, Value] = field(hash=False)
-
-    def _entries(self) -> dict[str, Any]:
-        return {"map": self.component, **({"with": self.params} if self.params else {})}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._entries()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries())
-
-    def __len__(self) -> int:
-        return len(self._entries())
-
-
 def step(component: str, /, *, with_: Mapping[str, object] | None = None, **params: Any) -> Step:
     """Return a mapper with its parameters, for operators that apply one.
 
@@ -340,71 +220,7 @@ def _make(
         raise TypeError(f"{call} reads one dataset, not {len(inputs)}; join them first by cat or zip")
     values = parameters(kind, component, params, call)
     name, own = options(given, (kind, component), call)
-    return _made(kind, component, inputs, values, own, name, None)
-
-
-def _made(
-    kind: str,
-    component: str,
-    inputs: tuple[Node, ...],
-    values: dict[str, Value],
-    own: dict[str, Value],
-    name: str | None,
-    folder: str | None,
-) -> Node:
-    """Create a node from values that were already checked."""
-    if inputs:
-        folder = _one_folder(inputs)
-    digest = hashlib.blake2b(digest_size=16)
-    made = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name, folder
-    digest.update(repr(made).encode())
-    for other in inputs:
-        digest.update(repr((other._digest, other._output)).encode())
-    several, outputs = _puts_out(kind, component, inputs, values)
-    return Node(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _folder=folder)
-
-
-def _one_folder(nodes: tuple[Node, ...]) -> str | None:
-    """Return the base directory of the paths of nodes; None for the current directory."""
-    folders = dict.fromkeys(node._folder for node in nodes)
-    if len(folders) > 1:
-        said = " and ".join("the current one" if f is None else f for f in folders)
-        raise ValueError(
-            f"nodes of flows of several folders cannot be one flow: {said}; change to the folder of the file"
-        )
-    return next(iter(folders))
-
-
-def _first(entry: tuple[str, Value]) -> str:
-    return entry[0]
-
-
-def _puts_out(
-    kind: str, component: str, inputs: tuple[Node, ...], params: dict[str, Value]
-) -> tuple[bool | None, tuple[str, ...] | None]:
-    """Return whether a node outputs several datasets, and their names."""
-    if kind == "source":
-        return False, None
-    if kind == "op" and component in SEVERAL:
-        return True, _parts(component, params)
-    if kind == "op" and component not in PARAMETERS["op"]:
-        return None, None
-    if component in JOINS:
-        return False, None
-    return inputs[0]._several, inputs[0]._outputs
-
-
-def _parts(component: str, params: dict[str, Value]) -> tuple[str, ...] | None:
-    """Return the names of the outputs, if the parameters determine them."""
-    sizes = params.get("sizes")
-    if component == "split" and isinstance(sizes, dict):
-        return None if {"switch", "cases"} <= sizes.keys() else tuple(sizes)
-    if component == "split" and isinstance(sizes, tuple):
-        return tuple(map(str, range(len(sizes))))
-    number = params.get("n")
-    if component == "chunk" and isinstance(number, int):
-        return tuple(map(str, range(number)))
-    return None
+    return made(Node, kind, component, inputs, values, own, name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,7 +256,7 @@ class Order:
         return Loader(Flow(node), node=node.name, **{**self._options, **sized, **options})
 
 
-class Flow:
+class Flow(Graph[Node]):
     """A flow: the nodes to run, with all their dependencies.
 
     Args:
@@ -452,33 +268,8 @@ class Flow:
         limits: the maximum that a file may claim when it is read: "pixels", "unpacked", "item".
     """
 
-    def __init__(
-        self,
-        *ends: Node | Flow,
-        name: str | None = None,
-        defaults: Options | None = None,
-        limits: Mapping[str, object] | None = None,
-    ) -> None:
-        self._ends = tuple(dict.fromkeys(_ends(ends)))
-        self.name = _flow_name(name)
-        named, own = options(defaults or {}, ("", ""), "defaults")
-        if named is not None:
-            raise TypeError("defaults cannot name nodes")
-        self._top: dict[str, Value] = {"defaults": own, "limits": plain(limits or {}, "limits")}
-        self._nodes = _named_nodes(self._ends)
-        self._as_file = False  # the ends that a flow file would run are run
-        self.folder = _one_folder(self._ends)
-        """The base of relative paths, for a flow that was read from another directory; None for the current one."""
-
-    @property
-    def file(self) -> str:
-        """The path of the flow file that this flow would be."""
-        return os.path.join(self.folder or "", f"{self.name}.yaml")
-
     def edit(self) -> Editor:
         """Return an editor, from which another flow is built."""
-        from .edit import Editor
-
         return Editor(self)
 
     def fingerprint(self, *nodes: str | Node) -> str:
@@ -487,37 +278,10 @@ class Flow:
         Flows with the same fingerprint compute the same from the same sources. What cannot change
         the data does not count: names, checkpoints and caches, workers, time limits, output paths.
         """
-        from .read import fingerprint
-        from .run import _targets
+        from .ask import fingerprint
+        from .run import targets
 
-        return fingerprint(self, _targets(self, nodes))
-
-    @property
-    def nodes(self) -> dict[str, Node]:
-        """The nodes by name, each after those that it reads."""
-        return dict(self._nodes)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names of the nodes to run."""
-        return tuple(self.name_of(node) for node in self._ends)
-
-    def name_of(self, node: Node) -> str:
-        """Return the name of a node in this flow, `NODE.OUTPUT` for one of several outputs."""
-        if not isinstance(node, Node):
-            raise TypeError(f"name_of(): {_arguments.kind(node)} is not a node; give one of the flow")
-        for name, have in self._nodes.items():
-            if have._digest == node._digest:
-                return _reference(name, node)
-        raise KeyError(f"{node!r} is not in this flow")
-
-    def to_yaml(self) -> str:
-        """Return the flow as YAML that `larder run` accepts."""
-        return "".join(f"{line}\n" for line, _ in self._lines())
-
-    def yaml(self) -> str:
-        """Return the same as `to_yaml`."""
-        return self.to_yaml()
+        return fingerprint(self, targets(self, nodes))
 
     def run(self, **options: Any) -> Report:
         """Run the flow, with the options of `larder.run`."""
@@ -525,134 +289,16 @@ class Flow:
 
         return run(self, **options)
 
-    def _lines(self) -> list[tuple[str, str | None]]:
-        """Return the lines of the flow, each with the name of its node."""
-        found = Var("", {})
-        for name, node in self._nodes.items():
-            more = variables({**node._params, **node._options})
-            found = Var("", merged(found.values, f"node {name}", more), found.sweeps | more.sweeps)
-        vars_ = {n: v for n, v in found.values.items() if n not in found.sweeps}
-        sweeps = {n: v for n, v in found.values.items() if n in found.sweeps}
-        lines = ["version: 1"]
-        for key, value in {"vars": vars_, "sweep": sweeps, **self._top}.items():
-            lines += write.field(0, key, value) if value else []
-        own: list[tuple[str, str | None]] = [(line, None) for line in [*lines, "nodes:"]]
-        names = {node._digest: name for name, node in self._nodes.items()}
-        for name, node in self._nodes.items():
-            own += [(line, name) for line in _node_lines(name, node, names)]
-        return own
 
-    def __add__(self, other: Flow) -> Flow:
-        """Return the flow that runs what both flows run."""
-        if not isinstance(other, Flow):
-            return NotImplemented
-        if self._top != other._top:
-            raise ValueError("flows with other defaults or limits cannot be one")
-        both = Flow(*self._ends, *other._ends, name=self.name)
-        both._top, both._as_file = self._top, self._as_file and other._as_file
-        return both
+class Editor(GraphEditor[Node, Flow]):
+    """Builds another flow from one, which stays unchanged. Created by `Flow.edit`.
 
-    def __str__(self) -> str:
-        return self.to_yaml()
+        e = flow.edit()
+        e.after("letters", "few", lambda node: node.slice(stop=10))
+        e.remove("stats")
+        edited = e.flow()
 
-    def __repr__(self) -> str:
-        return f"<larder.Flow {self.name}: {', '.join(self.ends)}>"
-
-
-def _named_in(of: Flow, name: str, ends: list[Node]) -> Flow:
-    """Return a flow of other ends with the defaults and limits of a flow."""
-    flow = Flow(*ends, name=name)
-    flow._top, flow._as_file = of._top, of._as_file
-    return flow
-
-
-def _of_file(nodes: Mapping[str, Node], name: str, limits: Mapping[str, object]) -> Flow:
-    """Return a flow of all these nodes that runs the targets of its file."""
-    read = {other._digest for node in nodes.values() for other in node._inputs}
-    flow = Flow(*(node for node in nodes.values() if node._digest not in read), name=name, limits=limits)
-    flow._as_file = True
-    return flow
-
-
-def _ends(given: tuple[Node | Flow, ...]) -> Iterator[Node]:
-    if not given:
-        raise ValueError("a flow must have nodes")
-    for end in given:
-        if isinstance(end, Flow):
-            if end._top != {"defaults": {}, "limits": {}}:
-                raise ValueError(f"{end!r} has defaults or limits of its own and cannot be in another flow")
-            yield from end._ends
-        elif isinstance(end, Node):
-            yield end
-        else:
-            raise TypeError(f"Flow(): {_arguments.kind(end)} is not a node; give nodes, such as larder.images(PATH)")
-
-
-def _flow_name(name: str | None) -> str:
-    if name is None:
-        script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
-        name = os.path.splitext(os.path.basename(script))[0].replace("__main__", "")
-        return name or "flow"
-    if not name or re.search(r"[/\\\0]", name) or not name.isprintable():
-        raise ValueError(f"{name!r} cannot name a flow: it must be fit for a file's name")
-    return name
-
-
-def _named_nodes(ends: tuple[Node, ...]) -> dict[str, Node]:
-    """Return the nodes of a flow by name, each after those that it reads."""
-    nodes = _sorted(ends)
-    names: dict[str, Node] = {}
-    for node in nodes:
-        if node._name is not None and names.setdefault(node._name, node) != node:
-            _two(node._name, names[node._name], node)
-    taken, ordered, next_ = set(names), {}, dict[str, int]()
-    for node in nodes:
-        name = node._name
-        if name is None:
-            base = re.sub(r"[^A-Za-z0-9_-]", "_", node._component)
-            base = base if base[0] != "-" else "_" + base
-            name, number = base, next_.get(base, 2)
-            while name in taken:
-                name, number = f"{base}-{number}", number + 1
-            next_[base] = number
-            taken.add(name)
-        ordered[name] = node
-    return ordered
-
-
-def _two(name: str, one: Node, other: Node) -> NoReturn:
-    raise ValueError(f"two nodes are called {name!r} and are not the same: {one!r} and {other!r}")
-
-
-def _sorted(ends: tuple[Node, ...]) -> list[Node]:
-    """Return all nodes, each once and after those that it reads."""
-    done: dict[bytes, Node] = {}
-    stack = [(end, False) for end in reversed(ends)]
-    while stack:
-        node, read = stack.pop()
-        if node._digest in done:
-            continue
-        if read:
-            done[node._digest] = node if node._output is None else replace(node, _output=None)
-            continue
-        stack.append((node, True))
-        stack += [(other, False) for other in reversed(node._inputs)]
-    return list(done.values())
-
-
-def _reference(name: str, node: Node) -> str:
-    """Return the reference to a node of this name, or to one of its outputs."""
-    return name if node._output is None else f"{name}.{node._output}"
-
-
-def _node_lines(name: str, node: Node, names: dict[bytes, str]) -> list[str]:
-    entries: dict[str, Value] = {node._kind: node._component}
-    reads = tuple(_reference(names[other._digest], other) for other in node._inputs)
-    if reads:
-        entries["from"] = reads[0] if len(reads) == 1 else reads
-    if node._params:
-        entries["with"] = node._params
-    lines = [f"  {write.text(name)}:"]
-    for key, value in {**entries, **node._options}.items():
-        lines += write.field(4, key, value)
-    return lines
+    Nodes have their names in the flow. A new node is given by a source, or by a function that
+    receives the nodes that it reads and returns one node of them. An invalid edit is a
+    `ValueError`, and leaves the flow as it was before the edit.
+    """

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypedDict
 
 from .._yaml.values import Value, Var, plain
-from .components import PARAMETERS
+from .parameters import PARAMETERS
 
 
 class Options(TypedDict, total=False):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import _arguments
-from .._client.program import environment, find
-from .._yaml import write
 from .._yaml.values import Var, plain
-from ..errors import FlowError
-from .flow import Flow, Node, _made, _of_file
+from .ask import ask, variable
+from .flow import Flow, Node
+from .graph import made
 
 
 def read_flow(
@@ -45,11 +42,11 @@ def read_flow(
     folder = os.path.abspath(os.path.dirname(path))
     for use in said.get("epoch", ()):
         _put(said, use["at"], Var(use["text"], {"epoch": plain(said["vars"]["epoch"], "variable epoch")}))
-    made: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     for name, node in _ordered(said["nodes"]):
-        made[name] = _node(name, node, made, None if folder == os.getcwd() else folder)
+        nodes[name] = _node(name, node, nodes, None if folder == os.getcwd() else folder)
     name = os.path.splitext(os.path.basename(path))[0]
-    return _of_file(made, name, said.get("limits", {}))
+    return Flow._of_file(nodes, name, said.get("limits", {}))
 
 
 def _put(said: Any, at: Sequence[str | int], value: Var) -> None:
@@ -59,15 +56,15 @@ def _put(said: Any, at: Sequence[str | int], value: Var) -> None:
     said[at[-1]] = value
 
 
-def _node(name: str, said: Mapping[str, Any], made: Mapping[str, Node], folder: str | None) -> Node:
+def _node(name: str, said: Mapping[str, Any], nodes: Mapping[str, Node], folder: str | None) -> Node:
     kind = next(k for k in ("source", "map", "op", "sink") if k in said)
     own = {k: plain(v, f"node {name}") for k, v in said.items() if k not in (kind, "from", "with")}
     params = {k: plain(v, f"node {name}: {k}") for k, v in said.get("with", {}).items()}
     reads = []
     for reference in _reads(said):
         other, _, output = reference.partition(".")
-        reads.append(made[other][output] if output else made[other])
-    return _made(kind, said[kind], tuple(reads), params, own, name, folder)
+        reads.append(nodes[other][output] if output else nodes[other])
+    return made(Node, kind, said[kind], tuple(reads), params, own, name, folder)
 
 
 def _reads(said: Mapping[str, Any]) -> list[str]:
@@ -89,67 +86,3 @@ def _ordered(nodes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[
         stack.append((name, True))
         stack += [(other.partition(".")[0], False) for other in reversed(_reads(nodes[name]))]
     return list(done.items())
-
-
-def fingerprint(flow: Flow, only: Sequence[str]) -> str:
-    """Return the fingerprint of nodes of a flow, or of all its targets."""
-    options = [f"--only={name}" for name in only]
-    try:
-        return ask(["-", f"--stdin-filename={flow.file}", "--fingerprint", *options], flow.to_yaml()).strip()
-    except FlowError as error:
-        raise FlowError(explained(flow, str(error))) from None
-
-
-def wrong_in(flow: Flow) -> set[str]:
-    """Return the names of the nodes in which the program finds a problem."""
-    try:
-        ask(["-", f"--stdin-filename={flow.file}", "--json"], flow.to_yaml())
-    except FlowError as error:
-        return {name for name, _ in _named_lines(flow, str(error)) if name is not None}
-    return set()
-
-
-def explained(flow: Flow, said: str) -> str:
-    """Return the program's messages on a flow that is not in a file, each position with its node."""
-    lines = []
-    for name, line in _named_lines(flow, said):
-        lines.append(line if name is None or line.startswith(f"node {name}:") else f"node {name}: {line}")
-    return "\n".join(lines)
-
-
-def _named_lines(flow: Flow, said: str) -> Iterator[tuple[str | None, str]]:
-    """Yield messages on a flow without its positions, each with its node."""
-    of = [node for _, node in flow._lines()]
-    place = re.compile(rf"{re.escape(flow.file)}:(\d+):\d+: ")
-    shown = False  # the next lines quote the source line, with a mark under it
-    for line in said.splitlines():
-        at = place.match(line.removeprefix("larder: "))
-        if at is None:
-            if not (shown and line.startswith("  ")):
-                yield None, line
-            continue
-        shown = True
-        number = int(at[1]) - 1
-        yield (of[number] if number < len(of) else None), line.removeprefix("larder: ")[at.end() :]
-
-
-def ask(arguments: list[str], text: str = "") -> str:
-    """Return the output of the program for a flow."""
-    done = subprocess.run(
-        [find(), "flow", *arguments],
-        input=text.encode(),
-        capture_output=True,
-        check=False,
-        env=environment(),
-    )
-    if done.returncode != 0:
-        raise FlowError(done.stderr.decode(errors="replace").removeprefix("larder: ").rstrip("\n"))
-    return done.stdout.decode()
-
-
-def variable(name: str, value: object) -> str:
-    """Return the value of a variable as the program accepts it."""
-    known = plain(value, f"variable {name}")
-    if isinstance(known, (tuple, dict, Var)):
-        raise TypeError(f"variable {name} takes a text, a number or a truth value, not {type(value).__name__}")
-    return write.scalar(known)

@@ -19,9 +19,9 @@ from .._client.program import environment, find
 from .._warnings import warn
 from .._worker import refuse_importing
 from ..errors import FlowError, LarderWarning
-from .flow import Flow, Node
+from .ask import variable
+from .graph import Graph, GraphNode
 from .lifeline import lifeline
-from .read import variable
 from .report import Report, report_of
 
 
@@ -33,11 +33,11 @@ class RunError(FlowError):
 
 
 def run(
-    flow: Flow | Node | str | os.PathLike[str],
+    flow: Graph[Any] | GraphNode | str | os.PathLike[str],
     *,
     set: Mapping[str, bool | int | float | str | os.PathLike[str] | None] | None = None,
     profile: str | None = None,
-    only: Sequence[str | Node] = (),
+    only: Sequence[str | GraphNode] = (),
     workers: int | None = None,
     on_error: str | int | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
@@ -69,13 +69,13 @@ def run(
         RunError: the run failed. It is also a FlowError.
     """
     refuse_importing("a flow is run")
-    if isinstance(flow, Node):
-        flow = Flow(flow)
-    if not isinstance(flow, Flow):
+    if isinstance(flow, GraphNode):
+        flow = Graph(flow)
+    if not isinstance(flow, Graph):
         flow = _arguments.flow_path(flow)
     given = _arguments.mapping("set", set, "values by the names of variables")
     options = [f"--set={name}={variable(name, value)}" for name, value in given.items()]
-    options += [f"--only={name}" for name in _targets(flow, only)]
+    options += [f"--only={name}" for name in targets(flow, only)]
     workers = _numbers.whole("workers", workers, 1)
     for option, value in [("profile", profile), ("workers", workers), ("on-error", on_error)]:
         options += [f"--{option}={value}"] if value is not None else []
@@ -85,21 +85,21 @@ def run(
     return _Run(flow, options, shown).result()
 
 
-def _targets(flow: Flow | str | os.PathLike[str], only: Any) -> list[str]:
-    if isinstance(only, Node):
+def targets(flow: Graph[Any] | str | os.PathLike[str], only: Any) -> list[str]:
+    if isinstance(only, GraphNode):
         raise TypeError("only: Node is not a list; give a list of nodes")
     only = _arguments.several("only", only, "nodes")
     for node in only:
-        if not isinstance(node, Node):
+        if not isinstance(node, GraphNode):
             _arguments.text("only", node)
-    if not isinstance(flow, Flow):
-        nodes = [name for name in only if isinstance(name, Node)]
+    if not isinstance(flow, Graph):
+        nodes = [name for name in only if isinstance(name, GraphNode)]
         if nodes:
             raise TypeError(f"{nodes[0]!r} is not of a flow file: give its name")
         return [str(name) for name in only]
     if not only and not flow._as_file and any(end._kind != "sink" for end in flow._ends):
         return list(flow.ends)
-    return [flow.name_of(name) if isinstance(name, Node) else name for name in only]
+    return [flow.name_of(name) if isinstance(name, GraphNode) else name for name in only]
 
 
 def _is_watched() -> bool:
@@ -137,9 +137,9 @@ class _Progress:
 class _Run:
     """One run of the program, which writes events to standard output and a report to a file."""
 
-    def __init__(self, flow: Flow | str | os.PathLike[str], options: list[str], shown: _Progress | None) -> None:
+    def __init__(self, flow: Graph[Any] | str | os.PathLike[str], options: list[str], shown: _Progress | None) -> None:
         self._flow, self._shown = flow, shown
-        self._file = flow.file if isinstance(flow, Flow) else os.fspath(flow)
+        self._file = flow.file if isinstance(flow, Graph) else os.fspath(flow)
         self._options = options
         self._said: list[str] = []  # lines of stderr
         self._warnings: list[str] = []
@@ -164,7 +164,7 @@ class _Run:
         raise error
 
     def _carry_out(self, report: str) -> int:
-        content = self._flow.to_yaml().encode() if isinstance(self._flow, Flow) else b""
+        content = self._flow.to_yaml().encode() if isinstance(self._flow, Graph) else b""
         given = ["-", f"--stdin-filename={self._file}"] if content else [os.path.join(".", self._file)]
         command = [find(), "run", *given, *self._options]
         command += ["--progress=none", "--events=/dev/stdout", f"--report={report}"]
@@ -228,7 +228,7 @@ class _Run:
 
     def _explained(self) -> str:
         """Return the lines of stderr, each position with its node."""
-        of = [node for _, node in self._flow._lines()] if isinstance(self._flow, Flow) else []
+        of = [node for _, node in self._flow._lines()] if isinstance(self._flow, Graph) else []
         place = re.compile(rf"{re.escape(self._file)}:(\d+):\d+: ")
 
         def named(said: str) -> str:

@@ -8,11 +8,13 @@ from types import FunctionType
 from typing import Any
 
 from ..errors import ArgumentError, CodeError
-from .values.encoder import BY_CONTENT, Encoder, Unkeyed
+from .code.identity import identity_of
+from .code.place import of_version
+from .code.walk import told
+from .library import CURES, is_in_module, is_model
+from .values import text
+from .values.encoder import BY_CONTENT, FORMAT, Encoder, Unkeyed
 from .wrapper import Wrapper
-
-# The prefix of every encoding; a change of the format needs another number.
-FORMAT = b"larder python value 2\n"
 
 
 def digest(
@@ -103,15 +105,9 @@ class _Classes:
 
     def made(self, cls: type) -> bytes:
         """Return the identity of an object's class; for an existing model, without code that creates another."""
-        from .library import is_model
-
         return self.code(cls, self.used is not None and "__class__" not in self.used and is_model(cls))
 
     def code(self, value: Any, made: bool = False) -> bytes:
-        from .code.identity import identity_of, of_version
-        from .code.walk import told
-        from .library import CURES, is_in_module
-
         try:
             identity = identity_of(value, filed=self.filed, allow=self.allow, made=made)
         except CodeError as err:
@@ -160,3 +156,6 @@ def digest_rows(array: Any) -> list[bytes]:
 
     found: list[bytes] | None = rows(array)
     return found if found is not None else [digest(row, name=f"row {i}") for i, row in enumerate(array)]
+
+
+text.shows(digest)

@@ -11,11 +11,13 @@ import types
 from typing import Any
 
 from . import distribution
-from .values.encoder import fixed
-from .values.objects import COMPILED
+from .immutable import fixed
 from .wrapper import Bound, Wrapper
 
 _HEAP = 1 << 9
+
+COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_ArrayFunctionDispatcher", "ufunc"])
+"""Names of the types that libraries use for their functions, whose modules identify them."""
 
 _FUNCTIONS = frozenset(
     (

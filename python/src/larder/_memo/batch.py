@@ -15,9 +15,8 @@ from typing import Any, overload
 from .. import _arguments
 from .._client import client
 from .._client.client import Function, Made, Outcome
-from .._identity.code import draws
 from .._identity.code.annotations import file_hints, names_file
-from .._identity.code.identity import Identity, identify
+from .._identity.code.identity import Identity, identify, may_draw
 from .._identity.digest import digest, digest_rows
 from .._identity.environment import modes_of_torch, surroundings
 from .._identity.values.encoder import BY_CONTENT, BY_NAME
@@ -173,11 +172,14 @@ class MemoBatch(Wrapper):
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
         identity = known.identity
-
-        def may_draw() -> bool:
-            return identity.draws or draws.of_values(bound.arguments.values())
-
-        return Watch(paths_in(values), identity.threads, self._allow, identity.caches, may_draw, identity.follows)
+        return Watch(
+            paths_in(values),
+            identity.threads,
+            self._allow,
+            identity.caches,
+            lambda: identity.draws or may_draw(bound.arguments.values()),
+            identity.follows,
+        )
 
     def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
         """Return the digest of everything that the items of a batch have in common."""

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_o
 from .. import _arguments
 from .._client import client
 from .._client.client import Function, Made, Mapped, Outcome, Place
-from .._identity.code import draws
 from .._identity.code.annotations import file_hints, mentions_file, names_file
-from .._identity.code.identity import Identity, identify
+from .._identity.code.identity import Identity, identify, may_draw
 from .._identity.digest import digest
 from .._identity.environment import surroundings
 from .._identity.values.encoder import BY_NAME
@@ -424,7 +423,7 @@ class Memo(Wrapper, Generic[P, R]):
             identity.threads,
             self._allow or frozenset(),
             identity.caches,
-            lambda: identity.draws or draws.of_values((args, kwargs)),
+            lambda: identity.draws or may_draw((args, kwargs)),
             identity.follows,
         )
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from .._identity.code.identity import Identity
 from .._identity.library import shown_module
 from .._identity.values.text import describe
 
-if TYPE_CHECKING:
-    from ..lazy import LazyObject
-    from ..lazy._why import WhyTree
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Explained(Protocol[T_co]):
+    """An object that explains itself, as a lazy object does."""
+
+    def why(self) -> T_co: ...
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,14 @@ def _named(name: str) -> str:
 
 
 @overload
-def why(function: LazyObject[Any], /) -> WhyTree: ...
+def why(function: Explained[T_co], /) -> T_co: ...
 
 
 @overload
 def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why: ...
 
 
-def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why | WhyTree:
+def why(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Report whether a result of a `memo` function is cached, what identifies it, and what differs if not.
 
     For a lazy object, report this for each node of its tree.
@@ -70,5 +74,4 @@ def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why | Why
     ask = getattr(function, "why", None)
     if ask is None:
         raise TypeError(f"{describe(function)} is no function whose results are kept: decorate it with larder.memo")
-    found: Why | WhyTree = ask(*args, **kwargs)
-    return found
+    return ask(*args, **kwargs)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .kinds import CURES, Data, Kind, Refused, expect, register
-from .writer import of_kind
-
-if TYPE_CHECKING:
-    from .reader import Reader
-    from .writer import Writer
+from .reader import Reader, reads
+from .writer import Writer, of_kind
 
 Described = Any
 """The stored form of a dtype: a string such as "<f4", (base, shape) for a field that is an array, or
@@ -244,6 +241,7 @@ def _scalars() -> list[Kind]:
 
 _OTHER = Kind("numpy.ndarray", np.ndarray, _parts, _make, write=write_array)
 _write_other = of_kind(_OTHER)
+reads(_ARRAY[0], read_array)
 
 register(
     _OTHER,

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from .._identity.values.frames import PLAIN
+from .checked import checked
 from .kinds import CURES, Kind, Refused, expect, register
 
 
@@ -89,25 +90,27 @@ def _multi(levels: Any, codes: Any, names: Any, order: Any) -> Any:
 
 def _typed(cls: Any) -> Kind:
     """Return the kind of an index of values of one type."""
-    return Kind(
-        f"pandas.{cls.__name__}",
-        cls,
-        lambda v: (v.array, v.name),
-        lambda values, name: cls(_own(values), name=name),
-        ("", ".name"),
-        checked=True,
+    return checked(
+        Kind(
+            f"pandas.{cls.__name__}",
+            cls,
+            lambda v: (v.array, v.name),
+            lambda values, name: cls(_own(values), name=name),
+            ("", ".name"),
+        )
     )
 
 
 def _spaced(cls: Any) -> Kind:
     """Return the kind of an index of times that may have a frequency."""
-    return Kind(
-        f"pandas.{cls.__name__}",
-        cls,
-        lambda v: (v.array, v.name, _freq(v)),
-        lambda values, name, freq: cls(_own(values), name=name, freq=freq),
-        ("", ".name"),
-        checked=True,
+    return checked(
+        Kind(
+            f"pandas.{cls.__name__}",
+            cls,
+            lambda v: (v.array, v.name, _freq(v)),
+            lambda values, name, freq: cls(_own(values), name=name, freq=freq),
+            ("", ".name"),
+        )
     )
 
 
@@ -199,12 +202,13 @@ def _texts(values: Any, storage: Any, nan: Any) -> Any:
 
 
 def _nullable(cls: Any) -> Kind:
-    return Kind(
-        f"pandas.{cls.__name__}",
-        cls,
-        lambda v: (v._data, v._mask),
-        lambda values, mask: cls(_own(values), _own(mask)),
-        checked=True,
+    return checked(
+        Kind(
+            f"pandas.{cls.__name__}",
+            cls,
+            lambda v: (v._data, v._mask),
+            lambda values, mask: cls(_own(values), _own(mask)),
+        )
     )
 
 
@@ -229,16 +233,17 @@ def _sparse(array: Any) -> tuple[Any, ...]:
 
 
 register(
-    Kind(
-        "pandas.DataFrame",
-        pd.DataFrame,
-        _frame_parts,
-        _frame,
-        (".column", ".columns", ".index", ".attrs"),
-        checked=True,
+    checked(
+        Kind(
+            "pandas.DataFrame",
+            pd.DataFrame,
+            _frame_parts,
+            _frame,
+            (".column", ".columns", ".index", ".attrs"),
+        )
     ),
-    Kind("pandas.Series", pd.Series, _series_parts, _series, ("", ".index", ".name", ".attrs"), checked=True),
-    Kind("pandas.Index", pd.Index, _index_parts, _index, ("", ".name"), checked=True),
+    checked(Kind("pandas.Series", pd.Series, _series_parts, _series, ("", ".index", ".name", ".attrs"))),
+    checked(Kind("pandas.Index", pd.Index, _index_parts, _index, ("", ".name"))),
     Kind(
         "pandas.RangeIndex",
         pd.RangeIndex,
@@ -246,44 +251,47 @@ register(
         lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
         ("", "", "", ".name"),
     ),
-    Kind("pandas.MultiIndex", pd.MultiIndex, _multi_parts, _multi, (".levels", ".codes", ".names"), checked=True),
+    checked(Kind("pandas.MultiIndex", pd.MultiIndex, _multi_parts, _multi, (".levels", ".codes", ".names"))),
     *map(_typed, (pd.PeriodIndex, pd.CategoricalIndex, pd.IntervalIndex)),
     *map(_spaced, (pd.DatetimeIndex, pd.TimedeltaIndex)),
-    Kind("pandas.DatetimeArray", pd.arrays.DatetimeArray, _dates_parts, _dates, ("", ".tz", ".freq"), checked=True),
-    Kind("pandas.TimedeltaArray", pd.arrays.TimedeltaArray, _spans_parts, _spans, checked=True),
-    Kind("pandas.Categorical", pd.Categorical, _category_parts, _category, ("", ".categories"), checked=True),
-    Kind("pandas.IntervalArray", pd.arrays.IntervalArray, _interval_parts, _interval, checked=True),
-    Kind("pandas.PeriodArray", pd.arrays.PeriodArray, lambda v: (v.asi8, v.freqstr), _period, checked=True),
+    checked(Kind("pandas.DatetimeArray", pd.arrays.DatetimeArray, _dates_parts, _dates, ("", ".tz", ".freq"))),
+    checked(Kind("pandas.TimedeltaArray", pd.arrays.TimedeltaArray, _spans_parts, _spans)),
+    checked(Kind("pandas.Categorical", pd.Categorical, _category_parts, _category, ("", ".categories"))),
+    checked(Kind("pandas.IntervalArray", pd.arrays.IntervalArray, _interval_parts, _interval)),
+    checked(Kind("pandas.PeriodArray", pd.arrays.PeriodArray, lambda v: (v.asi8, v.freqstr), _period)),
     *(
-        Kind("pandas.StringArray", cls, _texts_parts, _texts, checked=True)
+        checked(Kind("pandas.StringArray", cls, _texts_parts, _texts))
         for cls in {type(pd.array([], pd.StringDtype("python"))), pd.arrays.StringArray, pd.arrays.ArrowStringArray}
     ),
     *map(_nullable, (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)),
-    Kind(
-        "pandas.ArrowExtensionArray",
-        pd.arrays.ArrowExtensionArray,
-        lambda v: (v.__arrow_array__(),),
-        _arrow,
-        checked=True,
+    checked(
+        Kind(
+            "pandas.ArrowExtensionArray",
+            pd.arrays.ArrowExtensionArray,
+            lambda v: (v.__arrow_array__(),),
+            _arrow,
+        )
     ),
-    Kind(
-        "pandas.NumpyExtensionArray",
-        PLAIN,
-        lambda v: (v.to_numpy(),),
-        lambda v: PLAIN(_own(v)),
-        checked=True,
+    checked(
+        Kind(
+            "pandas.NumpyExtensionArray",
+            PLAIN,
+            lambda v: (v.to_numpy(),),
+            lambda v: PLAIN(_own(v)),
+        )
     ),
     Kind("pandas.SparseArray", pd.arrays.SparseArray, _sparse, _arrow),
     Kind("pandas.NaT", type(pd.NaT), lambda v: (), lambda: pd.NaT, shared=False),
     Kind("pandas.NA", type(pd.NA), lambda v: (), lambda: pd.NA, shared=False),
-    Kind("pandas.Timestamp", pd.Timestamp, _time_parts, _time, ("", ".tz"), checked=True, shared=False),
-    Kind(
-        "pandas.Period",
-        pd.Period,
-        lambda v: (v.ordinal, v.freqstr),
-        lambda ordinal, freq: pd.Period(ordinal=expect(int, ordinal), freq=expect(str, freq)),
-        checked=True,
-        shared=False,
+    checked(Kind("pandas.Timestamp", pd.Timestamp, _time_parts, _time, ("", ".tz"), shared=False)),
+    checked(
+        Kind(
+            "pandas.Period",
+            pd.Period,
+            lambda v: (v.ordinal, v.freqstr),
+            lambda ordinal, freq: pd.Period(ordinal=expect(int, ordinal), freq=expect(str, freq)),
+            shared=False,
+        )
     ),
     Kind(
         "pandas.Interval",
@@ -293,13 +301,14 @@ register(
         (".left", ".right"),
         shared=False,
     ),
-    Kind(
-        "pandas.Timedelta",
-        pd.Timedelta,
-        lambda v: (v.asm8,),
-        lambda v: pd.Timedelta(expect(np.timedelta64, v)),
-        checked=True,
-        shared=False,
+    checked(
+        Kind(
+            "pandas.Timedelta",
+            pd.Timedelta,
+            lambda v: (v.asm8,),
+            lambda v: pd.Timedelta(expect(np.timedelta64, v)),
+            shared=False,
+        )
     ),
 )
 

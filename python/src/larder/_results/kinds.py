@@ -45,8 +45,6 @@ class Kind:
     """Whether a value that occurs twice is decoded as one object; not for small immutable values."""
     write: Callable[[Any, Any], None] | None = None
     """Replaces `parts`: writes a value itself, called with the writer."""
-    checked: bool = False
-    """Whether a value is decoded when it is encoded, and refused if the two differ."""
     private: bool = False
     """Whether `make` receives memory as its first argument, and may write to it."""
 
@@ -91,7 +89,7 @@ def of_type(cls: type) -> Kind | None:
         root = _root(cls.__module__)
         if root in sys.modules:
             try:
-                _load(root)
+                load(root)
             except Exception as error:  # of a library of another version
                 raise Refused(
                     f"values of this {root} cannot be kept: {error!r}; return what they consist of"
@@ -102,7 +100,7 @@ def of_type(cls: type) -> Kind | None:
 def of_name(name: str) -> Kind:
     """Return the kind with a name; raise KeyError if there is none, ImportError if its library is not installed."""
     if name not in _BY_NAME:
-        _load(_root(name))
+        load(_root(name))
     return _BY_NAME[name]
 
 
@@ -110,7 +108,8 @@ def _root(name: object) -> str:
     return str(name).partition(".")[0]
 
 
-def _load(root: str) -> None:
+def load(root: str) -> None:
+    """Import the module that registers the types of a package."""
     if root in _MODULES:
         import_module(f"{__package__}.{_MODULES[root]}")
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import mmap
+from collections import OrderedDict
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from ..errors import ResultError
 from . import classes, kinds
 from .layout import ALIGNED, COMPLEX, COUNTED, DEEPEST, FLOAT, HEAD, MAGIC, OF_FLOAT, OF_INT, SHARED, SHORT, ZEROS
 from .packed import BUFFERS, unpacked
+from .writer import encode
 
 
 def decode(encoded: bytes | bytearray | memoryview | mmap.mmap) -> Any:
@@ -290,15 +294,91 @@ def _kind(reader: Reader) -> Any:
 
 
 def _array(reader: Reader) -> Any:
-    from .arrays import read_array
-
-    _READS[ord("A")] = read_array
-    return read_array(reader)
+    """Return an array. The module of arrays registers its own reader when it is imported."""
+    kinds.load("numpy")
+    return _READS[ord("A")](reader)
 
 
 def _data(reader: Reader) -> memoryview:
     reader.at -= 1
     return reader.buffer()
+
+
+def _enum(reader: Reader) -> Enum:
+    """Return a member of an enumeration that still has the same value."""
+    cls: Any = _read_class(reader).cls
+    name, value = reader.read(), reader.read()
+    if not (isinstance(cls, type) and issubclass(cls, Enum)):
+        raise classes.changed(cls, "is no enumeration any more")
+    member = cls(value) if name is None else cls._member_map_.get(name)
+    if member is None or not _same(member._value_, value):
+        raise classes.changed(cls, f"has another {name or value}")
+    return member
+
+
+def _same(a: object, b: object) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (int, str)):
+        return a == b
+    return encode(a) == encode(b)
+
+
+def _namedtuple(reader: Reader) -> Any:
+    """Return a named tuple."""
+    at = reader.at - 1
+    plan = _read_class(reader)
+    cls: Any = plan.cls
+    items = [reader.read() for _ in plan.fields]
+    if (
+        not (isinstance(cls, type) and hasattr(cls, "_fields") and classes.is_named_tuple(cls))
+        or cls._fields != plan.fields
+    ):
+        raise classes.changed(cls, f"does not have the fields {', '.join(plan.fields)}")
+    value: Any = tuple.__new__(cls, items)
+    reader.memo[at] = value
+    return value
+
+
+def _dataclass(reader: Reader) -> Any:
+    """Return an instance of a dataclass."""
+    at = reader.at - 1
+    plan = _read_class(reader)
+    cls = plan.cls
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)) or classes.fields_of(cls) != plan.fields:
+        raise classes.changed(cls, f"does not have the fields {', '.join(plan.fields)}")
+    value = classes.blank(cls)
+    attributes: dict[str, Any] = {}
+    for name in plan.fields:
+        if reader.tree[reader.at] == classes.UNSET:
+            reader.at += 1
+        else:
+            attributes[name] = reader.read()
+    for _ in range(reader.count(classes.OBJECT)):
+        name = reader.read_name()
+        attributes[name] = reader.read()
+    inner = reader.read()
+    classes.fill(value, plan, attributes)
+    if inner is not None:
+        for key, item in dict.items(inner):
+            (OrderedDict if isinstance(value, OrderedDict) else dict).__setitem__(value, key, item)
+    reader.memo[at] = value
+    return value
+
+
+def _read_class(reader: Reader) -> classes.Plan:
+    tag = reader.tree[reader.at]
+    if tag == classes.SAME:
+        return reader.classes[reader.number(classes.SAME)]
+    if tag != classes.CLASS:
+        raise ValueError(f"no class at {reader.at}")
+    reader.at += 1
+    module, name = reader.read_name(), reader.read_name()
+    fields = tuple(reader.read_name() for _ in range(reader.count(classes.CLASS)))
+    cls: Any = classes.find(module, name)
+    plan = classes.Plan(len(reader.classes), cls, fields, classes.slots_of(cls) if isinstance(cls, type) else {})
+    reader.classes.append(plan)
+    return plan
 
 
 _INT, _LONG, _FLOAT, _LIST, _TUPLE, _DICT, _SET, _FROZENSET, _DATA, _AGAIN = b"iIf[({<>DR"
@@ -332,8 +412,13 @@ _READS: dict[int, Callable[[Reader], Any]] = {
         "A": _array,
         "X": _kind,
         "R": _again,
-        "O": classes.read_dataclass,
-        "P": classes.read_namedtuple,
-        "E": classes.read_enum,
+        "O": _dataclass,
+        "P": _namedtuple,
+        "E": _enum,
     }.items()
 }
+
+
+def reads(tag: int, read: Callable[[Reader], Any]) -> None:
+    """Register the reader of nodes with a tag."""
+    _READS[tag] = read

@@ -28,7 +28,6 @@ from .layout import (
     ZEROS,
 )
 from .packed import packed
-from .reader import decode
 
 
 def encode(value: object) -> bytes:
@@ -112,11 +111,11 @@ class Writer:
             _WRITES[kind] = known.write or of_kind(known)
             return _WRITES[kind]
         if issubclass(kind, Enum):
-            found: Write = classes.write_enum
+            found: Write = _enum
         elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            found = classes.write_namedtuple
+            found = _namedtuple
         elif hasattr(kind, "__dataclass_fields__"):
-            found = classes.write_dataclass
+            found = _dataclass
         else:
             raise classes.refused(kind)
         self.found[kind] = found
@@ -342,8 +341,6 @@ def of_kind(kind: Kind) -> Write:
         at = writer.begin(value)
         if not at:
             return
-        if kind.checked and not writer.checking:
-            _check(value)
         try:
             taken = take_apart(value)
         except Refused:
@@ -365,22 +362,89 @@ def of_kind(kind: Kind) -> Write:
     return write
 
 
-def _check(value: object) -> None:
-    """Refuse a value that would change when it is decoded."""
-    first, second = Writer(), Writer()
-    first.checking = second.checking = True
-    first.write(value)
-    encoded = b"".join(first.finish())
-    try:
-        second.write(decode(encoded))
-        same = b"".join(second.finish()) == encoded
-    except (ResultError, Refused):
-        same = False
-    if not same:
-        raise Refused(f"this {type(value).__name__} cannot be kept, as it comes back as another one; {_PLAINER}")
+def _enum(writer: Writer, value: Enum) -> None:
+    """Add a member of an enumeration: its name, or None for combined flags, and its value."""
+    cls = type(value)
+    writer.tree.append(classes.ENUM)
+    _write_class(writer, cls, ())
+    name = value._name_ if cls._member_map_.get(value._name_ or "") is value else None
+    writer.write(name)
+    writer.step(value._value_, ".value")
 
 
-_PLAINER = "return one of plain columns, or its arrays"
+def _namedtuple(writer: Writer, value: tuple[Any, ...]) -> None:
+    """Add a named tuple."""
+    cls: Any = type(value)
+    if getattr(value, "__dict__", None) or not classes.is_named_tuple(cls) or len(cls._fields) != tuple.__len__(value):
+        raise classes.refused(cls)
+    at = writer.begin(value)
+    if not at:
+        return
+    writer.tree.append(classes.NAMEDTUPLE)
+    _write_class(writer, cls, cls._fields)
+    for name, item in zip(cls._fields, tuple.__iter__(value), strict=True):
+        writer.step(item, f".{name}")
+    writer.end(value, at, len(writer.tree) - at >= SHARED)
+
+
+def _dataclass(writer: Writer, value: object) -> None:
+    """Add an instance of a dataclass: its fields, its other attributes, and the entries of a dict."""
+    cls = type(value)
+    at = writer.begin(value)
+    if not at:
+        return
+    if cls not in writer.classes:
+        classes.blank(cls)
+    writer.tree.append(classes.OBJECT)
+    plan = _write_class(writer, cls, classes.fields_of(cls))
+    rest = classes.attributes(value)
+    for name in plan.fields:
+        _write_field(writer, plan, name, value, rest)
+    for name, slot in plan.slots.items():
+        if name not in plan.fields and classes.slot_of(slot, value) is not classes.MISSING:
+            raise Refused(
+                f"it has the attribute {name!r}, which is no field of {classes.called(cls)}; declare it as one"
+            )
+    writer.kept.append(rest)
+    _write_rest(writer, rest)
+    inner = dict(dict.items(value)) if isinstance(value, dict) else None
+    writer.kept.append(inner)
+    writer.write(inner)
+    writer.end(value, at)
+
+
+def _write_field(writer: Writer, plan: classes.Plan, name: str, value: object, rest: dict[str, Any]) -> None:
+    slot = plan.slots.get(name)
+    item = rest.pop(name, classes.MISSING) if slot is None else classes.slot_of(slot, value)
+    if item is classes.MISSING:
+        writer.tree.append(classes.UNSET)
+    else:
+        writer.step(item, f".{name}")
+
+
+def _write_rest(writer: Writer, rest: dict[str, Any]) -> None:
+    """Add the attributes that are not fields."""
+    writer.tree += COUNTED.pack(classes.OBJECT, len(rest))
+    for name, item in rest.items():
+        writer.write(name)
+        writer.step(item, f".{name}")
+
+
+def _write_class(writer: Writer, cls: type, fields: tuple[str, ...]) -> classes.Plan:
+    plan = writer.classes.get(cls)
+    if plan is not None:
+        writer.tree += COUNTED.pack(classes.SAME, plan.number)
+        return plan
+    module, name = classes.name_of(cls)
+    plan = writer.classes[cls] = classes.Plan(len(writer.classes), cls, fields, classes.slots_of(cls))
+    writer.tree.append(classes.CLASS)
+    writer.write(module)
+    writer.write(name)
+    writer.tree += COUNTED.pack(classes.CLASS, len(fields))
+    for field in fields:
+        writer.write(field)
+    return plan
+
 
 _LOWER = ord("a") - ord("A")
 (_NONE, _TRUE, _FALSE, _ELLIPSIS, _INT, _LONG, _FLOAT, _COMPLEX, _STR, _BYTES, _BYTEARRAY) = b"NTF.iIfcsbY"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._identity.code.identity import identity_of
-from .._identity.values.encoder import FIXED
+from .._identity.immutable import FIXED
 from .._results.writer import Writer
 from ..errors import CodeError
 

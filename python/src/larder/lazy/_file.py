@@ -7,16 +7,14 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._identity.code.identity import operation as name_of
+from .._identity.code.place import operation as name_of
 from .._identity.wrapper import Wrapper
 from ..errors import DataError
 from ._keep import Kept
-from ._node import Handle, Node, Operation
-
-if TYPE_CHECKING:
-    from . import Lazy, LazyObject
+from ._node import Handle, Node, Operation, Options
+from ._objects import LazyObject, handle_of, unlazy
 
 
 class FileKept(Kept):
@@ -25,7 +23,7 @@ class FileKept(Kept):
     def __init__(
         self, function: Callable[..., Any], field: str, *, cache: str | os.PathLike[str] | None, version: str | None
     ) -> None:
-        super().__init__(function, cache=cache, version=version)
+        super().__init__(function, unlazy, cache=cache, version=version)
         if field not in self._arguments.signature.parameters:
             raise TypeError(f"{self!r} has no parameter {field!r}, which is to be the path of the file")
         self._field = field
@@ -89,7 +87,7 @@ _WRITE = Operation("file", write)
 class LazyFile(Wrapper):
     """A function that writes a file and computes each content once, created by `Lazy.file_creator`."""
 
-    def __init__(self, lazy: Lazy, kept: FileKept) -> None:
+    def __init__(self, lazy: Options, kept: FileKept) -> None:
         functools.update_wrapper(self, kept._function)
         self._lazy, self._kept = lazy, kept
         self._function, self._version = kept._function, kept._version
@@ -101,8 +99,6 @@ class LazyFile(Wrapper):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[str]:
         """Write the file, and return its path as a lazy object whose evaluation writes the file again."""
-        from . import handle_of, unlazy
-
         path, given = self._kept.split(args, kwargs)
         content = handle_of(Node(self._lazy, self._operation, given["args"], given["kwargs"]))
         made: LazyObject[str] = handle_of(Node(self._lazy, _WRITE, (content, path)))

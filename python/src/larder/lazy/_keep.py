@@ -20,7 +20,6 @@ from .._identity.environment import surroundings
 from .._memo.memo import MISSING, Current, Memo, Run, _code, never
 from .._reads.audit import answered
 from ..errors import ResultError
-from ._node import nodes_in
 
 
 @dataclass(slots=True)
@@ -34,7 +33,7 @@ class Obtained:
 
 
 class Kept(Memo[..., Any]):
-    """A function whose results are cached as by `memo`; nodes in a result are evaluated."""
+    """A function whose results are cached as by `memo`; `unlazy` evaluates the nodes in a result."""
 
     named = True
     """Whether its parameters have the names that the program uses."""
@@ -42,6 +41,7 @@ class Kept(Memo[..., Any]):
     def __init__(
         self,
         function: Callable[..., Any],
+        unlazy: Callable[[Any], Any],
         *,
         cache: str | os.PathLike[str] | None,
         version: str | None = None,
@@ -52,6 +52,7 @@ class Kept(Memo[..., Any]):
         super().__init__(function, version=version, ignore=ignore, key=key, codec=codec, allow=None, cache=cache)
         if self._waits:
             raise TypeError(f"{self!r}: a coroutine cannot be lazy; call asyncio.run in a function that can")
+        self._unlazy = unlazy
         self._iterates, self._generates = self._generates, False
 
     def __repr__(self) -> str:
@@ -132,11 +133,7 @@ class Kept(Memo[..., Any]):
         value = self._function(*args, **kwargs)
         if self._iterates or inspect.isgenerator(value):
             value = list(value)
-        if next(nodes_in(value), None) is not None:
-            from . import unlazy
-
-            return unlazy(value)
-        return value
+        return self._unlazy(value)
 
 
 class Method(Kept):
@@ -144,14 +141,14 @@ class Method(Kept):
 
     named = False
 
-    def __init__(self, name: str, cache: str | os.PathLike[str] | None) -> None:
+    def __init__(self, name: str, unlazy: Callable[[Any], Any], cache: str | os.PathLike[str] | None) -> None:
         def apply(value: Any, /, *args: Any, **kwargs: Any) -> Any:
             return getattr(value, name)(*args, **kwargs)
 
         function = operator.matmul if name == "@" else apply
         if name != "@":
             apply.__module__, apply.__qualname__, apply.__name__ = "method", name, name
-        super().__init__(function, cache=cache, version=f"1 {name} {libraries()}")
+        super().__init__(function, unlazy, cache=cache, version=f"1 {name} {libraries()}")
         self._promised = None
         self._names = frozenset(["__matmul__", "__rmatmul__"] if name == "@" else [name])
 

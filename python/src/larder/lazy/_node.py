@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from .._identity.digest import FORMAT as VALUES
+from .._client.client import Client
 from .._identity.digest import _Classes
-from .._identity.values.encoder import BY_CONTENT, Encoder, Unkeyed, fixed, writes
+from .._identity.immutable import fixed
+from .._identity.values.encoder import BY_CONTENT, FORMAT, Encoder, Unkeyed, writes
 from ..errors import ArgumentError
-
-if TYPE_CHECKING:
-    from . import Lazy
-    from ._keep import Kept
+from ._keep import Kept
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -23,6 +21,19 @@ class Handle:
 
     __slots__ = ("__weakref__", "_larder")
     _larder: Node
+
+
+class Options(Protocol):
+    """The options that a node has from the `Lazy` that created it."""
+
+    cached: bool
+    diag: bool
+    onbool: bool
+
+    @property
+    def client(self) -> Client: ...
+
+    def _method(self, name: str) -> Operation: ...
 
 
 class Operation:
@@ -57,7 +68,7 @@ class Node:
 
     def __init__(
         self,
-        lazy: Lazy,
+        lazy: Options,
         operation: Operation,
         args: tuple[Any, ...],
         kwargs: dict[str, Any] | None = None,
@@ -103,12 +114,12 @@ class Node:
             if not self.refs >= template.nodes.keys():
                 raise ArgumentError(f"a default value of {self.operation.label} is a lazy object: pass it in the call")
             self.counted = tuple(template.nodes)
-            self.encoded = sha256(VALUES + b"".join(template.out)).digest()
+            self.encoded = sha256(FORMAT + b"".join(template.out)).digest()
         return self.encoded
 
     def verify(self) -> None:
         """Refuse arguments that changed since they were passed."""
-        if self.changing and sha256(VALUES + b"".join(self._template().out)).digest() != self.encoded:
+        if self.changing and sha256(FORMAT + b"".join(self._template().out)).digest() != self.encoded:
             raise ArgumentError(
                 f"what {self.operation.label} was given has changed since: pass a copy, or make the call again"
             )

@@ -7,23 +7,20 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._client.client import Client, Function
 from .._identity.digest import digest
 from .._identity.environment import surroundings
-from .._identity.values.encoder import FIXED
+from .._identity.immutable import FIXED
 from .._identity.values.text import describe
 from .._memo.memo import MISSING
 from ..errors import Error, ResultError
 from . import _records
 from ._classes import NONE, Class, Classes, classes_of
 from ._keep import Kept, libraries
-from ._node import Node, filled
+from ._node import Node, Options, filled
 from ._records import Record
-
-if TYPE_CHECKING:
-    from . import Lazy
 
 FORMAT = b"larder lazy 1\n"
 """The prefix of the keys of trees; a change of the rules needs another number."""
@@ -87,7 +84,7 @@ class Evaluation:
         """The identities of functions when the evaluation begins."""
         self.records: dict[Client, dict[bytes, Record]] = {}
         """The records of trees to store."""
-        self.clients: dict[Lazy, Client] = {}
+        self.clients: dict[Options, Client] = {}
         self.looked = False
         """Whether the records of all trees were looked up."""
 

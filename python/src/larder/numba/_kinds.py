@@ -10,8 +10,7 @@ import sys
 import types as pytypes
 from typing import Any
 
-from .._identity.library import shown_module
-from .._identity.values.objects import COMPILED
+from .._identity.library import COMPILED, shown_module
 
 _FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # the base of all functions of ctypes, which has no public name
 

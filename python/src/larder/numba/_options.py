@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .._identity.values.encoder import fixed
+from .._identity.immutable import fixed
 
 USUAL: dict[str, tuple[Any, ...]] = {
     "nogil": (False, None),

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._identity import distribution
-from .._identity.values.encoder import fixed
+from .._identity.immutable import fixed
 from . import _contexts
 from ._conversions import RULES, Rule
 from ._types import ADDRESS

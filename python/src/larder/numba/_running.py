@@ -18,8 +18,8 @@ from .._identity.code.rules import words
 from .._identity.code.settings import PRINTING, ZONE
 from .._identity.digest import digest
 from .._identity.environment import surroundings
+from .._identity.immutable import fixed
 from .._identity.library import library_name
-from .._identity.values.encoder import fixed
 from ._errors import Refused
 
 ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))

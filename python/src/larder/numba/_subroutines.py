@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._identity.values.encoder import fixed
+from .._identity.immutable import fixed
 from ._options import text_of
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from numba.core import types
 
-from .._identity.values.encoder import fixed
+from .._identity.immutable import fixed
 
 _BY_NAME = types.Type.key
 

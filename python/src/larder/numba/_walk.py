@@ -30,8 +30,9 @@ from .._identity.code import rules
 from .._identity.code.abstract import registered
 from .._identity.code.annotations import hints
 from .._identity.code.rules import words
+from .._identity.immutable import fixed
 from .._identity.library import is_bound, library_name, shown_module
-from .._identity.values.encoder import Encoder, Unkeyed, fixed
+from .._identity.values.encoder import Encoder, Unkeyed
 from .._identity.values.objects import CONTENT, refuse_hidden
 from .._identity.values.text import describe
 from . import _kinds, _running, _stencils

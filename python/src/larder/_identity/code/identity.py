@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import pathlib
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -10,12 +14,11 @@ from hashlib import sha256
 from typing import Any
 
 from ...errors import CodeError
-from ..library import shown_module
+from ..immutable import FIXED
 from ..values.encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed
 from ..values.text import describe
 from ..wrapper import Wrapper
-from .draws import of_values
-from .place import place
+from .place import of_version, operation
 from .rules import THREADED
 from .settings import Setting
 from .walk import Remade, Walk
@@ -164,24 +167,6 @@ _MOST = 1024
 _lock = threading.Lock()
 
 
-_DEEP = 100
-
-
-def operation(function: Any) -> str:
-    """Return the name of a function with its module; a script is named by its file."""
-    inner = function
-    for _ in range(_DEEP):  # an object may answer to any name without end
-        if hasattr(inner, "__qualname__"):
-            break
-        following = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None)
-        if following is None:
-            break
-        inner = following
-    if not isinstance(getattr(inner, "__qualname__", None), str):
-        inner = type(inner)
-    return f"{shown_module(getattr(inner, '__module__', None) or '')}.{inner.__qualname__}".lstrip(".")
-
-
 def _of_version(function: Any, version: str) -> Identity:
     if not isinstance(version, str) or not version:
         raise CodeError(f"the version of {describe(function)} is {version!r}: it must be a text that is not empty")
@@ -196,17 +181,6 @@ def _of_version(function: Any, version: str) -> Identity:
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
-
-
-def of_version(function: Any, version: str) -> bytes:
-    """Return the identity of a function with a version."""
-    e = Encoder(_no_code)
-    e.add(("version", operation(function), *place(function), version))
-    return b"".join(e.out)
-
-
-def _no_code(value: Any) -> bytes:
-    raise TypeError(f"a version of {type(value)}")
 
 
 def _identified(
@@ -239,7 +213,7 @@ def _followed(value: Any, walk: Walk) -> Identity:
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
-    made.draws = walk.draws or walk.any_name or of_values(walk.roots)
+    made.draws = walk.draws or walk.any_name or may_draw(walk.roots)
     made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()
     if made._roots and made._state is None:
@@ -274,3 +248,47 @@ def _alone(value: Any) -> bytes:
     e = Encoder(lambda code: str(getattr(code, "__qualname__", "")).encode() + b";")
     e.add(value)
     return sha256(b"".join(e.out)).digest()
+
+
+_PLAIN = FIXED | {bytearray, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, decimal.Decimal}
+_LISTS = (list, tuple, set, frozenset)
+_MOST_VALUES = 100_000
+
+
+def may_draw(values: Any) -> bool:
+    """Report whether methods of values, or functions among them, may draw from random number generators.
+
+    If not, draws of other threads while they run do not count for them.
+    """
+    left, seen = list(values), set[int]()
+    while left:
+        value = left.pop()
+        if type(value) in _PLAIN or isinstance(value, (pathlib.PurePath, Setting)) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if len(seen) > _MOST_VALUES:
+            return True
+        if type(value) in _LISTS:
+            left += value
+        elif type(value) is dict:
+            left += [*value, *value.values()]
+        elif isinstance(value, (type, types.FunctionType, Wrapper)):
+            if _code_draws(value):
+                return True
+        elif not _is_numeric(value):
+            if not hasattr(value, "__dict__") or hasattr(type(value), "__slots__") or _code_draws(type(value)):
+                return True
+            left += vars(value).values()
+    return False
+
+
+def _is_numeric(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject
+
+
+def _code_draws(value: Any) -> bool:
+    try:
+        return identity_of(value).draws
+    except CodeError:
+        return True

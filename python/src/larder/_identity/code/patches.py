@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import distribution
+from ..immutable import fixed
 from ..library import is_code, library_name
-from ..values.encoder import fixed
 from ..wrapper import Wrapper
 from .rules import words
 

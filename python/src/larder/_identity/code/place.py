@@ -16,8 +16,34 @@ from hashlib import sha256
 from typing import Any
 
 from .. import distribution
-from ..values.encoder import Encoder, fixed
+from ..immutable import fixed
+from ..library import shown_module
+from ..values.encoder import Encoder
 from . import bytecode
+
+_DEEP = 100
+
+
+def operation(function: Any) -> str:
+    """Return the name of a function with its module; a script is named by its file."""
+    inner = function
+    for _ in range(_DEEP):  # an object may answer to any name without end
+        if hasattr(inner, "__qualname__"):
+            break
+        following = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None)
+        if following is None:
+            break
+        inner = following
+    if not isinstance(getattr(inner, "__qualname__", None), str):
+        inner = type(inner)
+    return f"{shown_module(getattr(inner, '__module__', None) or '')}.{inner.__qualname__}".lstrip(".")
+
+
+def of_version(function: Any, version: str) -> bytes:
+    """Return the identity of a function with a version."""
+    e = Encoder(_no_code)
+    e.add(("version", operation(function), *place(function), version))
+    return b"".join(e.out)
 
 
 def place(function: Any) -> tuple[Any, ...]:

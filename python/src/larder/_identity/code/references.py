@@ -13,7 +13,7 @@ import threading
 import types
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import CodeError
 from .. import distribution
@@ -22,10 +22,7 @@ from ..values.encoder import Encoder, Unkeyed
 from ..wrapper import STATE, Wrapper
 from . import bytecode, expressions, rules, settings
 from .naming import Sight
-
-if TYPE_CHECKING:
-    from .walk import Node, Walk
-
+from .node import Node, Walker
 
 ATTRS = "<attrs generated "
 """The prefix of the file names that attrs gives to generated methods."""
@@ -36,7 +33,7 @@ class Follow:
 
     def __init__(
         self,
-        walk: Walk,
+        walk: Walker,
         node: Node,
         space: dict[str, Any],
         cells: dict[str, Any],
@@ -74,7 +71,7 @@ class Follow:
             self.walk.names |= names.texts
         for name, abstract in (("MATCH_SEQUENCE", Sequence), ("MATCH_MAPPING", Mapping)):
             if name in matches:
-                self.walk._value(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
+                self.walk.follow(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
         self.walk.locals.append(names.variables())
         self.walk.catches = self.walk.catches or any(map(self._may_be_unbound, names.caught()))
         self.walk.catches = self.walk.catches or not rules.OF_ERRORS.isdisjoint(names.attributes | names.texts)
@@ -175,7 +172,7 @@ class Follow:
         if self.walk.files and name in rules.OPENING:
             self.walk.opens = True
         elif why is not None and not (why is rules.CHANCE and _decided(use)):
-            self.walk._doubts.append((name, self._where(use.line), why))
+            self.walk.doubts.append((name, self._where(use.line), why))
 
     def _global(self, use: bytecode.Use, name: str, files: frozenset[str]) -> None:
         walk, space = self.walk, self.space
@@ -223,7 +220,7 @@ class Follow:
             if imported.name is None and use is not None:
                 return module
             self.walk.names.update((imported.name or "", *(use.attributes if use else ())))
-            self.walk._value(self.node, module, f"{self.node.path} -> {absolute}")
+            self.walk.follow(self.node, module, f"{self.node.path} -> {absolute}")
             return _MISSING
         self.walk.guards.name(sys.modules, module.__name__, module)
         if imported.name is None:
@@ -257,7 +254,7 @@ class Follow:
             maker = space.get("__getattr__")
             if maker is not None:  # this function creates it at each access
                 self.walk.guards.name(space, "__getattr__", maker)
-                self.walk._value(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
+                self.walk.follow(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
             elif name in _OF_MODULES:
                 raise CodeError(
                     f"{self.node.path}: {module.__name__}.{name} may be anything of the module; "
@@ -395,17 +392,17 @@ class Follow:
                 if isinstance(found, types.FunctionType):
                     # The program may have put it there.
                     self.walk.guards.name(vars(value), attribute, found)
-                    self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
+                    self.walk.follow(self.node, found, f"{path}.{attribute}", "", not use.called)
         if name in _BY_USE or name.partition(".")[0] == "_io":
             self._refuse_use(name, owner, use, files, path)
             self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
-            self.walk._depend(self.node, name)
+            self.walk.depend_on(self.node, name)
             return
         try:
             if use.kind == "global" and name == f"builtins.{use.root}":  # whose arguments are known
-                self.walk._edge(self.node, self.walk.code(value, path, not use.called))
+                self.walk.add_edge(self.node, self.walk.code(value, path, not use.called))
             else:
-                self.walk._value(self.node, value, path, "", not use.called)
+                self.walk.follow(self.node, value, path, "", not use.called)
         except CodeError as err:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
@@ -423,7 +420,7 @@ class Follow:
         owner = distribution.of_module(holder.__name__) if holder is not None else None
         if holder is not None and is_of_library(value, owner) and not self._has_key(value, owner):
             self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
-            self.walk._depend(self.node, holder.__name__)
+            self.walk.depend_on(self.node, holder.__name__)
             return
         space = "" if holder is None else shown_module(holder.__name__) + "."
         if holder is None and not isinstance(value, (types.FunctionType, type)):
@@ -434,7 +431,7 @@ class Follow:
                 f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
                 f"name what is used after the module, as in {value.__name__}.name, {CURES}"
             )
-        self.walk._value(self.node, value, path, f"{space}{name}", not called)
+        self.walk.follow(self.node, value, path, f"{space}{name}", not called)
 
 
 def _formats(names: bytecode.Names) -> bool:

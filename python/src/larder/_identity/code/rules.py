@@ -351,6 +351,7 @@ _DISTRIBUTION_MODULES = {
     "larder._batches.loader": FILES,
     "larder._batches.dataset": FILES,
     "larder._flows.flow": FILES,
+    "larder._flows.graph": FILES,
     "larder._flows.run": PROGRAMS,
 }
 

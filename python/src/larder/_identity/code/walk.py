@@ -22,14 +22,13 @@ import types
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 from ...errors import CodeError
 from .. import distribution
+from ..immutable import fixed
 from ..library import CURES, is_bound, is_code, is_model, library_name, made_of, patched_methods, shown_module
-from ..values.encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
+from ..values.encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, writer
 from ..values.objects import OF_MEMBERS
 from ..values.text import describe
 from ..wrapper import Wrapper
@@ -37,6 +36,8 @@ from . import bytecode, draws, expressions, naming, patches, registries, rules, 
 from .abstract import below, registered
 from .annotations import READING, annotated, hints, names_file
 from .guards import Guards
+from .node import Node
+from .place import of_version
 from .references import ATTRS, Follow
 from .rules import words
 
@@ -77,20 +78,6 @@ _MAKING = frozenset(
 _UNCALLED = frozenset(["extra_repr", "__repr__", "train"])
 # Modules of the standard library whose classes call only methods with two underscores.
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
-
-
-@dataclass(slots=True)
-class Node:
-    """A reached object."""
-
-    path: str
-    kind: str
-    text: str
-    out: list[bytes] = field(default_factory=list)
-    edges: list[int] = field(default_factory=list)
-
-    def digest(self) -> bytes:
-        return sha256(b"".join(self.out)).digest()
 
 
 class Remade(Exception):
@@ -156,7 +143,7 @@ class Walk:
         self._beside: list[tuple[str, Any, Node]] = []
         self._queue: deque[Callable[[], None]] = deque()
         self._methods: list[tuple[str, Any, Node]] = []
-        self._doubts: list[tuple[str, str, rules.Refusal]] = []
+        self.doubts: list[tuple[str, str, rules.Refusal]] = []
         self._documented: set[int] = set()
         self.evaluating: dict[tuple[int, re.Pattern[str], frozenset[str]], Callable[..., None]] = {}
         """Follows names in strings that code evaluates: always, or if a string is one of some names."""
@@ -186,11 +173,11 @@ class Walk:
         self._root = root.__func__ if isinstance(root, types.MethodType) else root
         self.files = self._filed and (not isinstance(self._root, types.FunctionType) or bool(names_file(self._root)))
         # The behaviour of operators is part of Python.
-        self._edge(node, len(self.nodes))
+        self.add_edge(node, len(self.nodes))
         self._node(f"{path} -> python", "library", str(distribution.PYTHON)).out.append(
             str(distribution.PYTHON).encode()
         )
-        self._value(node, root, path, "", not isinstance(root, types.FunctionType))
+        self.follow(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
         while (
             self._follow_methods()
@@ -227,7 +214,7 @@ class Walk:
         live = [m for m in self._methods if self._is_called(m[0])]
         self._methods = [m for m in self._methods if not self._is_called(m[0])]
         for name, member, of in live:
-            self._value(of, member, f"{of.path}.{name}")
+            self.follow(of, member, f"{of.path}.{name}")
         return bool(live)
 
     def _follow_annotations(self) -> bool:
@@ -238,7 +225,7 @@ class Walk:
         for value, node in self._annotated:
             for one in annotated(value):
                 if isinstance(one, (dict, list, set)) or patches.is_of_program(one):
-                    self._value(node, one, f"{node.path} -> annotation {describe(one)}")
+                    self.follow(node, one, f"{node.path} -> annotation {describe(one)}")
         self._annotated = []
         return True
 
@@ -255,7 +242,7 @@ class Walk:
         self.guards.attribute(module, "__class__", cls)
         self._modules[id(module)] = module, node
         if given:
-            self._value(node, type(module), f"{node.path} -> class of module {module.__name__}")
+            self.follow(node, type(module), f"{node.path} -> class of module {module.__name__}")
 
     def _follow_modules(self) -> bool:
         """Follow attributes of modules that methods of such classes may use; report whether there is any."""
@@ -269,7 +256,7 @@ class Walk:
                 if not name.startswith("__") and not own and (module.__name__, name) not in self._seen:
                     self._seen.add((module.__name__, name))
                     self.guards.name(space, name, held)
-                    self._value(node, held, f"{node.path} -> {module.__name__}.{name}")
+                    self.follow(node, held, f"{node.path} -> {module.__name__}.{name}")
         return len(self._seen) != before
 
     def _follow_expressions(self) -> bool:
@@ -343,14 +330,14 @@ class Walk:
                 if path.startswith(settings.SIDE):
                     self._beside.append((f"{path}.{patches.text(key)}", part, node))
                 else:
-                    self._value(node, part, f"{path}[{describe(key)}]" if one is not value else path)
+                    self.follow(node, part, f"{path}[{describe(key)}]" if one is not value else path)
 
     def _follow_based(self, node: Node, path: str) -> None:
         """Follow the program's subclasses of a class of a library."""
         base = settings.held(path, self.guards)
         based = below(base) if isinstance(base, type) else []
         for cls in sorted(filter(patches.is_of_program, based), key=patches.text):
-            self._value(node, cls, f"{path} -> {cls.__qualname__}")
+            self.follow(node, cls, f"{path} -> {cls.__qualname__}")
 
     def _follow_patches(self, node: Node) -> None:
         """Follow what the program put into classes of libraries under names that are used."""
@@ -361,7 +348,7 @@ class Walk:
                 names = None if self.any_name else named | rules.CALLED
             for patch in self._new(node, package.patches(names)):
                 for part in patch.parts:
-                    self._value(node, part, patch.path)
+                    self.follow(node, part, patch.path)
 
     def _patches_beside(self, node: Node) -> None:
         """Add patches that operators, or names in data, may call: they may do anything, and an edit counts."""
@@ -385,11 +372,11 @@ class Walk:
     def _dead(self, name: str, member: Any, of: Node) -> None:
         """Follow a method that no code here calls: it may do anything, but an edit of it counts."""
         names, self.names = self.names, set()
-        doubts, self._doubts = self._doubts, []
+        doubts, self.doubts = self.doubts, []
         nodes, kept, roots, methods = len(self.nodes), len(self.kept), len(self.roots), len(self._methods)
         out, edges = len(of.out), len(of.edges)
         try:
-            self._value(of, member, f"{of.path}.{name}")
+            self.follow(of, member, f"{of.path}.{name}")
             self._drain()
             self._check_doubts(of.path)
         except (CodeError, Remade) as err:
@@ -404,7 +391,7 @@ class Walk:
             of.out.append(b"refused")
             of.out.extend(bytecode.content(f.__code__) for f in _functions_of(member))
         self.dead.setdefault(name, set()).update(self.names)
-        self.names, self._doubts = names, doubts
+        self.names, self.doubts = names, doubts
 
     def _drain(self) -> None:
         while self._queue:
@@ -413,11 +400,11 @@ class Walk:
     def _check_doubts(self, path: str) -> None:
         if self.any_name:
             for text in sorted(self.texts & rules.METHODS.keys()):
-                self._doubts.append((text, path, rules.METHODS[text]))
+                self.doubts.append((text, path, rules.METHODS[text]))
         for package in sorted(self.packages & rules.METHODS_OF.keys()):
             for name in sorted(self.names & rules.METHODS_OF[package].keys()):
-                self._doubts.append((name, path, rules.METHODS_OF[package][name]))
-        for name, where, why in self._doubts:
+                self.doubts.append((name, path, rules.METHODS_OF[package][name]))
+        for name, where, why in self.doubts:
             if not self.allows(f".{name}"):
                 cure = f"{why.cure}, {self.allowing(f'.{name}', why)}{CURES}"
                 raise CodeError(f"{where}: .{name} may reach {why.what}; {cure}")
@@ -429,11 +416,11 @@ class Walk:
         self.nodes.append(node)
         return node
 
-    def _edge(self, node: Node, to: int) -> None:
+    def add_edge(self, node: Node, to: int) -> None:
         node.out.append(b"#")
         node.edges.append(to)
 
-    def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
+    def follow(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
         """Make a node refer to a value of any kind."""
         if isinstance(value, type) and value in self._made and node.kind not in ("root", "class"):
             raise Remade(path)
@@ -442,7 +429,7 @@ class Walk:
             self._state(node, value, path, text)
         elif is_code(value):
             self.sight = max(self.sight, naming.of_value(value))
-            self._edge(node, self.code(value, path, documented))
+            self.add_edge(node, self.code(value, path, documented))
         elif isinstance(value, types.ModuleType):
             raise CodeError(
                 f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
@@ -462,7 +449,7 @@ class Walk:
                 self.kept.append(value)
                 self.roots.append(value)
                 self.root_nodes.append(number)
-        self._edge(node, number)
+        self.add_edge(node, number)
 
     def _fill(self, node: Node, value: Any, path: str) -> None:
         """Read a value, and the functions and classes in it."""
@@ -496,7 +483,7 @@ class Walk:
                 for part in name.split("."):
                     self._called_by_name(part, path)
         if any(b"decimal.Decimal" in part for part in e.out):
-            self._depend(node, "decimal")
+            self.depend_on(node, "decimal")
         if fixed(value):
             node.out.append(b"".join(e.out))
             self._constants.append(value)
@@ -509,7 +496,7 @@ class Walk:
         self.formats = self.formats or name in settings.METHODS
         self.zoned = self.zoned or name in rules.ZONED
         if name in rules.METHODS:
-            self._doubts.append((name, path, rules.METHODS[name]))
+            self.doubts.append((name, path, rules.METHODS[name]))
 
     def _refuse_shared(self, value: Any, path: str) -> None:
         holder = getattr(value, "__self__", None) if isinstance(value, _BOUND) else value
@@ -555,7 +542,7 @@ class Walk:
             self._annotated.append((value, node))
         elif documented and number not in self._documented and isinstance(value, Wrapper) and value._version is None:
             self._documented.add(number)
-            self._value(self.nodes[number], value._function, path)
+            self.follow(self.nodes[number], value._function, path)
         return number
 
     def _begin(self, value: Any, path: str) -> None:
@@ -566,7 +553,7 @@ class Walk:
         elif type(value) in (staticmethod, classmethod):
             node = self._node(path, "method", path)
             node.out.append(type(value).__name__.encode())
-            self._queue.append(lambda: self._value(node, value.__func__, path))
+            self._queue.append(lambda: self.follow(node, value.__func__, path))
         elif isinstance(value, property):
             node = self._node(path, "property", path)
             self._queue.append(lambda: self._property(node, value, path))
@@ -575,7 +562,7 @@ class Walk:
             node.out.append(repr(sorted(value.cache_parameters().items())).encode())
             if self.files:
                 self.caches.append(value)
-            self._queue.append(lambda: self._value(node, value.__wrapped__, path))
+            self._queue.append(lambda: self.follow(node, value.__wrapped__, path))
         elif isinstance(value, Wrapper):
             node = self._node(path, "options", f"options of {path.rpartition(' ')[2]}")
             self._queue.append(lambda: self._wrapper(node, value, path))
@@ -586,29 +573,27 @@ class Walk:
 
     def _wrapper(self, node: Node, value: Wrapper, path: str) -> None:
         """Follow a function of Larder: the program's function, its options, and attributes set on it."""
-        from .identity import of_version
-
         if value._version is not None and not is_model(type(value._function)):  # its weights count in any case
             node.out.append(of_version(value._function, value._version))
         else:
-            self._value(node, value._function, path, "", False)
+            self.follow(node, value._function, path, "", False)
         for option in value._options():
             if fixed(option):
                 node.out.append(f"option {option!r}".encode())
             else:
-                self._value(node, option, f"{path} -> key")
+                self.follow(node, option, f"{path} -> key")
         self.guards.size(vars(value))
         for name, held in value._set().items():
             self.guards.name(vars(value), name, held)
             node.out.append(name.encode())
-            self._value(node, held, f"{path}.{name}")
+            self.follow(node, held, f"{path}.{name}")
 
     def _property(self, node: Node, value: property, path: str) -> None:
         for accessor in (value.fget, value.fset, value.fdel):
             if accessor is None:
                 node.out.append(b"-")
             else:
-                self._value(node, accessor, path)
+                self.follow(node, accessor, path)
 
     def _begin_ufunc(self, value: Any, made: list[Any], path: str) -> None:
         """Follow the functions from which a ufunc was created; a ufunc that holds anything else is compiled."""
@@ -616,9 +601,9 @@ class Walk:
             raise CodeError(f"{path}: {value.__name__} is compiled, and of no distribution with a version; {CURES[3:]}")
         node = self._node(path, "function", f"ufunc {value.__name__}")
         node.out.append(f"ufunc {value.nin} {value.nout} {value.identity!r}".encode())
-        self._depend(node, "numpy")
+        self.depend_on(node, "numpy")
         for held in made:
-            self._queue.append(functools.partial(self._value, node, held, path))
+            self._queue.append(functools.partial(self.follow, node, held, path))
 
     def _begin_builtin(self, value: Any, path: str) -> None:
         name, owner = library_name(value)
@@ -631,10 +616,10 @@ class Walk:
     def _library_node(self, path: str, name: str, owner: distribution.Owner) -> Node:
         node = self._node(path, "library", f"{name} of {owner}")
         node.out.append(f"library {owner} {name}".encode())
-        self._depend(node, name)
+        self.depend_on(node, name)
         return node
 
-    def _depend(self, node: Node, name: str) -> None:
+    def depend_on(self, node: Node, name: str) -> None:
         """Make a node depend on the settings that its library object depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
@@ -696,14 +681,14 @@ class Walk:
             self._state(node, dict(dispatcher), f"{path}.registry", "")
             self.guards.watch_mapping(dispatcher)
             for kind, function in dispatcher.items():
-                self._value(node, kind, f"{path} for {kind.__qualname__}")
-                self._value(node, function, f"{path} for {kind.__qualname__}")
+                self.follow(node, kind, f"{path} for {kind.__qualname__}")
+                self.follow(node, function, f"{path} for {kind.__qualname__}")
             return
         self._cells(node, value, path)
         made = getattr(vars(value).get(_COMPILES_ITSELF), "_func", None)
         for held in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values(), made):
             if patches.is_of_program(held):
-                self._value(node, held, path)
+                self.follow(node, held, path)
 
     def _function(self, node: Node, value: types.FunctionType) -> None:
         code = value.__code__
@@ -716,10 +701,10 @@ class Walk:
         node.out.append(bytecode.content(plain))
         for i, default in enumerate(value.__defaults__ or ()):
             name = code.co_varnames[code.co_argcount - len(value.__defaults__ or ()) + i]
-            self._value(node, default, f"{path} -> default {name}", f"default {name}")
+            self.follow(node, default, f"{path} -> default {name}", f"default {name}")
         for name, default in (value.__kwdefaults__ or {}).items():
             node.out.append(name.encode())
-            self._value(node, default, f"{path} -> default {name}", f"default {name}")
+            self.follow(node, default, f"{path} -> default {name}", f"default {name}")
         if value.__kwdefaults__:
             self.guards.watch_mapping(value.__kwdefaults__)
         self._cells(node, value, path)
@@ -733,7 +718,7 @@ class Walk:
             if name == "__signature__" and held is not None:
                 raise CodeError(f"{path}.__signature__: a signature that is set has no key; leave it out, {CURES}")
             node.out.append(name.encode())
-            self._value(node, held, f"{path}.{name}")
+            self.follow(node, held, f"{path}.{name}")
         # Other functions may receive other values, whatever their annotations say.
         files = names_file(value) if value is self._root and self.files else frozenset()
         own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
@@ -760,7 +745,7 @@ class Walk:
                 name != "repr_running"
                 or distribution.of_module(value.__globals__.get("__name__", "")) is not distribution.PYTHON
             ):
-                self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
+                self.follow(node, held, f"{path} -> captured {name}", f"captured {name}")
 
     # Classes
 
@@ -773,7 +758,7 @@ class Walk:
                 self._registered(node, cls)
             for attribute, function in patched_methods(cls):
                 node.out.append(attribute.encode())
-                self._queue.append(functools.partial(self._value, node, function, f"{path}.{attribute}"))
+                self._queue.append(functools.partial(self.follow, node, function, f"{path}.{attribute}"))
             if owner is not distribution.PYTHON:
                 self.guards.size(vars(cls))  # the program may put a method there
                 if "forward" in vars(cls):
@@ -789,11 +774,11 @@ class Walk:
         for base in cls.__bases__:
             where = f"{path} -> base {base.__qualname__}"
             if issubclass(cls, enum.Enum) and is_code(base):  # which does not convert values to strings
-                self._edge(node, self.code(base, where, True))
+                self.add_edge(node, self.code(base, where, True))
             else:
-                self._value(node, base, where)
+                self.follow(node, base, where)
         self._type_arguments(node, cls, path)
-        self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
+        self.follow(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
         e.add(hints(cls))
         node.out.extend(e.out)
@@ -849,17 +834,17 @@ class Walk:
         if method and not dunder and not loud and not self._is_called(name):
             self._methods.append((name, inner, node))
         elif name == "_member_type_" and is_code(member):  # of an enumeration, which does not convert values to strings
-            self._edge(node, self.code(member, path, True))
+            self.add_edge(node, self.code(member, path, True))
         elif inner is not member:
             node.out.append(b"cached property")
-            self._value(node, inner, path)
+            self.follow(node, inner, path)
         elif name == "__doc__" and isinstance(member, str):
             # Some contain an address: that of the defaults of a dataclass.
-            self._value(node, _ADDRESS.sub("", member), path)
+            self.follow(node, _ADDRESS.sub("", member), path)
         elif type(member) is functools.singledispatchmethod:
-            self._value(node, member.dispatcher, path)
+            self.follow(node, member.dispatcher, path)
         else:
-            self._value(node, member, path)
+            self.follow(node, member, path)
 
     def _is_loud(self, cls: type) -> bool:
         """Report whether a base belongs to a library that may call any method of the class."""
@@ -872,20 +857,20 @@ class Walk:
     def _members_of_enum(self, node: Node, cls: type[enum.Enum]) -> None:
         for name, member in cls.__members__.items():
             node.out.append(f"member {name} ".encode())
-            self._value(node, member._value_, f"{node.path}.{name}")
+            self.follow(node, member._value_, f"{node.path}.{name}")
             own = {k: v for k, v in vars(member).items() if k not in OF_MEMBERS}
             for key, held in own.items():
                 node.out.append(key.encode())
-                self._value(node, held, f"{node.path}.{name}.{key}")
+                self.follow(node, held, f"{node.path}.{name}.{key}")
 
     def _dataclass_field(self, node: Node, held: Any, path: str) -> None:
         e = Encoder(_no_code)
         e.add((held.name, held.init, held.repr, held.hash, held.compare, held.kw_only, held._field_type.name))
         node.out.extend(e.out)
         for part in (held.default, held.default_factory):
-            self._value(node, part, path)
+            self.follow(node, part, path)
         if held.metadata:
-            self._value(node, held.metadata, f"{path}.metadata")
+            self.follow(node, held.metadata, f"{path}.metadata")
 
 
 def told(function: types.FunctionType) -> bytes:

@@ -2,3 +2,5 @@
 
 A value that cannot be encoded is refused, with its path.
 """
+
+from . import types as types

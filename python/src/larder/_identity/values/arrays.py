@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .encoder import _INLINE, FIXED, Encoder, Unkeyed, Writer, items, writes
+from ..immutable import FIXED
+from ..library import made_of
+from .encoder import _INLINE, FORMAT, Encoder, Unkeyed, Writer, items, writes
 from .hash import tree
 from .objects import attributes
 
@@ -47,8 +49,6 @@ def rows(array: Any) -> list[bytes] | None:
     size = array.dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     if size == 0:
         return None
-    from ..digest import FORMAT
-
     start = FORMAT + _start(array.dtype, shape, False) + b"%x;" % size
     view = memoryview(array.reshape(-1).view(np.uint8))
     spans = range(0, len(view), size)
@@ -169,8 +169,6 @@ def _vectorized(e: Encoder, value: Any) -> None:
 
 
 def _ufunc(e: Encoder, value: Any) -> None:
-    from ..library import made_of
-
     if getattr(np, value.__name__, None) is not value and not made_of(value):
         raise Unkeyed(f"the ufunc {value.__name__}, which is not one of NumPy's own", "call it by a function")
     e.out.append(b"U")

@@ -16,11 +16,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..immutable import fixed
 from .hash import tree
 from .text import describe
 
 # Smaller content is part of the encoding; larger content is represented by its digest.
 _INLINE = 4096
+
+# The prefix of every encoding; a change of the format needs another number.
+FORMAT = b"larder python value 2\n"
 
 _DOUBLE = struct.Struct("<d").pack
 
@@ -124,6 +128,7 @@ class Encoder:
 
 _WRITERS: dict[type, Writer] = {}
 _FOUND: WeakKeyDictionary[type, Writer] = WeakKeyDictionary()
+_find: Callable[[type], Writer]
 
 
 def writes(*types: type) -> Callable[[Writer], Writer]:
@@ -141,22 +146,15 @@ def writer(cls: type) -> Writer:
     """Return the encoder of a type, or that of its bases if it has none."""
     found = _WRITERS.get(cls) or _FOUND.get(cls)
     if found is None:
-        from .types import find
-
-        found = _FOUND[cls] = find(cls)
+        found = _FOUND[cls] = _find(cls)
     return found
 
 
-def fixed(value: Any) -> bool:
-    """Report whether a value is immutable."""
-    kind = type(value)
-    if kind in (tuple, frozenset):
-        return all(map(fixed, value))
-    return kind in FIXED
-
-
-FIXED: set[type] = {type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented)}
-"""Types of values that are immutable, with everything that they refer to."""
+def finds(find: Callable[[type], Writer]) -> Callable[[type], Writer]:
+    """Declare the function that returns the encoder of any other type."""
+    global _find
+    _find = find
+    return find
 
 
 @writes(type(None))

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..distribution import PYTHON
+from ..library import COMPILED, library_name
 from ..wrapper import Bound, Wrapper
 from .encoder import Encoder, Unkeyed, Writer
 
@@ -26,9 +28,6 @@ CODE = (
     property,
 )
 """Types that are identified by their code."""
-
-COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_ArrayFunctionDispatcher", "ufunc"])
-"""Names of the types that libraries use for their functions, whose modules identify them."""
 
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was created at run time
 
@@ -74,9 +73,6 @@ def find(cls: type) -> Writer:
 
 def _says_itself(cls: type) -> bool:
     """Report whether a C class of a library has a method that returns the parts of its objects."""
-    from ..distribution import PYTHON
-    from ..library import library_name
-
     owner = library_name(cls)[1]
     own = any("__reduce__" in vars(base) or "__reduce_cython__" in vars(base) for base in cls.__mro__[:-1])
     return owner is not None and owner is not PYTHON and own

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .encoder import FIXED, Encoder, Unkeyed, Writer, items, pairs
+from ..immutable import FIXED
+from .encoder import Encoder, Unkeyed, Writer, items, pairs
 
 
 def find(cls: type) -> Writer | None:

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from ..environment import modes_of_torch
-from .encoder import FIXED, Encoder, Unkeyed, Writer
+from ..immutable import FIXED
+from .encoder import Encoder, Unkeyed, Writer
 
 
 def find(cls: type) -> Writer | None:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 _MOST = 80
+
+_digest: Callable[[Any], bytes]
+
+
+def shows(digest: Callable[[Any], bytes]) -> None:
+    """Declare the function whose results the descriptions of arrays show."""
+    global _digest
+    _digest = digest
 
 
 def describe(value: Any) -> str:
@@ -85,12 +94,10 @@ def _pairs(value: dict[Any, Any], depth: int) -> str:
 
 
 def _array(value: Any, shape: Any, dtype: Any) -> str:
-    from ..digest import digest
-
     what = str(dtype).removeprefix("torch.")
     form = " x ".join(map(str, shape)) or "no axes"
     kind = "array" if type(value).__name__ == "ndarray" else type(value).__name__
     try:
-        return f"{what} {kind} of {form}, {digest(value).hex()[:4]}…"
+        return f"{what} {kind} of {form}, {_digest(value).hex()[:4]}…"
     except Exception:  # it has no key, which is reported elsewhere
         return f"{what} {kind} of {form}"

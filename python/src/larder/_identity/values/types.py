@@ -6,7 +6,8 @@ import os
 import sys
 from importlib import import_module
 
-from .encoder import Encoder, Unkeyed, Writer
+from . import objects, standard
+from .encoder import Encoder, Unkeyed, Writer, finds
 
 # The modules that encode types of a library, by package. No library is imported here: a value
 # of it shows that it is imported.
@@ -49,10 +50,9 @@ _ALIVE = {
 }
 
 
+@finds
 def find(cls: type) -> Writer:
     """Return the encoder of a type that has no encoder of its own."""
-    from . import objects, standard
-
     if (known := standard.find(cls)) is not None:
         return known
     if any("__larder_key__" in vars(base) for base in cls.__mro__):
