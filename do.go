@@ -176,7 +176,7 @@ func unencoded[T any]() *codec.Value[T] {
 	return &codec.Value[T]{
 		ID: "memory", Type: typ.(uint64),
 		Encode: func(dst []byte, _ T) ([]byte, error) { return dst, nil },
-		Decode: func([]byte) (v T, err error) { return v, errors.New("larder: it is kept in memory only") },
+		Decode: func([]byte) (v T, err error) { return v, errors.New("larder: the value is cached in memory only") },
 	}
 }
 
@@ -332,7 +332,7 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 	}
 	r, err := c.decode(l, k, rec)
 	if err != nil {
-		l.log.Warn("larder: a kept value could not be decoded; computing it again", "key", k, "error", err)
+		l.log.Warn("larder: a cached value could not be decoded; computing it again", "key", k, "error", err)
 		return Result[T]{}, false
 	}
 	l.count.storeHits.Add(1)
@@ -657,10 +657,10 @@ func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 // warn sets the reason why a result is not cached, and logs it once for each operation
 // and reason.
 func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
-	e.unkept = fmt.Errorf("larder: %s: the result is not kept: %s: %w", c.Action.Op().Name(), reason, err)
+	e.unkept = fmt.Errorf("larder: %s: the result is not cached: %s: %w", c.Action.Op().Name(), reason, err)
 	l.count.unkept.Add(1)
 	if _, before := l.warned.LoadOrStore(c.Action.Op().Name()+"\x00"+reason, true); !before {
-		l.log.Warn("larder: a result is handed out but not kept, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
+		l.log.Warn("larder: a result is returned but not cached, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
 	}
 }
 
@@ -679,7 +679,7 @@ func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 	}
 	l.count.unkept.Add(int64(len(records)))
 	l.putWarning.Do(func() {
-		l.log.Warn("larder: results are computed but not kept", "error", err)
+		l.log.Warn("larder: results are computed but not cached", "error", err)
 	})
 	return false
 }

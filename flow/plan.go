@@ -29,14 +29,14 @@ type NodePlan struct {
 	Kind      component.Kind `json:"kind"`
 	Component string         `json:"component"`
 	Samples   int64          `json:"samples"` // samples that the node outputs; for a sink, reads
-	Kept      int64          `json:"kept"`    // would be returned without computing
+	Cached    int64          `json:"cached"`  // would be returned without computing
 	Compute   int64          `json:"compute"` // would be computed
 	// Seconds is the time that computing the cached results took.
 	Seconds float64 `json:"seconds_saved"`
 	// Unknown says why the number of samples is unknown until something has
-	// run. Kept and Compute then count what is certain.
+	// run. Cached and Compute then count what is certain.
 	Unknown string `json:"unknown,omitempty"`
-	// AtLeast says that Kept and Compute are lower bounds: what is read of the
+	// AtLeast says that Cached and Compute are lower bounds: what is read of the
 	// node is known only after others are computed.
 	AtLeast bool `json:"at_least,omitempty"`
 	// AtMost says that Compute is an upper bound. The dependencies of a result
@@ -111,7 +111,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
 	p.plans[s.Name] = np
 	if s.unchanged {
-		np.Samples, np.Kept, np.Seconds = s.samples, s.tally.FromStore.Load(), s.tally.Saved().Seconds()
+		np.Samples, np.Cached, np.Seconds = s.samples, s.tally.FromStore.Load(), s.tally.Saved().Seconds()
 		return nil
 	}
 	if s.Options.Auto || s.Options.Cache != nil && s.Options.Cache.Policy == "auto" {
@@ -137,7 +137,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return err
 	}
 	if s.Component.ScansFor(s.Params) { // of what was found
-		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
+		np.Cached += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
 	}
 	np.Samples = count(data)
 	if !s.pinned && !s.target && !p.skips(s).Skip {
@@ -181,7 +181,7 @@ func (p *planner) stand(ctx context.Context, w *writing, copied []component.Copy
 					n++
 				}
 			}
-			np.Kept += n
+			np.Cached += n
 			np.Seconds += w.past.saved(s.Name, n).Seconds()
 		}
 	}
@@ -244,7 +244,7 @@ func (p *planner) takeForeseen(ctx context.Context) error {
 		np := p.plan(pass.Node)
 		switch {
 		case p.kept[pass.Action]:
-			np.Kept += int64(pass.Samples)
+			np.Cached += int64(pass.Samples)
 		case pass.Waits:
 			np.Compute += int64(pass.Samples)
 			np.AtMost = true
@@ -391,7 +391,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 		if before {
 			return nil
 		}
-		np.Kept++
+		np.Cached++
 		cost, err := m.Cost(ctx)
 		np.Seconds += cost.Seconds()
 		return err
@@ -401,7 +401,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	}
 	p.seen[id] = computes
 	if kept && p.kept[a.Key()] {
-		np.Kept++
+		np.Cached++
 		return nil
 	}
 	reason, err := p.why(ctx, m)
@@ -459,7 +459,7 @@ func (np *NodePlan) add(text string, index int) {
 const waits = "what it reads is computed first; if that comes out as before, this is not computed"
 
 // decides is the reason why it is open whether results are cached.
-const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
+const decides = "whether results are cached, and those found that were, checkpoint: auto decides when it knows what some cost"
 
 func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
@@ -471,7 +471,7 @@ func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 		return decides, nil
 	}
 	if !kept {
-		return "results of this node are not kept (no keep or checkpoint)", nil
+		return "results of this node are not cached (no keep or checkpoint)", nil
 	}
 	resolved, err := m.Resolved(ctx)
 	if errors.Is(err, larder.ErrDry) {
@@ -579,7 +579,7 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 func (p *planner) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
 	var lines []string
 	for _, m := range s.Makings() {
-		text := "kept"
+		text := "cached"
 		err := m.Make(ctx)
 		if errors.Is(err, larder.ErrDry) {
 			text, err = p.why(ctx, m)

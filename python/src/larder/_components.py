@@ -317,7 +317,7 @@ def python(
     max_bytes: int | Var = 1073741824,
     **options: Unpack[Options],
 ) -> Node:
-    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is kept while the code that the function reaches, its arguments and its files stay the same.
+    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is cached while the code that the function reaches, its arguments and its files stay the same.
 
     Args:
         function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name". A generator, or a function that returns an iterator or a list
@@ -488,7 +488,7 @@ class Methods:
         steps: Sequence[Step | Mapping[str, Any]] | Var,
         **options: Unpack[Options],
     ) -> Node:
-        """Applies several mappers, one after another, as one node: only what is left in the end is computed and kept.
+        """Applies several mappers, one after another, as one node: only what is left in the end is computed and cached.
 
         Args:
             steps: mappers with their parameters, the first one first: {map: NAME, with: {...}}
@@ -566,7 +566,7 @@ class Methods:
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Node:
-        """Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.
+        """Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are cached while its words, its code files, its variables and the items it reads stay the same.
 
         Args:
             command: the program and its arguments
@@ -813,7 +813,7 @@ class Methods:
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Node:
-        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are kept while the code that the function reaches, its arguments and the items that it gets stay the same.
+        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are cached while the code that the function reaches, its arguments and the items that it gets stay the same.
 
         Args:
             function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name\"
@@ -1135,7 +1135,7 @@ class Methods:
         """Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.
 
         Args:
-            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
+            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
         """
         return self._apply("op", "materialise", {"key": key}, options)
 

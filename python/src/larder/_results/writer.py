@@ -60,8 +60,8 @@ def parts(value: object) -> list[Any]:
     return writer.finish()
 
 
-_TOO_DEEP = f"it is nested more than {DEEPEST} deep, which cannot be kept; return something flatter"
-_ITSELF = "it contains itself, which cannot be kept; return something that refers to its parts by name or number"
+_TOO_DEEP = f"it is nested more than {DEEPEST} deep, which cannot be cached; return something flatter"
+_ITSELF = "it contains itself, which cannot be cached; return something that refers to its parts by name or number"
 
 
 def _way(steps: list[str]) -> str:
@@ -349,7 +349,7 @@ def of_kind(kind: Kind) -> Write:
         except Refused:
             raise
         except Exception as error:  # of a library of another version
-            raise Refused(f"this {type(value).__name__} cannot be kept: {error!r}") from error
+            raise Refused(f"this {type(value).__name__} cannot be cached: {error!r}") from error
         writer.kept.append(taken)
         writer.tree += head
         writer.tree.append(len(taken))
@@ -377,7 +377,7 @@ def _check(value: object) -> None:
     except (ResultError, Refused):
         same = False
     if not same:
-        raise Refused(f"this {type(value).__name__} cannot be kept, as it comes back as another one; {_PLAINER}")
+        raise Refused(f"this {type(value).__name__} cannot be cached, as it comes back as another one; {_PLAINER}")
 
 
 _PLAINER = "return one of plain columns, or its arrays"
