@@ -158,7 +158,7 @@ func TestABatchThatFailsInPart(t *testing.T) {
 	}
 	b.Compute = func(context.Context, []int) ([][]int, error) { return nil, errOdd }
 	if _, errs := b.Do(t.Context(), l); errs[0] != nil || errs[2] != nil || errs[1] == nil || errs[3] == nil {
-		t.Errorf("what was made is not kept, or what failed is: %v", errs)
+		t.Errorf("what was made is not cached, or what failed is: %v", errs)
 	}
 	b.Compute = func(context.Context, []int) ([][]int, error) { return make([][]int, 1), nil }
 	if _, errs := b.Do(t.Context(), l); errs[1] == nil || !strings.Contains(errs[1].Error(), "a batch of 2 was asked for, and 1 values were returned") {
@@ -372,7 +372,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 			t.Error(errs, time.Since(start))
 		}
 		if r, err := squares(t, 0)[0].Do(t.Context(), l); err != nil || r.Value[0] != 0 {
-			t.Errorf("what came too late was kept: %v, %v", r.Value, err)
+			t.Errorf("what came too late was cached: %v, %v", r.Value, err)
 		}
 	})
 }
@@ -694,7 +694,7 @@ func TestABatchWhoseParametersChange(t *testing.T) {
 	for i, c := range b.Calls {
 		kept, err := s.Has(t.Context(), c.Action.Key())
 		if want := i == 4; kept != want || (results[i].Unkept == nil) != want || err != nil {
-			t.Errorf("%d is kept: %v, unkept: %v, error: %v", i, kept, results[i].Unkept, err)
+			t.Errorf("%d is cached: %v, unkept: %v, error: %v", i, kept, results[i].Unkept, err)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func unencoded[T any]() *codec.Value[T] {
 	return &codec.Value[T]{
 		ID: "memory", Type: typ.(uint64),
 		Encode: func(dst []byte, _ T) ([]byte, error) { return dst, nil },
-		Decode: func([]byte) (v T, err error) { return v, errors.New("larder: it is kept in memory only") },
+		Decode: func([]byte) (v T, err error) { return v, errors.New("larder: the value is cached in memory only") },
 	}
 }
 

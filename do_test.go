@@ -154,7 +154,7 @@ func TestDoRefusesWhatCannotBeKeptBeforeComputing(t *testing.T) {
 		Done  chan int
 	}
 	_, err := larder.Do(t.Context(), l, action(t, "f"), func(context.Context) (result, error) {
-		t.Error("computed what cannot be kept")
+		t.Error("computed what cannot be cached")
 		return result{}, nil
 	})
 	var u *codec.UnencodableError
@@ -284,7 +284,7 @@ func TestDoPassesThroughWhenTheStoreIsFull(t *testing.T) {
 		}
 	}
 	if runs != 3 || l.Metrics().Unkept != 3 || strings.Count(log.String(), "\n") != 1 {
-		t.Errorf("%d executions, %d not kept, log:\n%s", runs, l.Metrics().Unkept, log.String())
+		t.Errorf("%d executions, %d not cached, log:\n%s", runs, l.Metrics().Unkept, log.String())
 	}
 }
 
@@ -371,6 +371,6 @@ func TestWhatOnlyMemoryKeeps(t *testing.T) {
 	// A value that is not shared would have to be copied.
 	call.Share = false
 	if _, err := call.Do(t.Context(), l); err == nil {
-		t.Error("a value that cannot be copied is kept for callers who may change it")
+		t.Error("a value that cannot be copied is cached for callers who may change it")
 	}
 }

@@ -72,7 +72,7 @@ func DefaultDir() (string, error) {
 	}
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("larder: no cache folder: %w; set LARDER_CACHE or name one", err)
+		return "", fmt.Errorf("larder: no cache directory: %w; set LARDER_CACHE or name one", err)
 	}
 	return filepath.Join(base, "larder"), nil
 }

@@ -83,7 +83,7 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 	}
 	r, err := c.decode(l, k, rec)
 	if err != nil {
-		l.log.Warn("larder: a kept value could not be decoded; computing it again", "key", k, "error", err)
+		l.log.Warn("larder: a cached value could not be decoded; computing it again", "key", k, "error", err)
 		return Result[T]{}, false
 	}
 	l.count.storeHits.Add(1)

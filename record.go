@@ -91,10 +91,10 @@ func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 // warn sets the reason why a result is not cached, and logs it once for each operation
 // and reason.
 func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
-	e.unkept = fmt.Errorf("larder: %s: the result is not kept: %s: %w", c.Action.Op().Name(), reason, err)
+	e.unkept = fmt.Errorf("larder: %s: the result is not cached: %s: %w", c.Action.Op().Name(), reason, err)
 	l.count.unkept.Add(1)
 	if _, before := l.warned.LoadOrStore(c.Action.Op().Name()+"\x00"+reason, true); !before {
-		l.log.Warn("larder: a result is handed out but not kept, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
+		l.log.Warn("larder: a result is returned but not cached, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
 	}
 }
 
@@ -113,7 +113,7 @@ func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 	}
 	l.count.unkept.Add(int64(len(records)))
 	l.putWarning.Do(func() {
-		l.log.Warn("larder: results are computed but not kept", "error", err)
+		l.log.Warn("larder: results are computed but not cached", "error", err)
 	})
 	return false
 }

@@ -59,7 +59,7 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 		if ask(); runs != 2 {
 			t.Errorf("%d executions", runs)
 		}
-		if n := strings.Count(log.String(), "not kept"); n != 1 || !strings.Contains(log.String(), `[\"list\"].([]interface {})[1].(larder_test.secret)`) || l.Metrics().Unkept != 2 {
+		if n := strings.Count(log.String(), "not cached"); n != 1 || !strings.Contains(log.String(), `[\"list\"].([]interface {})[1].(larder_test.secret)`) || l.Metrics().Unkept != 2 {
 			t.Errorf("%d warnings: %s", n, log)
 		}
 	})
@@ -158,7 +158,7 @@ func TestFilesThatWereNotLeftAlone(t *testing.T) {
 				t.Errorf("%q, %v", v, err)
 			}
 			if n := l.Metrics().Unkept; n != 2 || !strings.Contains(log.String(), "written to or replaced") {
-				t.Errorf("%d not kept: %s", n, log)
+				t.Errorf("%d not cached: %s", n, log)
 			}
 			write(t, path, "right")
 			right := func(context.Context) (string, error) { return "right", nil }
@@ -235,7 +235,7 @@ func TestNamesThatLedElsewhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := l.Metrics().Unkept; n == 0 != c.kept || c.kept != (log.Len() == 0) {
-				t.Errorf("%d not kept: %s", n, log)
+				t.Errorf("%d not cached: %s", n, log)
 			}
 		})
 	}

@@ -17,18 +17,18 @@ import (
 // A Mismatch is a cached result that differs from its recomputation. The computation is
 // random or depends on something that its key does not cover.
 type Mismatch struct {
-	Node      string // the operation
-	Key       key.Key
-	Kept, Now int64 // lengths of the encodings in bytes
-	At        int64 // offset of the first difference
-	Err       error // error of the recomputation
+	Node        string // the operation
+	Key         key.Key
+	Cached, Now int64 // lengths of the encodings in bytes
+	At          int64 // offset of the first difference
+	Err         error // error of the recomputation
 }
 
 func (m Mismatch) String() string {
 	if m.Err != nil {
-		return fmt.Sprintf("%s (%s) was kept, and fails when computed again: %v", m.Node, m.Key, m.Err)
+		return fmt.Sprintf("%s (%s) was cached, and fails when computed again: %v", m.Node, m.Key, m.Err)
 	}
-	return fmt.Sprintf("%s (%s) is not reproducible: kept as %d bytes, now %d, different from byte %d on", m.Node, m.Key, m.Kept, m.Now, m.At)
+	return fmt.Sprintf("%s (%s) is not reproducible: cached as %d bytes, now %d, different from byte %d on", m.Node, m.Key, m.Cached, m.Now, m.At)
 }
 
 // Verification selects hits that are checked by computing them again.
@@ -133,8 +133,8 @@ func (c Call[T]) compare(l *Larder, r Result[T], now T, failed error) error {
 		if err == nil && bytes.Equal(before, after) {
 			return nil
 		}
-		m.Err, m.Kept, m.Now = err, int64(len(before)), int64(len(after))
-		for m.At < min(m.Kept, m.Now) && before[m.At] == after[m.At] {
+		m.Err, m.Cached, m.Now = err, int64(len(before)), int64(len(after))
+		for m.At < min(m.Cached, m.Now) && before[m.At] == after[m.At] {
 			m.At++
 		}
 	}

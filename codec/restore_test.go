@@ -204,7 +204,7 @@ func TestTypesOfOneNameAreNotTakenForOneAnother(t *testing.T) {
 	}()
 	for _, v := range []any{twin{1}, other} {
 		if _, err := c.Encode(nil, v); err == nil {
-			t.Errorf("a %T of two was kept", v)
+			t.Errorf("a %T of two was cached", v)
 		}
 	}
 	if v, err := c.Decode(before); err == nil {
@@ -214,7 +214,7 @@ func TestTypesOfOneNameAreNotTakenForOneAnother(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("what cannot be kept was registered")
+					t.Error("what cannot be cached was registered")
 				}
 			}()
 			register()

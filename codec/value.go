@@ -44,7 +44,7 @@ func (e *UnencodableError) Error() string {
 	if e.Err != nil {
 		why = ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("codec: %s: %s of type %v cannot be kept%s; %s", e.Path, e.What, e.Type, why, e.Cure)
+	return fmt.Sprintf("codec: %s: %s of type %v cannot be cached%s; %s", e.Path, e.What, e.Type, why, e.Cure)
 }
 
 // Unwrap returns Err.

@@ -224,7 +224,7 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := c.Encode(nil, time.Unix(0, 0).In(mine)); err == nil {
-		t.Errorf("a zone of the same name and other rules was kept: % x", b)
+		t.Errorf("a zone of the same name and other rules was cached: % x", b)
 	}
 	now := time.Now()
 	if got, _ := restored(t, now); !got.Equal(now) || got.Location() != time.Local {
@@ -388,6 +388,6 @@ func TestArraysAlias(t *testing.T) {
 		t.Fatal(c, err)
 	}
 	if _, err := c.Encode(nil, array.Array{}); err == nil {
-		t.Error("an invalid array was kept")
+		t.Error("an invalid array was cached")
 	}
 }

@@ -206,7 +206,7 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 			t.Fatalf("%s: then %v, %v", what, again, err)
 		}
 		if now := len(c.times()); keep && now > n || keep && slices.ContainsFunc(slices.Collect(mapsValues(c.times())), func(n int) bool { return n > 1 }) {
-			t.Fatalf("%s: what is kept is made again: %v", what, c.list)
+			t.Fatalf("%s: what is cached is made again: %v", what, c.list)
 		}
 	}
 }

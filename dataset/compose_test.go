@@ -76,7 +76,7 @@ func TestComposeIsOneExecution(t *testing.T) {
 		ds = dataset.Map(texts(3, "a"), steps(), dataset.MapOptions{Larder: reopen(), Keep: true, Stats: &stats})
 	}
 	if f.Load() != 3 || g.Load() != 3 || unused.Load() != 0 || stats.Computed.Load() != 3 || stats.FromStore.Load() != 3 {
-		t.Errorf("%d and %d executions, %d of what is dropped; counted %d and %d kept", f.Load(), g.Load(), unused.Load(), stats.Computed.Load(), stats.FromStore.Load())
+		t.Errorf("%d and %d executions, %d of what is dropped; counted %d and %d cached", f.Load(), g.Load(), unused.Load(), stats.Computed.Load(), stats.FromStore.Load())
 	}
 }
 

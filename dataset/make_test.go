@@ -133,7 +133,7 @@ func testMakeEndsAtAFailure(t *testing.T) {
 	}
 	ds = dataset.Map(texts(20, "a"), failing(t, "", &runs, func() {}), dataset.MapOptions{Larder: reopen(), Keep: true})
 	if samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 20); len(samples) != 20 || err != nil || runs.Load() != 8+13 {
-		t.Errorf("what was made before the failure is not kept: %d executions, %v", runs.Load()-8, err)
+		t.Errorf("what was made before the failure is not cached: %d executions, %v", runs.Load()-8, err)
 	}
 }
 

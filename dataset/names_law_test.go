@@ -55,6 +55,6 @@ func TestCodecIsPartOfTheName(t *testing.T) {
 		t.Fatalf("the codecs do not differ: %v", want)
 	}
 	if got := values(t, dataset.Map(ds, m, dataset.MapOptions{Larder: l, Keep: true}), "type"); !slices.Equal(got, want) {
-		t.Errorf("got %v of kept results, want %v", got, want)
+		t.Errorf("got %v of cached results, want %v", got, want)
 	}
 }

@@ -42,7 +42,7 @@ func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
 		return err
 	}
 	if uint64(len(to.Bytes)) > records.MaxBytes {
-		return fmt.Errorf("%d bytes; at most %d can be kept", len(to.Bytes), int64(records.MaxBytes))
+		return fmt.Errorf("%d bytes; at most %d can be cached", len(to.Bytes), int64(records.MaxBytes))
 	}
 	if len(to.Bytes) >= keptDigest {
 		to.Digest, err = it.Digest(ctx)

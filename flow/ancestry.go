@@ -14,12 +14,12 @@ import (
 // An Ancestor is one step in the lineage of a sample: a computation, or the
 // origin of an item that no node computes.
 type Ancestor struct {
-	Node  string   // of the computation; "" for an item that no node computes
-	Index int      // position of the sample in that node
-	Items []string // items that the step computes or reads
-	From  string   // origin of an item that no node computes, such as a file
-	Kept  bool     // the result of the computation is cached
-	Of    []int    // indexes in the list of the steps that it depends on
+	Node   string   // of the computation; "" for an item that no node computes
+	Index  int      // position of the sample in that node
+	Items  []string // items that the step computes or reads
+	From   string   // origin of an item that no node computes, such as a file
+	Cached bool     // the result of the computation is cached
+	Of     []int    // indexes in the list of the steps that it depends on
 }
 
 // Ancestry follows one sample of a node back to the files that it depends on.
@@ -94,7 +94,7 @@ func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *data
 		if err != nil && !errors.Is(err, larder.ErrNotCached) {
 			return 0, nil, err
 		}
-		a.list = append(a.list, Ancestor{Node: e.Node(), Index: e.Index(), Items: []string{f.Key}, Kept: err == nil})
+		a.list = append(a.list, Ancestor{Node: e.Node(), Index: e.Index(), Items: []string{f.Key}, Cached: err == nil})
 	default:
 		a.list = append(a.list, Ancestor{Items: []string{f.Key}, From: dataset.Describe(f.Item.Origin())})
 	}

@@ -47,7 +47,7 @@ func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part co
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	if kept.Len() != part.Len() {
-		return nil, fmt.Errorf("checkpoint: %d samples were kept, and %d came back", part.Len(), kept.Len())
+		return nil, fmt.Errorf("checkpoint: %d samples were stored and %d read back", part.Len(), kept.Len())
 	}
 	return kept, nil
 }

@@ -59,7 +59,7 @@ func evicted(t *testing.T, s *memory.Store) {
 		}
 	}
 	if len(gone) == 0 {
-		t.Fatal("no block of the file was kept")
+		t.Fatal("no block of the file was cached")
 	}
 	if err := s.Delete(t.Context(), gone...); err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func TestSecondRunComputesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range p.Nodes {
-		if n.Compute != 0 || n.Unknown != "" || (n.Name == "stats" || n.Name == "small") && n.Kept != 26 {
+		if n.Compute != 0 || n.Unknown != "" || (n.Name == "stats" || n.Name == "small") && n.Cached != 26 {
 			t.Errorf("the plan after the runs: %+v", n)
 		}
 	}
@@ -155,8 +155,8 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 	}
 	check := func(what string, n flow.NodePlan, kept, compute int64, reason string) {
 		t.Helper()
-		if n.Kept != kept || n.Compute != compute {
-			t.Errorf("%s: %d kept and %d to compute, want %d and %d", what, n.Kept, n.Compute, kept, compute)
+		if n.Cached != kept || n.Compute != compute {
+			t.Errorf("%s: %d cached and %d to compute, want %d and %d", what, n.Cached, n.Compute, kept, compute)
 		}
 		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Text, reason)) {
 			t.Errorf("%s: reasons %+v, want %q", what, n.Reasons, reason)
@@ -164,7 +164,7 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 	}
 	stats, small := plan()
 	check("before the first run", stats, 0, 26, "not computed before")
-	check("before the first run", small, 0, 26, "not kept")
+	check("before the first run", small, 0, 26, "not cached")
 	if u, _ := s.Usage(t.Context()); u.Records > 26*3 {
 		t.Errorf("a plan kept %d records", u.Records)
 	}
@@ -176,7 +176,7 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 	}
 	stats, small = plan()
 	check("after a run", stats, 26, 0, "")
-	check("after a run", small, 0, 26, "not kept")
+	check("after a run", small, 0, 26, "not cached")
 	image := filepath.Join(f.Dir, "data", "data", "05_image.jpeg")
 	b, err := os.ReadFile(image)
 	if err != nil {

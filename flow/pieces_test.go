@@ -147,7 +147,7 @@ func TestRowsThatChangedCostTheirChunk(t *testing.T) {
 				r := e.run()
 				e.check()
 				out, hashed, size := node(t, r, "out"), node(t, r, "hashed"), int64(len(e.rows))
-				if out.Standing < size-400 || out.FromStore != out.Standing || out.Computed != size-out.Standing || out.Samples != size {
+				if out.Reused < size-400 || out.FromStore != out.Reused || out.Computed != size-out.Reused || out.Samples != size {
 					t.Errorf("out: %+v", out)
 				}
 				if want := e.news(); hashed.Computed != want || hashed.FromStore+hashed.FromMemory != size-want || hashed.SecondsSaved <= 0 {
@@ -260,7 +260,7 @@ func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 					t.Fatalf("%s, after %v: %d to compute, and the plan is %+v", name, did, want, n)
 				}
 			}
-			stood += node(t, r, "out").Standing
+			stood += node(t, r, "out").Reused
 		}
 	}
 	if stood == 0 {
@@ -287,7 +287,7 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 			swap("from: hashed", "from: only")(e)
 			e.nodes += "  only: {map: drop-keys, from: hashed, with: {keys: [record]}}\n"
 		},
-		"a mapper that is not kept": swap("keep: true, ", ""),
+		"a mapper that is not cached": swap("keep: true, ", ""),
 		"a mapper more":             swap("from: in,", "from: more,  "),
 		"an operator that counts": func(e *edited) {
 			swap("from: hashed", "from: numbered")(e)
@@ -311,14 +311,14 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 			e.runIn(e.options())
 			e.rows[250] = e.quote("another")
 			e.save()
-			if r := e.runIn(e.options()); node(t, r, "out").Standing == 0 {
+			if r := e.runIn(e.options()); node(t, r, "out").Reused == 0 {
 				t.Fatalf("no row was taken over: %+v", r.Nodes)
 			}
 			touch(e)
 			e.rows[200] = e.quote("yet another")
 			e.save()
-			if r := e.runIn(e.options()); node(t, r, "out").Standing != 0 {
-				t.Errorf("%d rows were taken over", node(t, r, "out").Standing)
+			if r := e.runIn(e.options()); node(t, r, "out").Reused != 0 {
+				t.Errorf("%d rows were taken over", node(t, r, "out").Reused)
 			}
 			e.check()
 		})
@@ -340,14 +340,14 @@ func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
 			for _, head := range []string{"other,text\n", "text,other\n"} {
 				e.head = head
 				e.save()
-				if r := e.run(); node(t, r, "out").Standing != 0 {
+				if r := e.run(); node(t, r, "out").Reused != 0 {
 					t.Errorf("%+v", node(t, r, "out"))
 				}
 				e.check()
 			}
 			e.rows = append(e.rows, e.rows[0])
 			e.save()
-			if r := e.run(); node(t, r, "out").Standing == 0 {
+			if r := e.run(); node(t, r, "out").Reused == 0 {
 				t.Errorf("%+v", node(t, r, "out"))
 			}
 			e.check()
@@ -558,7 +558,7 @@ func TestPiecesAreExplained(t *testing.T) {
 	e.run()
 	e.rows = append([]string{e.quote("another")}, e.rows...)
 	e.save()
-	if r := e.run(); node(t, r, "out").Standing == 0 {
+	if r := e.run(); node(t, r, "out").Reused == 0 {
 		t.Fatalf("%+v", r.Nodes)
 	}
 	e.rows[400] = e.quote("yet another")
@@ -567,7 +567,7 @@ func TestPiecesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for sample, want := range map[int]string{399: "kept", 400: "input text: changed"} {
+	for sample, want := range map[int]string{399: "cached", 400: "input text: changed"} {
 		why, err := f.Why(t.Context(), e.options(), "hashed", sample)
 		if err != nil || len(why) != 1 || !strings.Contains(why[0], want) {
 			t.Errorf("sample %d: %q (%v)", sample, why, err)
@@ -591,11 +591,11 @@ func TestPiecesOfResultsThatAreGone(t *testing.T) {
 	planned, r := e.plan(), e.run()
 	e.check()
 	out, hashed := node(t, r, "out"), node(t, r, "hashed")
-	if out.Standing == 0 || hashed.Computed != 2000-out.Standing {
+	if out.Reused == 0 || hashed.Computed != 2000-out.Reused {
 		t.Errorf("out: %+v, hashed: %+v", out, hashed)
 	}
 	for _, n := range planned.Nodes {
-		if n.Name == "hashed" && (n.Compute != hashed.Computed || n.Kept != out.Standing) {
+		if n.Name == "hashed" && (n.Compute != hashed.Computed || n.Cached != out.Reused) {
 			t.Errorf("the plan says %+v, and the run %+v", n, hashed)
 		}
 	}
@@ -623,7 +623,7 @@ func TestPiecesWithAReadOnlyStore(t *testing.T) {
 		e.rows = slices.Insert(e.rows, 90*round, e.quote(fmt.Sprint("another ", round)))
 		e.save()
 		noted := round != 1 && round != 2 // rounds 0 and 1 left no manifest
-		if out := run(readOnly); noted && out.Standing == 0 {
+		if out := run(readOnly); noted && out.Reused == 0 {
 			t.Errorf("round %d: %+v", round, out)
 		}
 	}

@@ -22,14 +22,14 @@ type NodePlan struct {
 	Kind      component.Kind `json:"kind"`
 	Component string         `json:"component"`
 	Samples   int64          `json:"samples"` // samples that the node outputs; for a sink, reads
-	Kept      int64          `json:"kept"`    // would be returned without computing
+	Cached    int64          `json:"cached"`  // would be returned without computing
 	Compute   int64          `json:"compute"` // would be computed
 	// Seconds is the time that computing the cached results took.
 	Seconds float64 `json:"seconds_saved"`
 	// Unknown says why the number of samples is unknown until something has
-	// run. Kept and Compute then count what is certain.
+	// run. Cached and Compute then count what is certain.
 	Unknown string `json:"unknown,omitempty"`
-	// AtLeast says that Kept and Compute are lower bounds: what is read of the
+	// AtLeast says that Cached and Compute are lower bounds: what is read of the
 	// node is known only after others are computed.
 	AtLeast bool `json:"at_least,omitempty"`
 	// AtMost says that Compute is an upper bound. The dependencies of a result

@@ -210,13 +210,13 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	least := p.Compute
 	if p.AtMost { // minus the samples that may turn out as cached
 		for _, why := range p.Reasons {
-			if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are kept") {
+			if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are cached") {
 				least -= why.Count
 			}
 		}
 	}
 	if node.Options.Cache != nil {
-		least -= p.Kept // it is random which of two requests for a sample finds it in memory
+		least -= p.Cached // it is random which of two requests for a sample finds it in memory
 	}
 	open := p.AtLeast || p.Unknown != "" && p.Compute == 0
 	often := !node.Options.Keep && !node.Options.Checkpoint && !node.Component.Scans && p.Compute > 0

@@ -22,7 +22,7 @@ func (p *planner) takeRecorded(ctx context.Context) error {
 		np := p.plan(pass.Node)
 		switch {
 		case p.kept[pass.Action]:
-			np.Kept += int64(pass.Samples)
+			np.Cached += int64(pass.Samples)
 		case pass.Waits:
 			np.Compute += int64(pass.Samples)
 			np.AtMost = true
@@ -72,7 +72,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 		if before {
 			return nil
 		}
-		np.Kept++
+		np.Cached++
 		cost, err := e.Cost(ctx)
 		np.Seconds += cost.Seconds()
 		return err
@@ -82,7 +82,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 	}
 	p.seen[id] = computes
 	if kept && p.kept[a.Key()] {
-		np.Kept++
+		np.Cached++
 		return nil
 	}
 	reason, err := p.explain.why(ctx, e)

@@ -30,7 +30,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
 	p.plans[s.Name] = np
 	if s.unchanged {
-		np.Samples, np.Kept, np.Seconds = s.samples, s.stats.FromStore.Load(), s.stats.Saved().Seconds()
+		np.Samples, np.Cached, np.Seconds = s.samples, s.stats.FromStore.Load(), s.stats.Saved().Seconds()
 		return nil
 	}
 	if s.Options.Auto || s.Options.Cache != nil && s.Options.Cache.Policy == "auto" {
@@ -56,7 +56,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return err
 	}
 	if s.Component.ScansFor(s.Params) { // of what was found
-		np.Kept += s.stats.FromMemory.Load() + s.stats.FromStore.Load()
+		np.Cached += s.stats.FromMemory.Load() + s.stats.FromStore.Load()
 	}
 	np.Samples = count(data)
 	if !s.pinned && !s.target && !p.skips(s).Skip {
@@ -100,7 +100,7 @@ func (p *planner) stand(ctx context.Context, w *writing, copied []component.Copy
 					n++
 				}
 			}
-			np.Kept += n
+			np.Cached += n
 			np.Seconds += w.past.saved(s.Name, n).Seconds()
 		}
 	}

@@ -66,10 +66,10 @@ type NodeReport struct {
 	// node. No sample was read, and FromStore counts the results that are still
 	// valid.
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Standing counts the samples of a sink that were not read, because their
+	// Reused counts the samples of a sink that were not read, because their
 	// output was reused. The nodes above count the results that these depend on
 	// as FromStore.
-	Standing int64 `json:"standing,omitempty"`
+	Reused int64 `json:"reused,omitempty"`
 	// Cache says how the samples in the node's memory cache were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
 	// Decision is the decision on checkpoint: auto and on an auto cache, with
@@ -126,6 +126,6 @@ func (s *state) report() NodeReport {
 		Failed: t.Failed.Load(), Skipped: int64(len(s.skipped)),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
-		Unchanged: s.unchanged, Standing: s.copied, Cache: s.cacheReport(), Decision: s.decision,
+		Unchanged: s.unchanged, Reused: s.copied, Cache: s.cacheReport(), Decision: s.decision,
 	}
 }

@@ -136,7 +136,7 @@ func TestSampleThatChangedIsWritten(t *testing.T) {
 			f.write(sampleName(77), "another")
 			r := f.run()
 			out, hashed := node(t, r, "out"), node(t, r, "hashed")
-			if out.Standing != 199 || out.Computed != 1 || out.FromStore != 199 || out.Samples != 200 {
+			if out.Reused != 199 || out.Computed != 1 || out.FromStore != 199 || out.Samples != 200 {
 				t.Errorf("out: %+v", out)
 			}
 			if hashed.Computed != 1 || hashed.FromStore != 199 || hashed.SecondsSaved <= 0 {
@@ -301,7 +301,7 @@ func (f *filed) goOn(name string, did []string) int64 {
 		}
 	}
 	f.check(fmt.Sprint(name, ": ", did))
-	return node(f.t, r, "out").Standing
+	return node(f.t, r, "out").Reused
 }
 
 // TestStandingFilesOfFewerDigits checks outputs whose names have fewer digits, as many as
@@ -312,7 +312,7 @@ func TestStandingFilesOfFewerDigits(t *testing.T) {
 	for i := 9; i < 12; i++ {
 		_ = os.Remove(f.path(sampleName(i)))
 	}
-	if r := f.run(); node(t, r, "out").Standing != 0 {
+	if r := f.run(); node(t, r, "out").Reused != 0 {
 		t.Errorf("out: %+v", node(t, r, "out"))
 	}
 	f.check("three samples less")
@@ -332,7 +332,7 @@ func TestStandingFilesOfOtherNodesAreWritten(t *testing.T) {
 		f.run()
 		f.write(sampleName(3), "another")
 		f.nodes = strings.Replace(f.nodes, other.old, other.new, 1)
-		if r := f.run(); node(t, r, "out").Standing != 0 {
+		if r := f.run(); node(t, r, "out").Reused != 0 {
 			t.Errorf("with %s: %+v", other.new, node(t, r, "out"))
 		}
 		f.check(other.new)
@@ -346,12 +346,12 @@ func TestStandingFilesOfItemsThatAllShare(t *testing.T) {
 	f.write("in/note.txt", "one")
 	f.run()
 	f.write(sampleName(3), "another")
-	if r := f.run(); node(t, r, "out").Standing != 11 {
+	if r := f.run(); node(t, r, "out").Reused != 11 {
 		t.Errorf("after a change of one sample: %+v", node(t, r, "out"))
 	}
 	f.check("a change of one sample")
 	f.write("in/note.txt", "two")
-	if r := f.run(); node(t, r, "out").Standing != 0 || node(t, r, "hashed").Computed != 12 {
+	if r := f.run(); node(t, r, "out").Reused != 0 || node(t, r, "hashed").Computed != 12 {
 		t.Errorf("after a change of what all share: %+v", r.Nodes)
 	}
 	f.check("a change of what all share")

@@ -55,7 +55,7 @@ func (f *Flow) findStreams() {
 // checkStream refuses options that a stream cannot have.
 func (f *Flow) checkStream(n *Node) {
 	if n.Options.Checkpoint || n.Options.Auto {
-		f.wrong(n, "node %s is a stream, and cannot be a checkpoint: what op: materialise makes of it is kept", n.Name)
+		f.wrong(n, "node %s is a stream, and cannot be a checkpoint: what op: materialise makes of it is cached", n.Name)
 	}
 	if o := n.Options.OnError; o != nil && o.Skip {
 		f.wrong(n, "node %s is a stream, and cannot skip samples: say on-error at a mapper behind op: materialise", n.Name)

@@ -80,8 +80,8 @@ func TestOneOutputOfAGroup(t *testing.T) {
 		if plan, err = f.Plan(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		if i >= 0 && (plan.Nodes[i].Compute != 0 || plan.Nodes[i].Kept != c.want) {
-			t.Errorf("%v: afterwards the plan is %+v, want %d kept", c.only, plan.Nodes[i], c.want)
+		if i >= 0 && (plan.Nodes[i].Compute != 0 || plan.Nodes[i].Cached != c.want) {
+			t.Errorf("%v: afterwards the plan is %+v, want %d cached", c.only, plan.Nodes[i], c.want)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 func (x *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
 	var lines []string
 	for _, e := range s.Executions() {
-		text := "kept"
+		text := "cached"
 		err := e.Make(ctx)
 		if errors.Is(err, larder.ErrNotCached) {
 			text, err = x.why(ctx, e)
@@ -88,7 +88,7 @@ type explainer struct {
 const waits = "what it reads is computed first; if that comes out as before, this is not computed"
 
 // decides is the reason why it is open whether results are cached.
-const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
+const decides = "whether results are cached, and those found that were, checkpoint: auto decides when it knows what some cost"
 
 // why returns the reason for computing a result.
 func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, error) {
@@ -101,7 +101,7 @@ func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, erro
 		return decides, nil
 	}
 	if !kept {
-		return "results of this node are not kept (no keep or checkpoint)", nil
+		return "results of this node are not cached (no keep or checkpoint)", nil
 	}
 	resolved, err := e.Resolved(ctx)
 	if errors.Is(err, larder.ErrNotCached) {

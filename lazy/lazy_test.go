@@ -119,7 +119,7 @@ func TestEqualNodesAreComputedOnce(t *testing.T) {
 		lazy.Options{Version: "1", Keep: lazy.KeepNot, Captured: map[string]any{"calls": "for the test"}})
 	get(t, l, sum(cheap(lazy.Of(1)), cheap(lazy.Of(1)), cheap(lazy.Of(1))))
 	if calls.Load() != 1 {
-		t.Errorf("a node that is not kept was computed %d times", calls.Load())
+		t.Errorf("a node that is not cached was computed %d times", calls.Load())
 	}
 }
 
@@ -152,14 +152,14 @@ func testMeanwhile(t *testing.T, swap int) {
 		t.Error(diff, err)
 	}
 	if leaves.Load() != 1 || below.Load() != 1 {
-		t.Errorf("%d executions of a leaf, %d below a node that is kept", leaves.Load(), below.Load())
+		t.Errorf("%d executions of a leaf, %d below a node that is cached", leaves.Load(), below.Load())
 	}
 }
 
 // TestEarlyCutoff relies on half(4) and half(5) both being 2.
 func TestEarlyCutoff(t *testing.T) {
 	for name, o := range map[string]lazy.Options{
-		"kept": {Version: "1"}, "not kept": {Version: "1", Keep: lazy.KeepNot}, "in memory": {Version: "1", Keep: lazy.KeepInMemory},
+		"cached": {Version: "1"}, "not cached": {Version: "1", Keep: lazy.KeepNot}, "in memory": {Version: "1", Keep: lazy.KeepInMemory},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := open(t, t.TempDir())
@@ -382,9 +382,9 @@ func TestErrorsAndPanics(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 	if v, err := sq(fail(lazy.Of(1))).Get(t.Context(), l); v != 1 || err != nil {
-		t.Errorf("an error was kept: %d, %v", v, err)
+		t.Errorf("an error was cached: %d, %v", v, err)
 	}
-	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot} {
+	for name, keep := range map[string]lazy.Keep{"cached": lazy.KeepOnDisk, "not cached": lazy.KeepNot} {
 		panics := lazy.Func1("panics", func(_ context.Context, x []int) (int, error) { i := len(x); return x[i], nil }, lazy.Options{Version: "1", Keep: keep})
 		var p *singleflight.PanicError
 		if _, err := panics(lazy.Of([]int{1})).Get(t.Context(), l); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "lazy_test.go") {
@@ -398,8 +398,8 @@ func TestErrorsAndPanics(t *testing.T) {
 	if _, err := lazy.Func1("f", func(_ context.Context, f func()) (int, error) { return 0, nil }, v1)(lazy.Of(func() {})).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be keyed") {
 		t.Errorf("an argument that cannot be keyed: %v", err)
 	}
-	if _, err := lazy.Func0("f", func(context.Context) (chan int, error) { return make(chan int), nil }, v1)().Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
-		t.Errorf("a result that cannot be kept: %v", err)
+	if _, err := lazy.Func0("f", func(context.Context) (chan int, error) { return make(chan int), nil }, v1)().Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be cached") {
+		t.Errorf("a result that cannot be cached: %v", err)
 	}
 	if _, err := lazy.Field[int](lazy.Of(pair{}), "Length").Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "no exported field Length") {
 		t.Errorf("no such field: %v", err)
@@ -529,7 +529,7 @@ func TestRecordedInputsOfArguments(t *testing.T) {
 	l := open(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "in.txt")
 	var reads, tops atomic.Int64
-	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot} {
+	for name, keep := range map[string]lazy.Keep{"cached": lazy.KeepOnDisk, "not cached": lazy.KeepNot} {
 		t.Run(name, func(t *testing.T) {
 			reads.Store(0)
 			tops.Store(0)
@@ -615,7 +615,7 @@ func TestWhy(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	if got := why(sum(lazy.Of(1), sq(lazy.Of(2)), lazy.Of(3))); got != "" {
-		t.Errorf("a value that is kept: %s", got)
+		t.Errorf("a value that is cached: %s", got)
 	}
 	if got := why(sum(lazy.Of(1), sq(lazy.Of(2)), lazy.Of(4))); got != "sum: argument 2: changed (3 -> 4)" {
 		t.Errorf("another argument: %s", got)
@@ -671,7 +671,7 @@ func TestVerification(t *testing.T) {
 
 // A value that was released after its use may be needed by a node found later.
 func TestSharedNodesFarApart(t *testing.T) {
-	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot, "in memory": lazy.KeepInMemory} {
+	for name, keep := range map[string]lazy.Keep{"cached": lazy.KeepOnDisk, "not cached": lazy.KeepNot, "in memory": lazy.KeepInMemory} {
 		t.Run(name, func(t *testing.T) {
 			l := open(t, t.TempDir())
 			shared := lazy.Func1("shared", func(_ context.Context, x int) ([]int, error) { return []int{x}, nil }, lazy.Options{Version: "1", Keep: keep})

@@ -65,7 +65,7 @@ func TestArgumentsWithoutACodec(t *testing.T) {
 				t.Errorf("got %d", got)
 			}
 			if n := l.Metrics().Unkept; n != 2 || !strings.Contains(log.String(), "written to meanwhile") {
-				t.Errorf("%d results were not kept: %s", n, log)
+				t.Errorf("%d results were not cached: %s", n, log)
 			}
 			in = list()
 			if got := get(t, l, first(in, lazy.Of(1))); got != 3 {
@@ -98,7 +98,7 @@ func TestIteratorsAreNotShared(t *testing.T) {
 	in := open()
 	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Pool: pool.New(1)})
 	if n := l.Metrics().Unkept; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
-		t.Errorf("two: %d, %v, %d not kept: %s", sum, err, n, log)
+		t.Errorf("two: %d, %v, %d not cached: %s", sum, err, n, log)
 	}
 	for i := range 2 { // the value that was not stored is computed from its own iterator
 		if got := get(t, l, take(open(), lazy.Of(i+1))); got != 1 {
@@ -134,7 +134,7 @@ func TestDoubtIsHandedOn(t *testing.T) {
 	}
 	write = false
 	if got := get(t, l, tree()); got != 2 {
-		t.Errorf("a doubtful result was kept: %d", got)
+		t.Errorf("a doubtful result was cached: %d", got)
 	}
 	if got := get(t, l, tree()); got != 2 {
 		t.Errorf("got %d", got)
@@ -189,7 +189,7 @@ func TestSharedArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := l.Metrics().Unkept; int64(n) < c.unkept || c.unkept == 0 && n != 0 {
-				t.Errorf("%d results are not kept, want %d", n, c.unkept)
+				t.Errorf("%d results are not cached, want %d", n, c.unkept)
 			}
 		})
 	}
@@ -263,9 +263,9 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 		t.Errorf("got %d, %d executions more", got, runs.Load()-before)
 	}
 	if got := get(t, l, sum); got != 15 || runs.Load() != before+2 {
-		t.Errorf("what was made of it was not kept: %d, %d executions more", got, runs.Load()-before)
+		t.Errorf("what was made of it was not cached: %d, %d executions more", got, runs.Load()-before)
 	}
-	if n := strings.Count(log.String(), "not kept"); n != 1 || !strings.Contains(log.String(), `[1].(map[string]interface {})[\"in\"].(struct { N int })`) {
+	if n := strings.Count(log.String(), "not cached"); n != 1 || !strings.Contains(log.String(), `[1].(map[string]interface {})[\"in\"].(struct { N int })`) {
 		t.Errorf("%d warnings: %s", n, log)
 	}
 }

@@ -16,10 +16,10 @@ type Plan struct {
 
 // A PlanNode is a node that would be read or computed, after the nodes that it needs.
 type PlanNode struct {
-	Node string // name of the function
-	Key  key.Key
-	Kept bool
-	Args []key.Key // keys of the arguments that are not constants
+	Node   string // name of the function
+	Key    key.Key
+	Cached bool
+	Args   []key.Key // keys of the arguments that are not constants
 }
 
 // PlanOf returns what a request for v would do: "to load N, to compute M". It computes
@@ -86,7 +86,7 @@ func (p *Plan) add(n *node, k key.Key, kept bool) {
 	} else {
 		p.Compute++
 	}
-	node := PlanNode{Node: n.fn.name, Key: k, Kept: kept}
+	node := PlanNode{Node: n.fn.name, Key: k, Cached: kept}
 	for _, a := range n.args {
 		if !a.constant() {
 			node.Args = append(node.Args, a.action.Load().key)

@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("exec", "Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.",
+	component.RegisterMapper("exec", "Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are cached while its words, its code files, its variables and the items it reads stay the same.",
 		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Transform(env) })
 }
 

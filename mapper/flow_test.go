@@ -83,7 +83,7 @@ func TestComposeInAFlow(t *testing.T) {
 	}
 	again, computed, stored := run(one)
 	if computed != 0 || stored != 26 {
-		t.Errorf("the second time: %d executions and %d kept results of 26", computed, stored)
+		t.Errorf("the second time: %d executions and %d cached results of 26", computed, stored)
 	}
 	apart, _, _ := run(several)
 	if !slices.Equal(composed, again) || !slices.Equal(composed, apart) {

@@ -28,7 +28,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("compose", "Applies several mappers, one after another, as one node: only what is left in the end is computed and kept.",
+	component.RegisterMapper("compose", "Applies several mappers, one after another, as one node: only what is left in the end is computed and cached.",
 		func(env *component.Env, p Compose) (dataset.Mapper, error) { return p.Mapper(env) })
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("python", "Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are kept while the code that the function reaches, its arguments and the items that it gets stay the same.",
+	component.RegisterMapper("python", "Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are cached while the code that the function reaches, its arguments and the items that it gets stay the same.",
 		func(env *component.Env, p Python) (dataset.Mapper, error) {
 			if env.Checked {
 				return dataset.MapperFunc(func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil }), p.Check()

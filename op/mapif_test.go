@@ -196,7 +196,7 @@ func TestMapIfKeeps(t *testing.T) {
 			t.Errorf("%s: the mapper ran %d times, want 5", option, runs.Load())
 		}
 		plan, err := f.Plan(t.Context(), flow.RunOptions{Larder: l})
-		if err != nil || plan.Nodes[1].Kept != 5 || plan.Nodes[1].Compute != 0 {
+		if err != nil || plan.Nodes[1].Cached != 5 || plan.Nodes[1].Compute != 0 {
 			t.Errorf("%s: the plan is %+v, %v", option, plan, err)
 		}
 		b, err := os.ReadFile(filepath.Join(f.Dir, "out", "data", "4_double.json"))

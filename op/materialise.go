@@ -21,7 +21,7 @@ func init() {
 
 // Materialise makes a dataset of a stream.
 type Materialise struct {
-	Key string `param:"key" doc:"says what is in a stream that cannot be read again, such as \"feed of 3 May\": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run"`
+	Key string `param:"key" doc:"says what is in a stream that cannot be read again, such as \"feed of 3 May\": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run"`
 }
 
 // Apply implements the operator. Its key covers the work of other nodes on the stream

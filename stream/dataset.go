@@ -45,7 +45,7 @@ func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
 			it.Bytes, err = f.Item.Bytes(ctx)
 		}
 		if err == nil && int64(len(it.Bytes)) > records.MaxBytes {
-			err = errors.New("it has more bytes than can be kept of one item")
+			err = errors.New("it has more bytes than can be cached of one item")
 		}
 		if err != nil {
 			return nil, &ItemError{f.Key, err}

@@ -58,7 +58,7 @@ func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Ke
 	if k.Codec == nil {
 		var err error
 		if k.Codec, err = codecFor[T](); err != nil {
-			return nil, fmt.Errorf("stream: elements cannot be kept: %w", err)
+			return nil, fmt.Errorf("stream: elements cannot be cached: %w", err)
 		}
 	}
 	m := &material[T]{stream: s, larder: l, keep: k, chunks: chunkCodec(k.Codec), shape: strings.Join(sh.lines, "\n")}

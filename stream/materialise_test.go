@@ -94,7 +94,7 @@ func TestMaterialise(t *testing.T) {
 		t.Error("there is an element 295")
 	}
 	if c.read != 0 {
-		t.Errorf("%d were read for what is kept", c.read)
+		t.Errorf("%d were read for what is cached", c.read)
 	}
 	back, err := stream.Collect(t.Context(), stream.FromDataset(ds, ""))
 	if err != nil || !slices.Equal(back, want) {

@@ -19,7 +19,7 @@ func costlyCheckpoint(g *graph) (all []Warning) {
 				"no mapper makes anything of its samples, so its checkpoint goes through all of them and keeps nothing"))
 		} else if compute, read, ok := g.measured(n); ok {
 			all = append(all, at(n, "remove the checkpoint, or say checkpoint: auto",
-				"a kept sample takes %v to read and took %v to compute, so its checkpoint never pays", read, compute))
+				"a cached sample takes %v to read and took %v to compute, so its checkpoint never pays", read, compute))
 		}
 	}
 	return all

@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	component.RegisterStream("python", "Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is kept while the code that the function reaches, its arguments and its files stay the same.",
+	component.RegisterStream("python", "Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is cached while the code that the function reaches, its arguments and its files stay the same.",
 		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
 }
 

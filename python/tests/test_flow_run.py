@@ -182,7 +182,7 @@ def test_warnings_of_the_run_are_warnings(monkeypatch: pytest.MonkeyPatch, folde
     (folder / "file").write_text("")
     monkeypatch.delenv("LARDER_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
-    with pytest.warns(LarderWarning, match="there is no cache folder, so nothing is kept beyond this run"):
+    with pytest.warns(LarderWarning, match="no cache directory: results are cached for this run only"):
         report = run(pictures.image_stats())
     assert report["image-stats"].computed == 26
 

@@ -303,7 +303,7 @@ def test_results_of_pandas_come_back_with_their_dtypes() -> None:
 
     for holder, value in dtypes.cases():
         if holder == "dtype of categories" or "Sparse" in str(dtypes.told(value)):
-            with pytest.raises(larder.ResultError, match="cannot be kept"):
+            with pytest.raises(larder.ResultError, match="cannot be cached"):
                 encode(value)
             continue
         kept = encode(value)

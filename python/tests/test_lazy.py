@@ -694,19 +694,19 @@ def test_why(real: Path) -> None:
 
     tree = half(square(4) + 1)
     assert [(n.label.rpartition(".")[2], n.status) for n in tree.why().nodes] == [
-        *[("half", "waits"), ("+", "waits"), ("square", "not kept")],
+        *[("half", "waits"), ("+", "waits"), ("square", "not cached")],
     ]
-    assert not larder.why(tree).kept
+    assert not larder.why(tree).cached
     unlazy(tree)
-    assert [n.status for n in larder.why(tree).nodes] == ["kept"]
-    assert tree.why().kept
+    assert [n.status for n in larder.why(tree).nodes] == ["cached"]
+    assert tree.why().cached
     unlazy(square(5))
     other = half(square(5) + 1).why()
-    assert [n.status for n in other.nodes] == ["not kept", "computed again", "kept"]
+    assert [n.status for n in other.nodes] == ["not cached", "computed again", "cached"]
     assert "differs: n: changed (17 -> 26)" in str(other)
 
 
 def test_without_a_server_trees_are_computed(runtime: Path) -> None:
     f = counted([], lambda n: n + 1)
-    with pytest.warns(larder.LarderWarning, match="computed and not kept"):
+    with pytest.warns(larder.LarderWarning, match="computed and not cached"):
         assert unlazy(f(f(2)) + 1) == 5

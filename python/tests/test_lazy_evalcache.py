@@ -222,7 +222,7 @@ def test_e5_classes_count_by_their_code(real: Path) -> None:
 
         return Shape
 
-    with pytest.warns(larder.LarderWarning, match="Shape cannot be kept"):
+    with pytest.warns(larder.LarderWarning, match="Shape cannot be cached"):
         assert [unlazy(lazy(version(k))(2).size()) for k in (1, 2)] == [2, 4]
 
 
@@ -315,7 +315,7 @@ def test_e12_nothing_and_keys_of_many_types(real: Path) -> None:
     assert unlazy(shown({1: "a", "b": 2, None: (3,)})) == "(({1: 'a', 'b': 2, None: (3,)},), [])"
     f = lazy(lambda: None, version="e12")
     assert unlazy(f()) is None
-    assert f().why().kept
+    assert f().why().cached
 
 
 def test_e13_damage_is_not_served(real: Path, program: str) -> None:
@@ -440,7 +440,7 @@ def test_e18_results_are_everybodys_own_and_what_cannot_be_kept_is_said(real: Pa
     x.unlazy().append(2)
     assert x.unlazy() == [1]
     held = counted(calls, lambda: Opened(lambda: 1), "opened")
-    with pytest.warns(larder.LarderWarning, match=r"not kept: result\.callback: "):
+    with pytest.warns(larder.LarderWarning, match=r"not cached: result\.callback: "):
         assert unlazy(held()).callback() == 1
     assert unlazy(f()) == [1]
     assert len(calls) == 2

@@ -30,7 +30,7 @@ def test_what_a_version_of_a_library_lacks_is_refused_by_name(monkeypatch: pytes
         digest(frame)
     with pytest.raises(larder.ArgumentError, match=r"value\[1\] is a DataFrame of pandas"):
         digest([1, frame])
-    with pytest.raises(larder.ResultError, match="this DataFrame cannot be kept: AttributeError"):
+    with pytest.raises(larder.ResultError, match="this DataFrame cannot be cached: AttributeError"):
         encode(frame)
 
 

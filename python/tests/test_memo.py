@@ -269,7 +269,7 @@ def test_what_cannot_be_kept_is_handed_out_with_a_warning(real: Path) -> None:
     calls: list[Any] = []
     f = counted(calls, lambda n: threading.Lock())
     for k in (1, 2):
-        with pytest.warns(larder.LarderWarning, match="is not kept: .*lock"):
+        with pytest.warns(larder.LarderWarning, match="is not cached: .*lock"):
             assert f(1) is not None
         assert len(calls) == k
 
@@ -491,7 +491,7 @@ def test_a_fork_has_connections_of_its_own(real: Path) -> None:
 def test_without_a_server_results_are_computed(runtime: Path) -> None:
     calls: list[Any] = []
     f = counted(calls, lambda n: n + 1)
-    with pytest.warns(larder.LarderWarning, match="are computed and not kept: larder serve ended with status 3"):
+    with pytest.warns(larder.LarderWarning, match="are computed and not cached: larder serve ended with status 3"):
         assert f(1) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -506,11 +506,11 @@ def test_why(real: Path) -> None:
 
     area(3)
     kept, other = larder.why(area, 3), larder.why(area, 4)
-    assert kept.kept
+    assert kept.cached
     assert not kept.changes
-    assert not other.kept
+    assert not other.cached
     assert other.changes == ["width: changed (3 -> 4)"]
-    assert "area(width=4, height=2): not kept" in str(other)
+    assert "area(width=4, height=2): not cached" in str(other)
     assert any("function" in part for part in other.code)
     with pytest.raises(TypeError, match="decorate it with"):
         larder.why(len, [])

@@ -258,7 +258,7 @@ FROZEN = """
 
 def test_a_callee_that_was_not_compiled_here_is_not_frozen_without_what_it_was_compiled_for(case: Case) -> None:
     case.write("m", FROZEN)
-    why = ["m.plain: is not kept", "  refused: it asks for no cache: say cache=True"]
+    why = ["m.plain: is not cached", "  refused: it asks for no cache: say cache=True"]
     assert case.run().results == [2.5, 0.5, 2, why]
     found, said, *more = case.run().results
     assert [found, *more] == [2.5, 0.5, 2, why]
@@ -548,9 +548,9 @@ def test_why_and_report_say_what_became_of_functions(case: Case) -> None:
     )
     case.run()
     said, table = case.run().results
-    assert "m.limited: is kept" in said
+    assert "m.limited: is cached" in said
     assert "(int64) loaded" in said
-    assert table.startswith("1 loaded, 0 compiled and kept, 0 refused: compiled and not kept;")
+    assert table.startswith("1 loaded, 0 compiled and cached, 0 refused: compiled and not cached;")
     assert "m.limited  (int64)  loaded" in table
 
 

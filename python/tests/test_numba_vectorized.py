@@ -188,7 +188,7 @@ WHY = """
 
 def test_why_takes_vectorized_functions(case: Case) -> None:
     case.write("w", WHY)
-    assert case.script("w")[-1].endswith("each: is kept")
+    assert case.script("w")[-1].endswith("each: is cached")
 
 
 LOOPS = """

@@ -154,21 +154,21 @@ class Own(np.ndarray):
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: np.zeros(2, [("a", int), ("o", object)]),
-        r"array with objects in fields cannot be kept; return one array",
+        r"array with objects in fields cannot be cached; return one array",
     ),
     (
         lambda: [np.matrix([1])],
-        r"result\[0\]: a value of type numpy.*matrix cannot be kept; return numpy.asarray of it",
+        r"result\[0\]: a value of type numpy.*matrix cannot be cached; return numpy.asarray of it",
     ),
-    (lambda: np.zeros(2).view(np.recarray), r"recarray cannot be kept; return numpy.asarray of it"),
-    (lambda: np.zeros(2).view(Own), r"test_results_arrays.Own cannot be kept; return numpy.asarray of it"),
-    (lambda: np.zeros(2, np.dtype("i4", metadata={"a": 1})), r"dtype.*cannot be kept; return it as one of a dtype"),
+    (lambda: np.zeros(2).view(np.recarray), r"recarray cannot be cached; return numpy.asarray of it"),
+    (lambda: np.zeros(2).view(Own), r"test_results_arrays.Own cannot be cached; return numpy.asarray of it"),
+    (lambda: np.zeros(2, np.dtype("i4", metadata={"a": 1})), r"dtype.*cannot be cached; return it as one of a dtype"),
     (lambda: {"a": np.array([[1, object()]], object)}, r"result\['a'\]\[1\]: a value of type object"),
-    (lambda: np.array([np.sin], object), r"result\[0\]: a value of type numpy.ufunc cannot be kept"),
-    (lambda: np.dtype("S0"), r"dtype.*cannot be kept"),
+    (lambda: np.array([np.sin], object), r"result\[0\]: a value of type numpy.ufunc cannot be cached"),
+    (lambda: np.dtype("S0"), r"dtype.*cannot be cached"),
     (loop, r"result\[0\]\[0\]: it contains itself"),
-    (lambda: np.random.default_rng(1), r"Generator cannot be kept"),
-    (lambda: np.array(["a"], "T") if np.__version__ >= "2" else np.matrix(1), r"cannot be kept"),
+    (lambda: np.random.default_rng(1), r"Generator cannot be cached"),
+    (lambda: np.array(["a"], "T") if np.__version__ >= "2" else np.matrix(1), r"cannot be cached"),
 ]
 
 

@@ -149,10 +149,10 @@ class Own(pd.DataFrame):  # type: ignore[misc]
     [
         (pd.DataFrame({"a": [1], "b": [object()]}), r"result\.column\[1\]\[0\]: a value of type object"),
         (pd.Series([1], name=object()), r"result\.name: a value of type object"),
-        (pd.Series(pd.arrays.SparseArray([0, 1])), r"sparse array of pandas cannot be kept; return \.to_dense\(\)"),
-        (Own(), r"test_results_tables.Own cannot be kept; return pandas.DataFrame\(...\) of it"),
-        (pd.Series([1]).groupby([1]), r"SeriesGroupBy cannot be kept"),
-        (pa.scalar(1), r"Int64Scalar cannot be kept"),
+        (pd.Series(pd.arrays.SparseArray([0, 1])), r"sparse array of pandas cannot be cached; return \.to_dense\(\)"),
+        (Own(), r"test_results_tables.Own cannot be cached; return pandas.DataFrame\(...\) of it"),
+        (pd.Series([1]).groupby([1]), r"SeriesGroupBy cannot be cached"),
+        (pa.scalar(1), r"Int64Scalar cannot be cached"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -166,7 +166,7 @@ def test_a_frame_that_would_come_back_as_another_one_is_refused(monkeypatch: pyt
     encode(frame)
     made = pd.DataFrame
     monkeypatch.setattr("larder._results.frames.pd.Series", lambda *a, **k: made({"a": [1, 3]})["a"])
-    with pytest.raises(ResultError, match="result: this DataFrame cannot be kept, as it comes back as another one"):
+    with pytest.raises(ResultError, match="result: this DataFrame cannot be cached, as it comes back as another one"):
         encode(frame)
 
 
@@ -229,7 +229,7 @@ class Meters(pa.ExtensionType):  # type: ignore[misc]
 
 def test_types_of_arrow_that_are_registered_come_back_where_they_are() -> None:
     array = pa.ExtensionArray.from_storage(Meters(), pa.array([1.5]))
-    with pytest.raises(ResultError, match="cannot be kept, as Arrow makes"):
+    with pytest.raises(ResultError, match="cannot be cached, as Arrow makes"):
         encode(pa.table({"a": array}))
     pa.register_extension_type(Meters())
     try:
@@ -283,7 +283,7 @@ def test_images_that_cannot_be_kept_are_refused() -> None:
     file = io.BytesIO()
     image_module.new("RGB", (2, 2)).save(file, "png")
     opened = image_module.open(file)
-    with pytest.raises(ResultError, match=r"PngImageFile cannot be kept; return \.copy\(\) of it"):
+    with pytest.raises(ResultError, match=r"PngImageFile cannot be cached; return \.copy\(\) of it"):
         encode(opened)
     assert decode(encode(opened.copy())) == opened.copy()
     image = image_module.new("RGB", (2, 2))

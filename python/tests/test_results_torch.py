@@ -108,15 +108,15 @@ def test_what_describes_tensors_comes_back() -> None:
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: torch.ones(2, requires_grad=True), r"result\[0\]: a tensor that requires gradients .*return \.detach\(\)"),
     (lambda: torch.ones(2, requires_grad=True) * 2, r"requires gradients"),
-    (lambda: torch.nn.Parameter(torch.ones(2)), r"Parameter cannot be kept; return \.detach\(\) of it"),
-    (lambda: torch.nn.Parameter(torch.ones(2), requires_grad=False), r"Parameter cannot be kept; return \.detach\(\)"),
-    (lambda: torch.ones(2, 2).to_sparse(), r"sparse tensor .* cannot be kept; return \.to_dense\(\)"),
-    (lambda: torch.empty(2, device="meta"), r"device meta has no content that could be kept; return its shape"),
-    (lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8), r"quantized tensor cannot be kept"),
-    (lambda: torch.ones(2, 2).max(1), r"return_types.max cannot be kept; return a tuple"),
-    (lambda: torch.nn.Linear(1, 1), r"Linear cannot be kept; return its state_dict\(\)"),
-    (lambda: torch.qint8, r"dtype cannot be kept"),
-    (lambda: torch.Generator(), r"Generator cannot be kept"),
+    (lambda: torch.nn.Parameter(torch.ones(2)), r"Parameter cannot be cached; return \.detach\(\) of it"),
+    (lambda: torch.nn.Parameter(torch.ones(2), requires_grad=False), r"Parameter cannot be cached; return \.detach"),
+    (lambda: torch.ones(2, 2).to_sparse(), r"sparse tensor .* cannot be cached; return \.to_dense\(\)"),
+    (lambda: torch.empty(2, device="meta"), r"device meta has no content that could be cached; return its shape"),
+    (lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8), r"quantized tensor cannot be cached"),
+    (lambda: torch.ones(2, 2).max(1), r"return_types.max cannot be cached; return a tuple"),
+    (lambda: torch.nn.Linear(1, 1), r"Linear cannot be cached; return its state_dict\(\)"),
+    (lambda: torch.qint8, r"dtype cannot be cached"),
+    (lambda: torch.Generator(), r"Generator cannot be cached"),
 ]
 
 

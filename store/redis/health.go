@@ -129,7 +129,7 @@ func (s *Store) lose(err error) {
 	s.pause.Store(int64(pause))
 	if told := s.told.Load(); told == 0 || now-told > int64(quiet) {
 		s.told.Store(now)
-		s.log.Warn("redis: the shared store cannot be used; results are computed and kept on this machine", "server", s.shown, "error", err)
+		s.log.Warn("redis: the shared store cannot be used; results are computed and cached on this machine", "server", s.shown, "error", err)
 	}
 	if !errors.Is(err, errCluster) {
 		s.task(s.retry)

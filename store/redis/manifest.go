@@ -78,7 +78,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	}
 	b := encodeManifest(&m)
 	if len(b) > mostManifest {
-		return fmt.Errorf("redis: manifest %q has %d bytes, and at most %d are kept: %w", m.Name, len(b), mostManifest, store.ErrFull)
+		return fmt.Errorf("redis: manifest %q has %d bytes, and at most %d can be stored: %w", m.Name, len(b), mostManifest, store.ErrFull)
 	}
 	var c *goredis.StatusCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Set(ctx, s.manifestName(m.Name), b, 0) })

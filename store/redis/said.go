@@ -72,13 +72,13 @@ func (s *Store) damaged(what any, err error) {
 		n /= 10
 	}
 	if n == 1 {
-		s.log.Warn("redis: what is kept under a key is passed over and computed again", "server", s.shown, "key", what, "times so far", s.damages.Load(), "error", err)
+		s.log.Warn("redis: what is cached under a key is passed over and computed again", "server", s.shown, "key", what, "times so far", s.damages.Load(), "error", err)
 	}
 }
 
 // sayDamages logs the total at the end.
 func (s *Store) sayDamages() {
 	if n := s.damages.Swap(0); n > 1 {
-		s.log.Warn("redis: what was kept under keys was passed over", "server", s.shown, "times", n)
+		s.log.Warn("redis: what was cached under keys was passed over", "server", s.shown, "times", n)
 	}
 }

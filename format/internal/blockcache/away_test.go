@@ -17,7 +17,7 @@ import (
 func TestWaitsSideBySide(t *testing.T) {
 	const many, apart = 30, 11 * blockcache.Bytes
 	want := content(many * apart)
-	for name, kept := range map[string]bool{"kept": true, "not kept": false} {
+	for name, kept := range map[string]bool{"cached": true, "not cached": false} {
 		t.Run(name, func(t *testing.T) {
 			s := objectstoretest.Serve(t)
 			url := s.Put("a", want)

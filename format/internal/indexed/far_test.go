@@ -99,7 +99,7 @@ func TestFarFile(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	if b, err := q.Bytes(t.Context()); err != nil || string(b) != "two" {
-		t.Errorf("what is kept is of the version that was opened: %q, %v", b, err)
+		t.Errorf("what is cached is of the version that was opened: %q, %v", b, err)
 	}
 }
 

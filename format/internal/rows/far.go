@@ -46,7 +46,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 // Keep is [far.Keep], and logs why a file cannot be cached.
 func Keep(ctx context.Context, f *objectstore.File, l *larder.Larder) (*far.File, error) {
 	if !f.Firm && l != nil {
-		dataset.Warn(ctx, f.Name(), "nothing of this file is kept, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
+		dataset.Warn(ctx, f.Name(), "nothing of this file is cached, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
 	}
 	return far.Keep(f, l)
 }

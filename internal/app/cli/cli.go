@@ -120,7 +120,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	if ctx.Err() != nil && !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder: interrupted; what was computed is kept")
+		fmt.Fprintln(stderr, "larder: interrupted; what was computed is cached")
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
@@ -188,8 +188,8 @@ func (a *app) command() *cobra.Command {
 		Use:   "larder",
 		Short: "Build datasets, and compute only what changed",
 		Long: `Larder runs flows: graphs of datasets that are read, mapped, reordered and
-written. What is computed is kept in a cache that all processes of the machine
-share, and handed back only while it is still right.`,
+written. Results are cached in a directory that all processes of the machine share, and
+returned only while they are valid.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
@@ -243,7 +243,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := a.openWith(o)
 	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
-		a.logger().Warn("there is no cache folder, so nothing is kept beyond this run; name one by --cache or LARDER_CACHE", "err", err)
+		a.logger().Warn("no cache directory: results are cached for this run only; name one by --cache or LARDER_CACHE", "err", err)
 		o.Store = memory.New(memory.Options{})
 		l, err = a.openWith(o)
 	}

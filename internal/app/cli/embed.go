@@ -33,8 +33,8 @@ func (a *app) embedCommand() *cobra.Command {
 the upstream for what is missing, in batches. A client's base URL becomes
 http://127.0.0.1:8700/v1; nothing else changes for it but the time.
 
-What clients send as Authorization is passed on and not kept. Who may reach the
-server gets what is kept, whatever he sends: it is for programs of this machine,
+What clients send as Authorization is passed on and not stored. A client that
+reaches the server gets cached results, whatever it sends: it is for programs of this machine,
 or with --listen HOST:PORT for others that send a token or have a certificate.
 
 GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,

@@ -45,10 +45,10 @@ func TestWhyOfFlow(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		{"x", "x", []string{"small"}, "small: nothing is computed: 26 of 26 results are kept\n"},
-		{"width: 8", "width: 9", []string{"small"}, "small: 26 computed, 0 kept\n  width: changed (8 -> 9) (26, the first is sample 0)\n"},
+		{"x", "x", []string{"small"}, "small: nothing is computed: 26 of 26 results are cached\n"},
+		{"width: 8", "width: 9", []string{"small"}, "small: 26 computed, 0 cached\n  width: changed (8 -> 9) (26, the first is sample 0)\n"},
 		{"x", "x", []string{"small", "3"}, "small, sample 3: width: changed (8 -> 9)\n"},
-		{"width: 9", "width: 8", []string{"sized", "3"}, "small, sample 3: kept\nsized, sample 3: kept\n"},
+		{"width: 9", "width: 8", []string{"sized", "3"}, "small, sample 3: cached\nsized, sample 3: cached\n"},
 	} {
 		flowText = strings.ReplaceAll(flowText, step.old, step.new)
 		b.write("flow.yaml", flowText)
@@ -106,8 +106,8 @@ func TestTreeOfFlow(t *testing.T) {
 	r := b.larder("tree", "flow.yaml")
 	cost := regexp.MustCompile(`[\d.]+s\)`)
 	want := `[ ] out (underfolder): 26 samples
-└─ [x] sized (exec): 26 samples, 26 kept, 0 to compute (they cost #
-   └─ [x] small (image-resize): 26 samples, 26 kept, 0 to compute (they cost #
+└─ [x] sized (exec): 26 samples, 26 cached, 0 to compute (they cost #
+   └─ [x] small (image-resize): 26 samples, 26 cached, 0 to compute (they cost #
       └─ [ ] letters (underfolder): 26 samples
 `
 	if got := cost.ReplaceAllString(r.stdout, "#"); got != want || r.status != 0 {
@@ -143,7 +143,7 @@ func TestVerifyFlow(t *testing.T) {
 	if r := b.larder("verify", "flow.yaml"); r.status != 0 || r.stdout != "" {
 		t.Errorf("reproducible: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	} else {
-		mustContain(t, "reproducible", r.stderr, "52 kept results computed again, 0 came out otherwise")
+		mustContain(t, "reproducible", r.stderr, "52 cached results computed again, 0 came out otherwise")
 	}
 	b = explained(t, `date +%s%N > "$LARDER_OUT/size.txt"`)
 	r := b.larder("verify", "flow.yaml")

@@ -77,6 +77,6 @@ func explainBookkeeping(w io.Writer, nodes map[string]bool) {
 		fmt.Fprintf(w, "%s: what files contained, so that those that did not change are not read again\n", inventory.FileDigestNode)
 	}
 	if nodes[inventory.UnexplainedNode] {
-		fmt.Fprintf(w, "%s: results kept without a note of what made them\n", inventory.UnexplainedNode)
+		fmt.Fprintf(w, "%s: results cached without a note of what made them\n", inventory.UnexplainedNode)
 	}
 }

@@ -35,7 +35,7 @@ results that it made. What follows the name (a function, a command, an expressio
 distinguishes operations of one name; quote both to select one of them. A PREFIX
 is the beginning of a record's key. COST is the time that computing the records
 took, and that having them saves. A link notes that a result asked for by one key
-is kept under another.`,
+is cached under another.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.ls(c.Context(), args, f)
 		},

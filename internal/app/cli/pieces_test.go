@@ -67,5 +67,5 @@ func TestKilledAmongCopiedRows(t *testing.T) {
 	if got := string(readFile(t, b.path("out.jsonl"))); got != strings.Join(want, "") {
 		t.Errorf("the run after that wrote %s", got)
 	}
-	mustContain(t, "what is said", r.stdout+r.stderr, "of 121 rows are as they were written before, and were not looked at")
+	mustContain(t, "what is said", r.stdout+r.stderr, "of 121 rows reused from the earlier output")
 }

@@ -57,7 +57,7 @@ func TestKilledAmongShards(t *testing.T) {
 		}
 	}
 	r := b.must("run flow.yaml --progress plain")
-	mustContain(t, "what is said", r.stdout+r.stderr, "unchanged since it was written")
+	mustContain(t, "what is said", r.stdout+r.stderr, ": up to date\n")
 }
 
 // TestShardsFromTheShell checks that a format with a bound writes a directory, and that

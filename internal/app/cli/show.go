@@ -31,7 +31,7 @@ Of a link, the value is the one that it leads to.`,
 			return a.show(c.Context(), args[0], f)
 		},
 	}
-	c.Flags().BoolVar(&f.raw, "raw", false, "write the value to stdout as it is kept, and nothing else")
+	c.Flags().BoolVar(&f.raw, "raw", false, "write the value to stdout as it is cached, and nothing else")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }

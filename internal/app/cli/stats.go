@@ -20,9 +20,9 @@ func (a *app) statsCommand() *cobra.Command {
 		Long: `Say how much the cache holds, by kind, and what it took to compute.
 
 A value is the result of a computation. A link notes that a result asked for by
-one key is kept under another. A file digest notes what a file contained, so
+one key is cached under another. A file digest notes what a file contained, so
 that it is not read again while it does not change. What is unexplained was
-kept without a note of what made it.`,
+cached without a note of what made it.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.stats(c.Context(), asJSON)

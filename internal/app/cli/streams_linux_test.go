@@ -63,7 +63,7 @@ func TestNoHome(t *testing.T) {
 		*c = append(*c, "LARDER_CACHE=", "XDG_CACHE_HOME=", "HOME="+b.path("file/home"))
 	}
 	out, err := c.CombinedOutput()
-	if err != nil || strings.Count(string(out), "nothing is kept beyond this run") != 1 {
+	if err != nil || strings.Count(string(out), "results are cached for this run only") != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if files, _ := filepath.Glob(b.path("out/data/*")); len(files) == 0 {

@@ -22,10 +22,10 @@ func writeTable(w io.Writer, r *flow.Report) {
 	t.Flush()
 	for _, n := range r.Nodes {
 		if n.Unchanged && n.Kind == component.Sink {
-			fmt.Fprintf(w, "%s: unchanged since it was written, so no sample was looked at\n", n.Name)
+			fmt.Fprintf(w, "%s: up to date\n", n.Name)
 		}
-		if n.Standing > 0 {
-			fmt.Fprintf(w, "%s: %d of %d rows are as they were written before, and were not looked at\n", n.Name, n.Standing, n.Samples)
+		if n.Reused > 0 {
+			fmt.Fprintf(w, "%s: %d of %d rows reused from the earlier output\n", n.Name, n.Reused, n.Samples)
 		}
 		if text := rereads(n); text != "" {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, text)
@@ -69,7 +69,7 @@ func writeSkips(w io.Writer, skips []flow.Skip) {
 
 func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")
+	fmt.Fprintln(t, "node\tsamples\tcached\tto compute\t")
 	var total int64
 	more, fewer := false, false
 	for _, n := range p.Nodes {
@@ -82,9 +82,9 @@ func writePlan(w io.Writer, p *flow.Plan) {
 		}
 		kept, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
 		if n.Unknown != "" { // only certain samples are counted
-			kept, compute = kept || n.Kept == 0, compute || n.Compute == 0
+			kept, compute = kept || n.Cached == 0, compute || n.Compute == 0
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Cached, kept, false), bounded(n.Compute, compute, n.AtMost))
 	}
 	t.Flush()
 	for _, n := range p.Nodes {

@@ -55,7 +55,7 @@ nodes:
 	}
 	read("flow.yaml up --set keep=false --runs 2 --samples 4")
 	if n := b.executions(); n != 8 {
-		t.Errorf("computed %d samples, want 4 in each pass where nothing is kept", n)
+		t.Errorf("computed %d samples, want 4 in each pass where nothing is cached", n)
 	}
 	if got := read("flow.yaml parts --runs 1"); len(got) == 0 || got["sample cold"].Count != 26 {
 		t.Errorf("%+v", got)
@@ -77,7 +77,7 @@ nodes:
 		ran[s.Stage+", "+s.Pass] = true
 	}
 	if !ran["map up, cold"] || !ran["look up up, warm"] || ran["map up, warm"] || !ran["collate, warm"] {
-		t.Errorf("stages %v: a kept result is made in the cold pass, and looked up after it", ran)
+		t.Errorf("stages %v: a cached result is made in the cold pass, and looked up after it", ran)
 	}
 	if n := b.executions(); n != 26+10 {
 		t.Errorf("computed %d samples, want 26 of parts and 10 of up, each once", n)

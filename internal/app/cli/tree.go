@@ -19,12 +19,12 @@ func (a *app) treeCommand() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "tree FLOW [NODE [SAMPLE]] | tree KEY | tree NAME",
-		Short: "Show what a flow, a sample of it or a kept result is made from, what of it is kept, and what it cost",
+		Short: "Show what a flow, a sample of it or a cached result is made from, what of it is cached, and what it cost",
 		Long: `With a flow file: its nodes, or those that a node is made from. With the number of
 a sample: what that is made from, down to the files.
 
 With a key, or the beginning of one, or the name of an operation for its latest
-result: what that result was made from, as far as it is kept.`,
+result: what that result was made from, as far as it is cached.`,
 		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, ok := map[string]func(explain.Tree) error{
@@ -95,7 +95,7 @@ func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tr
 		if err != nil {
 			return t, failure{err}
 		}
-		at := explain.TreeNode{ID: n.Name, Label: fmt.Sprintf("%s (%s)", n.Name, n.Component), Note: noteOf(n), Kept: n.Compute == 0 && n.Kept > 0 && !n.AtLeast}
+		at := explain.TreeNode{ID: n.Name, Label: fmt.Sprintf("%s (%s)", n.Name, n.Component), Note: noteOf(n), Cached: n.Compute == 0 && n.Cached > 0 && !n.AtLeast}
 		if n.Seconds > 0 {
 			at.Note += fmt.Sprintf(" (they cost %.3gs)", n.Seconds)
 		}
@@ -121,7 +121,7 @@ func sampleTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions, node, num
 	var t explain.Tree
 	for i, n := range all {
 		items := strings.Join(n.Items, ", ")
-		at := explain.TreeNode{ID: strconv.Itoa(i), Label: items, Note: n.From, Kept: n.Kept}
+		at := explain.TreeNode{ID: strconv.Itoa(i), Label: items, Note: n.From, Cached: n.Cached}
 		switch {
 		case i == 0:
 			at.Label, at.Note = fmt.Sprintf("%s, sample %d", n.Node, n.Index), items
@@ -140,8 +140,8 @@ func noteOf(n flow.NodePlan) string {
 	switch {
 	case n.Unknown != "":
 		return n.Unknown
-	case n.Kept+n.Compute > 0:
-		return fmt.Sprintf("%d samples, %d kept, %s%d to compute", n.Samples, n.Kept, bounds(n.AtLeast, n.AtMost), n.Compute)
+	case n.Cached+n.Compute > 0:
+		return fmt.Sprintf("%d samples, %d cached, %s%d to compute", n.Samples, n.Cached, bounds(n.AtLeast, n.AtMost), n.Compute)
 	}
 	return fmt.Sprintf("%d samples", n.Samples)
 }

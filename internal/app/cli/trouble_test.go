@@ -218,7 +218,7 @@ nodes:
 	if got := b.executions(); got < 26 {
 		t.Errorf("%d executions", got)
 	}
-	mustContain(t, "the warning", r.stderr, "larder: warning: results are computed but not kept", "no space left")
+	mustContain(t, "the warning", r.stderr, "larder: warning: results are computed but not cached", "no space left")
 	if want.node(t, "big").Computed != 26 {
 		t.Errorf("%d computed with room", want.node(t, "big").Computed)
 	}

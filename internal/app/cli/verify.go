@@ -18,9 +18,9 @@ func (a *app) verifyCommand() *cobra.Command {
 	generate, output := "", ""
 	c := &cobra.Command{
 		Use:   "verify FLOW",
-		Short: "Compute kept results again and compare them, or write a test that does",
-		Long: `Computes what a flow has kept again, or a sample of it, and compares byte by
-byte. What does not come out the same depends on something that its key does
+		Short: "Compute cached results again and compare them, or write a test that does",
+		Long: `Computes the cached results of a flow again, or a sample of them, and compares
+byte by byte. What does not come out the same depends on something that its key does
 not cover, or on chance; it is named, and the status is 1.
 
 A Go program that keeps results checks its own: run it with LARDER_VERIFY=1/100
@@ -45,7 +45,7 @@ keys and results of its package variables of type lazy.Value.`,
 		},
 	}
 	set.flags(c)
-	c.Flags().Float64Var(&sample, "sample", 1, "`part` of the kept results to compute again")
+	c.Flags().Float64Var(&sample, "sample", 1, "`part` of the cached results to compute again")
 	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in `folder`")
 	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the folder)")
 	return c
@@ -83,7 +83,7 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 			fmt.Fprintln(a.stdout, m)
 		}
 		m := l.Metrics()
-		fmt.Fprintf(a.stderr, "%d kept results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
+		fmt.Fprintf(a.stderr, "%d cached results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
 		if len(found) > 0 {
 			return failure{errReported}
 		}

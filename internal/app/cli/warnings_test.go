@@ -17,9 +17,9 @@ func TestWarningsAreLines(t *testing.T) {
 		want string
 	}{
 		{func(l *slog.Logger) {
-			l.Warn("larder: results are computed but not kept", "error", errors.New("no space"))
+			l.Warn("larder: results are computed but not cached", "error", errors.New("no space"))
 		},
-			"larder: warning: results are computed but not kept: no space\n"},
+			"larder: warning: results are computed but not cached: no space\n"},
 		{func(l *slog.Logger) {
 			l.With("node", "in").Warn("files are passed over", "folder", "/a", "files", 2)
 		}, "larder: warning: node in: files are passed over (folder /a, files 2)\n"},

@@ -97,10 +97,10 @@ func (a *app) printReasons(n flow.NodePlan) {
 		fmt.Fprintf(a.stdout, "%s: which samples are read is known once others have been computed\n", n.Name)
 		return
 	case n.Compute == 0:
-		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are kept\n", n.Name, n.Kept, n.Samples)
+		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are cached\n", n.Name, n.Cached, n.Samples)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d kept\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Kept)
+	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d cached\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Cached)
 	for _, r := range n.Reasons {
 		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
 	}
@@ -130,7 +130,7 @@ func (a *app) whyKept(ctx context.Context, name string) error {
 		}
 		fmt.Fprintf(a.stdout, "%s %s\n", d.Node, inventory.Short(k))
 		if d.Nearest.IsZero() {
-			fmt.Fprintln(a.stdout, "  nothing of this operation was kept before it")
+			fmt.Fprintln(a.stdout, "  nothing of this operation was cached before it")
 			return nil
 		}
 		fmt.Fprintf(a.stdout, "  differs from %s, the nearest before it:\n", inventory.Short(d.Nearest))

@@ -110,9 +110,9 @@ func TestCodeIsComparedByParts(t *testing.T) {
 
 func TestTreeText(t *testing.T) {
 	tree := explain.Tree{Nodes: []explain.TreeNode{
-		{ID: "a", Label: "a", Note: "1 B", Kept: true},
+		{ID: "a", Label: "a", Note: "1 B", Cached: true},
 		{ID: "b", Label: "b", Note: "not in the store", From: []string{"a"}},
-		{ID: "c", Label: `c "quoted"`, Note: "2 B", Kept: true, From: []string{"b", "a", "gone"}},
+		{ID: "c", Label: `c "quoted"`, Note: "2 B", Cached: true, From: []string{"b", "a", "gone"}},
 	}}
 	var b strings.Builder
 	if err := tree.WriteText(&b); err != nil {
@@ -140,7 +140,7 @@ func TestTreeText(t *testing.T) {
 func TestTreeOfMissingRecord(t *testing.T) {
 	l := newLarder(t)
 	tree, err := explain.TreeOf(t.Context(), l.Store(), action(t, "f", key.Version("1"), 1).Key())
-	if err != nil || len(tree.Nodes) != 1 || tree.Nodes[0].Kept {
+	if err != nil || len(tree.Nodes) != 1 || tree.Nodes[0].Cached {
 		t.Errorf("%+v, %v", tree, err)
 	}
 }

@@ -18,11 +18,11 @@ type Tree struct{ Nodes []TreeNode }
 
 // A TreeNode is one computation of a [Tree].
 type TreeNode struct {
-	ID    string // unique in the tree
-	Label string // "stats (image-stats)"
-	Note  string // "26 of 26 kept, 1.2s to compute"
-	Kept  bool
-	From  []string // IDs
+	ID     string // unique in the tree
+	Label  string // "stats (image-stats)"
+	Note   string // "26 of 26 kept, 1.2s to compute"
+	Cached bool
+	From   []string // IDs
 }
 
 const maxTree = 10_000
@@ -63,7 +63,7 @@ func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info
 	if !ok {
 		return n, nil
 	}
-	n.Kept = true
+	n.Cached = true
 	value := info
 	if !info.Link.IsZero() {
 		value = infos[info.Link]
@@ -153,7 +153,7 @@ func (p *printer) write(id string) {
 			n = TreeNode{ID: l.id, Label: l.id, Note: "not shown"}
 		}
 		mark := "[ ]"
-		if n.Kept {
+		if n.Cached {
 			mark = "[x]"
 		}
 		if p.seen[l.id] {
@@ -178,7 +178,7 @@ func (t Tree) WriteDOT(w io.Writer) error {
 	b.WriteString("digraph larder {\n  rankdir=LR\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"]\n")
 	for _, n := range t.Nodes {
 		fill := "#ffffff"
-		if n.Kept {
+		if n.Cached {
 			fill = "#d8f0d8"
 		}
 		fmt.Fprintf(&b, "  %s [label=%s, fillcolor=%q]\n", quote(n.ID), quote(n.Label+"\n"+n.Note), fill)
@@ -206,7 +206,7 @@ func (t Tree) WriteMermaid(w io.Writer) error {
 		ids[n.ID] = fmt.Sprintf("n%d", i)
 		text := strings.NewReplacer(`"`, "#quot;", "\n", "<br>", "<", "#lt;", ">", "#gt;").Replace(n.Label)
 		fmt.Fprintf(&b, "  %s[\"%s<br>%s\"]\n", ids[n.ID], text, strings.ReplaceAll(n.Note, `"`, "#quot;"))
-		if n.Kept {
+		if n.Cached {
 			fmt.Fprintf(&b, "  style %s fill:#d8f0d8\n", ids[n.ID])
 		}
 	}

@@ -281,7 +281,7 @@ func lenient(node *ast.BinaryNode) []ast.Node {
 func (n *identifiers) check() error {
 	for _, c := range n.called {
 		if c.name == "now" {
-			return faultAt(c.at, "now is not available: what is decided by the clock cannot be kept")
+			return faultAt(c.at, "now is not available: what is decided by the clock cannot be cached")
 		}
 		if _, ok := signatures[c.name]; !ok && c.name != itemFunction && c.name != hasFunction {
 			return faultAt(c.at, noFunction(c.name))

@@ -99,7 +99,7 @@ func (m *meter) dated(name string, args []any) any {
 	switch name {
 	case "timezone":
 		if args[0] == "Local" {
-			fail(`the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`)
+			fail(`the time zone of the machine is not available: what is decided by it cannot be cached; name one, such as "Europe/Paris"`)
 		}
 		if args[0] != "UTC" {
 			m.charge(costly) // it reads a file

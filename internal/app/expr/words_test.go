@@ -95,7 +95,7 @@ func TestWords(t *testing.T) {
 		`date("x")`:                    `"x" is no date such as 2026-01-31`,
 		`duration("x")`:                `"x" is no duration such as 1h30m`,
 		`timezone("Mars")`:             `there is no time zone "Mars"; write one such as "Europe/Paris"`,
-		`timezone("Local")`:            `the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`,
+		`timezone("Local")`:            `the time zone of the machine is not available: what is decided by it cannot be cached; name one, such as "Europe/Paris"`,
 		`fromJSON("{")`:                `"{" is no JSON`,
 		`fromJSON('{"a": 1, "a": 2}')`: `the JSON has the name "a" twice`,
 		`fromJSON('"a\\ud800"')`:       "the JSON has half of a character (a lone surrogate), which is no text", `fromJSON('"\\udc00"')`: "the JSON has half of a character (a lone surrogate), which is no text",

@@ -61,7 +61,7 @@ type raisedError struct{ text string }
 func (e raisedError) Error() string { return e.text }
 
 // errTooLarge is the error of a result that exceeds the memory for results.
-var errTooLarge = fmt.Errorf("the server has no room for it beside others: more than %d MiB that are not kept yet", mostMade>>20)
+var errTooLarge = fmt.Errorf("the server has no memory for the result: results that are not stored yet have %d MiB already", mostMade>>20)
 
 // call executes a call, if necessary in a goroutine of its own.
 func (c *conn) call(body []byte) error {

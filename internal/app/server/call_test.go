@@ -149,7 +149,7 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	if all, err := c.call(callFind, "b"); err != nil || all[0].as != resultNone {
-		t.Errorf("what is not kept was found: %v %v", all, err)
+		t.Errorf("what is not cached was found: %v %v", all, err)
 	}
 	all, err := c.call(0, "c", "a", "d", "c", "b")
 	if err != nil {
@@ -369,13 +369,13 @@ func TestWhyCalls(t *testing.T) {
 	c.want(kindResults)
 	c.send(kindWhy, map[string]any{"function": 0, "digest": key.DigestOf([]byte("b")).String(), "arguments": said("size", "128")})
 	var why struct {
-		Kept    bool
+		Cached  bool
 		Changes []string
 	}
 	if err := json.Unmarshal(c.want(kindWhys).body, &why); err != nil {
 		t.Fatal(err)
 	}
-	if why.Kept || !slices.Equal(why.Changes, []string{"size: changed (64 -> 128)"}) {
+	if why.Cached || !slices.Equal(why.Changes, []string{"size: changed (64 -> 128)"}) {
 		t.Errorf("%+v", why)
 	}
 }

@@ -736,7 +736,7 @@ func TestKeep(t *testing.T) {
 			}
 			for i, b := range held {
 				if got := int64(binary.LittleEndian.Uint64(client.ring[b.offset:])); got != b.values[0] {
-					t.Errorf("batch %d, which is kept, had %d, and has %d", i, b.values[0], got)
+					t.Errorf("batch %d, which is cached, had %d, and has %d", i, b.values[0], got)
 				}
 			}
 			grown := s.Status().Connections[0].Reader.RingBytes
@@ -749,7 +749,7 @@ func TestKeep(t *testing.T) {
 			}
 			// Batches in progress may still wait for space; 60 have it now.
 			if now := s.Status().Connections[0].Reader.RingBytes; now > grown+8*pageBytes {
-				t.Errorf("the ring had %d bytes, and %d once what was kept was released", grown, now)
+				t.Errorf("the ring had %d bytes, and %d once what was cached was released", grown, now)
 			}
 		})
 	}

@@ -41,7 +41,7 @@ func (c *conn) why(body []byte) error {
 	if err != nil {
 		return err
 	}
-	reply := map[string]any{"key": l.Key(a.Key()).String(), "kept": kept, "changes": d.Changes}
+	reply := map[string]any{"key": l.Key(a.Key()).String(), "cached": kept, "changes": d.Changes}
 	if !d.Nearest.IsZero() {
 		reply["nearest"], reply["created"] = d.Nearest.String(), d.Created
 	}

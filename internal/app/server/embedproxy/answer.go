@@ -139,7 +139,7 @@ func (w *work) check() {
 		}
 		if !w.served.known[w.request.model] {
 			w.served.known[w.request.model] = true
-			w.o.Log.Warn("the upstream answers as another model than when some vectors of a request were kept; choose another --identity to have all made anew",
+			w.o.Log.Warn("the upstream answers as another model than when some vectors of a request were cached; choose another --identity to have all made anew",
 				"model", w.request.model, "one", first, "other", r.Value.Model)
 		}
 		return

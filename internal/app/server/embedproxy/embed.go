@@ -125,7 +125,7 @@ func parseUpstream(text string) (string, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return "", fmt.Errorf("the upstream %q is no URL such as https://api.openai.com/v1", u.Redacted())
 	case u.User != nil:
-		return "", errors.New("the upstream's URL must not have a password, which would be kept: clients send it, or a file has it")
+		return "", errors.New("the upstream's URL must not have a password, which would be stored; let clients send it, or give a file")
 	case u.RawQuery != "" || u.Fragment != "":
 		return "", errors.New("the upstream's URL must end with its path: a query is not passed on")
 	}

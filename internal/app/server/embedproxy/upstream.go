@@ -75,7 +75,7 @@ func (u *upstream) embed(ctx context.Context, q *request, inputs []input, who ht
 	all, used, err := parseAnswer(body, len(inputs), q.dimensions)
 	if err != nil {
 		u.metrics.wrong.Add(1)
-		return nil, usage{}, &requestError{http.StatusBadGateway, "the upstream's answer cannot be right, so it is not kept: " + err.Error()}
+		return nil, usage{}, &requestError{http.StatusBadGateway, "the upstream's answer cannot be right, so it is not cached: " + err.Error()}
 	}
 	return all, used, nil
 }

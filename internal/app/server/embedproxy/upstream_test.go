@@ -69,7 +69,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 	b.fake.before = nil
 	if _, asked := b.ok(body); asked != "2" {
-		t.Errorf("something wrong was kept: asked for %s", asked)
+		t.Errorf("something wrong was cached: asked for %s", asked)
 	}
 }
 

@@ -209,7 +209,7 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration begin at an epoch.
 
-        A state within that epoch that was loaded just before is kept.
+        A state within that epoch that was loaded just before stays chosen.
         """
         epoch = _numbers.whole("epoch", epoch)
         if not (self._chosen and self._at[0] == epoch):

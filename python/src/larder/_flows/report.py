@@ -57,7 +57,7 @@ class NodeReport:
     """Samples that the node does not output, as they could not be computed."""
     unchanged: bool = False
     """Whether a sink was up to date, so that no sample was read."""
-    standing: int = 0
+    reused: int = 0
     """Samples of a sink that were not read, because their output was reused."""
     cache: CacheReport | None = None
     decision: str = ""

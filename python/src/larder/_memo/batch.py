@@ -132,7 +132,7 @@ class MemoBatch(Wrapper):
 
             if needs_gradients(self._function, rows):
                 raise CodeError(
-                    f"{describe(self._function)}: what it makes would have gradients, which are not kept; "
+                    f"{describe(self._function)}: what it makes would have gradients, which are not cached; "
                     "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
                 )
         known = self._function_now()
@@ -206,7 +206,7 @@ class MemoBatch(Wrapper):
             keys = kwargs[self._keys_given] if own else kwargs.pop(self._keys_given)
         except KeyError:
             raise TypeError(
-                f"{describe(self._function)} is kept by keys of its items: give them by name, {self._keys_given}=..."
+                f"{describe(self._function)} is cached by keys of its items: give them by name, {self._keys_given}=..."
             ) from None
         if isinstance(keys, (str, bytes)):
             raise TypeError(f"{self._keys_given} has a key for each item, and is no text")
@@ -312,7 +312,7 @@ class _Batch:
             if any(o.kind == client.FILE and o.encoded is None for o in outcomes):
                 outcomes = self.memo._client.get(self.known, keys, compute, client.INLINE)
         except ServerError as error:
-            _warn(f"results of {self.known.name} are computed and not kept: {error}", self.memo._function)
+            _warn(f"results of {self.known.name} are computed and not cached: {error}", self.memo._function)
             outcomes = [Outcome(client.UNKEPT)] * len(todo)
         left = [
             i
@@ -373,7 +373,7 @@ class _Batch:
                 return ""
         except Error as error:
             reason = f"what they are known by changed while they were computed: {error}"
-        _warn(f"results of {self.known.name} are not kept: {reason}", self.memo._function)
+        _warn(f"results of {self.known.name} are not cached: {reason}", self.memo._function)
         return reason
 
     def call(self, which: Any) -> Any:
@@ -394,7 +394,7 @@ class _Batch:
             reason = path_given(made, list(watch.files or ())) or ""
         if reason:
             self.changed = reason
-            _warn(f"results of {self.known.name} are not kept: {self.changed}", self.memo._function)
+            _warn(f"results of {self.known.name} are not cached: {self.changed}", self.memo._function)
         return made
 
     def about(self, i: int) -> list[dict[str, str]]:
@@ -496,7 +496,7 @@ def split(value: Any, count: int) -> list[Any]:
                 "its first dimension is to be that of the items"
             )
         if _is_tensor(value) and value.requires_grad:
-            raise ResultError("what the function made has gradients, which are not kept; call it under torch.no_grad()")
+            raise ResultError("the result has gradients, which are not cached; call the function under torch.no_grad()")
         return [value[i] for i in range(count)]
     if value is None:
         return [("none", None)] * count
@@ -552,7 +552,7 @@ def joined(rows: list[Any]) -> Any:
 
         return numpy.stack(rows)
     if type(first) is not tuple or any(type(row) is not tuple or row[0] != first[0] for row in rows):
-        raise ResultError("items of one batch were kept in different forms")
+        raise ResultError("items of one batch were cached in different forms")
     kind, held = first
     if kind == "none":
         return None

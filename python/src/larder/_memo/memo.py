@@ -216,7 +216,7 @@ class Memo(Wrapper, Generic[P, R]):
         if isinstance(function, staticmethod):
             function = function.__func__
         if inspect.isasyncgenfunction(function):
-            raise TypeError(f"{describe(function)} is an asynchronous generator, whose results are not kept")
+            raise TypeError(f"{describe(function)} is an asynchronous generator, whose results are not cached")
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
@@ -236,7 +236,7 @@ class Memo(Wrapper, Generic[P, R]):
         self._seal()
         if self._pickle:
             _warn(
-                f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
+                f"results of {describe(function)} are cached with pickle: whoever can write to the cache folder "
                 "can run code in this program",
                 function,
             )
@@ -383,7 +383,7 @@ class Memo(Wrapper, Generic[P, R]):
         except ServerError as error:
             if not self._warned:
                 self._warned = True
-                _warn(f"results of {run.known.name} are computed and not kept: {error}", self._function)
+                _warn(f"results of {run.known.name} are computed and not cached: {error}", self._function)
             return None
 
     def _result(self, run: Run, outcome: Outcome) -> R:
@@ -392,7 +392,7 @@ class Memo(Wrapper, Generic[P, R]):
         if outcome.kind == client.ERROR:
             raise CycleError(outcome.text) if outcome.cycle else Error(outcome.text)
         if outcome.kind == client.UNKEPT and outcome.text:
-            self._unkept(f"a result of {run.known.name} is not kept: {outcome.text}")
+            self._unkept(f"a result of {run.known.name} is not cached: {outcome.text}")
         if outcome.encoded is None:
             return self._own(run)
         try:
@@ -442,7 +442,7 @@ class Memo(Wrapper, Generic[P, R]):
     def _decoded(self, encoded: Any) -> Any:
         if self._pickle:
             if bytes(encoded[: len(_PICKLED)]) != _PICKLED:
-                raise ResultError("it was kept in another form")
+                raise ResultError("it was cached in another form")
             try:
                 value = pickle.loads(memoryview(encoded)[len(_PICKLED) :])
             except Exception as error:
@@ -574,7 +574,7 @@ class Run:
                 reason = str(error) or type(error).__name__
         if reason is not None:
             self.unkept = True
-            self.memo._unkept(f"a result of {self.known.name} is not kept: {reason}")
+            self.memo._unkept(f"a result of {self.known.name} is not cached: {reason}")
             return [Made(None, reason)]
         return [Made(self.encoded, about=lambda: self.memo._about(self.known, self.args, self.kwargs))]
 
@@ -641,7 +641,7 @@ def never(which: list[int]) -> list[Made]:
 
 
 def _warn(text: str, function: Any) -> None:
-    warn(text, NotCachedWarning if " not kept" in text else LarderWarning, function)
+    warn(text, NotCachedWarning if " not cached" in text else LarderWarning, function)
 
 
 @overload

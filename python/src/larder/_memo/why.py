@@ -24,7 +24,7 @@ class Why:
     """What is known about one result of a function; printing it is human-readable."""
 
     function: str
-    kept: bool
+    cached: bool
     key: str
     """The key of the record, for `larder why` and `larder ls`."""
     code: list[str]
@@ -37,18 +37,18 @@ class Why:
     def of(cls, identity: Identity, arguments: dict[str, Any], said: dict[str, Any]) -> Why:
         return cls(
             function=identity.name,
-            kept=bool(said.get("kept")),
+            cached=bool(said.get("cached")),
             key=str(said.get("key", "")),
             code=[_named(identity.name), *(part.text for part in identity.parts)],
             arguments={name: describe(value) for name, value in arguments.items()},
-            changes=[str(change) for change in said.get("changes") or []] if not said.get("kept") else [],
+            changes=[str(change) for change in said.get("changes") or []] if not said.get("cached") else [],
         )
 
     def __str__(self) -> str:
         call = ", ".join(f"{name}={text}" for name, text in self.arguments.items())
-        lines = [f"{self.function}({call}): {'kept' if self.kept else 'not kept'}", f"  key {self.key}"]
+        lines = [f"{self.function}({call}): {'cached' if self.cached else 'not cached'}", f"  key {self.key}"]
         if self.changes:
-            lines += ["  differs from what is kept:", *(f"    {change}" for change in self.changes)]
+            lines += ["  differs from what is cached:", *(f"    {change}" for change in self.changes)]
         return "\n".join([*lines, "  known by:", *(f"    {part}" for part in self.code)])
 
 
@@ -73,5 +73,5 @@ def why(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     ask = getattr(function, "why", None)
     if ask is None:
-        raise TypeError(f"{describe(function)} is no function whose results are kept: decorate it with larder.memo")
+        raise TypeError(f"{describe(function)} is no function whose results are cached: decorate it with larder.memo")
     return ask(*args, **kwargs)

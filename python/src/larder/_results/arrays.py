@@ -37,7 +37,7 @@ def describe(dtype: Any) -> Described:
             described = dtype.byteorder.replace("=", "") + dtype.char
     if dtype.metadata is not None or not _same(dtype, described):
         raise Refused(
-            f"an array of dtype {dtype!r} cannot be kept; return it as one of a dtype of NumPy's own without metadata"
+            f"an array of dtype {dtype!r} cannot be cached; return it as one of a dtype of NumPy's own without metadata"
         )
     return described
 
@@ -156,7 +156,7 @@ _SHAPES = [struct.Struct(f"<BB{n}QQ") for n in range(65)]
 def _parts(array: Any) -> tuple[Any, ...]:
     fortran = array.flags.fnc
     if array.dtype.hasobject and array.dtype.names is not None:
-        raise Refused("an array with objects in fields cannot be kept; return one array for each field")
+        raise Refused("an array with objects in fields cannot be cached; return one array for each field")
     if array.dtype.char == "O":
         return fortran, array.shape, array.ravel("F" if fortran else "C").tolist()
     return describe(array.dtype), fortran, array.shape, flat(array)
@@ -214,7 +214,7 @@ def _scalar(described: Described, data: bytes) -> Any:
 def _masked_parts(array: Any) -> tuple[Any, ...]:
     mask = None if array.mask is np.ma.nomask else array.mask
     if type(array.data) is not np.ndarray or array.dtype.hasobject:
-        raise Refused("a masked array of objects, or of an array of another class, cannot be kept; return a plain one")
+        raise Refused("a masked array of objects, or of another class, cannot be cached; return a plain one")
     return array.data, mask, np.array(array.fill_value), array.hardmask
 
 

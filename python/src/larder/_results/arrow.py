@@ -17,7 +17,7 @@ def _stream(schema: Any, batches: list[Any]) -> tuple[Any, ...]:
     data = sink.getvalue()
     with pa.ipc.open_stream(data) as reader:
         if not reader.schema.equals(schema, check_metadata=True):
-            raise Refused(f"a table of schema {schema} cannot be kept, as Arrow makes {reader.schema} of it")
+            raise Refused(f"a table of schema {schema} cannot be cached, as Arrow makes {reader.schema} of it")
     return Data(memoryview(data), data.size), _extended(schema)
 
 

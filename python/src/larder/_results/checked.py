@@ -35,7 +35,7 @@ def _check(value: object) -> None:
     except (ResultError, Refused):
         same = False
     if not same:
-        raise Refused(f"this {type(value).__name__} cannot be kept, as it comes back as another one; {_PLAINER}")
+        raise Refused(f"this {type(value).__name__} cannot be cached, as it comes back as another one; {_PLAINER}")
 
 
 _PLAINER = "return one of plain columns, or its arrays"

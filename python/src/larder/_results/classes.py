@@ -51,7 +51,7 @@ def refused(cls: type) -> Refused:
     """Return the exception that values of a type cannot be stored."""
     remedies = (kinds.CURES[base] for base in cls.__mro__ if base in kinds.CURES)
     remedy = next(remedies, "return a dataclass of what is in it")
-    return Refused(f'a value of type {called(cls)} cannot be kept; {remedy}, or say codec="pickle"')
+    return Refused(f'a value of type {called(cls)} cannot be cached; {remedy}, or say codec="pickle"')
 
 
 def called(cls: type) -> str:
@@ -94,7 +94,7 @@ def name_of(cls: type) -> tuple[str, str]:
         module = "__main__"
     if "<locals>" in name:
         raise Refused(
-            f"a value of type {called(cls)} cannot be kept, as its class is made by a function; "
+            f"a value of type {called(cls)} cannot be cached, as its class is made by a function; "
             "move the class to its module"
         )
     try:
@@ -103,7 +103,7 @@ def name_of(cls: type) -> tuple[str, str]:
         found = None
     if found is not cls:
         raise Refused(
-            f"a value of type {called(cls)} cannot be kept, as this name is not that of its class (any more); "
+            f"a value of type {called(cls)} cannot be cached, as this name is not that of its class (any more); "
             "give the class a name of its own in its module"
         )
     return module, name

@@ -229,7 +229,7 @@ def _time(value: Any, zone: Any) -> Any:
 
 
 def _sparse(array: Any) -> tuple[Any, ...]:
-    raise Refused("a sparse array of pandas cannot be kept; return .to_dense() of it")
+    raise Refused("a sparse array of pandas cannot be cached; return .to_dense() of it")
 
 
 register(

@@ -92,7 +92,7 @@ def of_type(cls: type) -> Kind | None:
                 load(root)
             except Exception as error:  # of a library of another version
                 raise Refused(
-                    f"values of this {root} cannot be kept: {error!r}; return what they consist of"
+                    f"values of this {root} cannot be cached: {error!r}; return what they consist of"
                 ) from error
     return _BY_TYPE.get(cls)
 

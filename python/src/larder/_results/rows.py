@@ -43,7 +43,7 @@ def _flat(array: Any) -> tuple[memoryview, int]:
         from . import arrays as found
 
         if array.dtype.hasobject:
-            raise Refused("rows of an array of objects cannot be kept together; return an array of numbers")
+            raise Refused("rows of an array of objects cannot be cached together; return an array of numbers")
         found.describe(array.dtype)
         data = found.flat(array if array.flags.c_contiguous else array.copy("C"))
     else:

@@ -24,7 +24,7 @@ def _texts(cls: Any) -> Kind:
     def make(text: Any) -> Any:
         value = cls(expect(str, text))
         if str(value) != text:
-            raise ValueError(f"{text!r} is not how {value!r} is kept")
+            raise ValueError(f"{text!r} is not how {value!r} is cached")
         return value
 
     return Kind(
@@ -36,7 +36,7 @@ def _zone(value: zoneinfo.ZoneInfo) -> tuple[str]:
     try:
         value.__reduce__()  # raises an error if it was read from its own file
     except Exception as error:
-        raise Refused("a time zone of a file cannot be kept; make it by zoneinfo.ZoneInfo(key)") from error
+        raise Refused("a time zone of a file cannot be cached; make it by zoneinfo.ZoneInfo(key)") from error
     return (value.key,)
 
 
@@ -61,14 +61,14 @@ def _defaults(value: defaultdict[Any, Any]) -> tuple[Any, ...]:
     if value.default_factory is None:
         return None, dict(value)
     if value.default_factory not in _FACTORIES:
-        raise Refused("a defaultdict with a function of its own cannot be kept; return dict(...) of it")
+        raise Refused("a defaultdict with a function of its own cannot be cached; return dict(...) of it")
     return _FACTORIES[value.default_factory], dict(value)
 
 
 def _bare(value: dict[Any, Any]) -> tuple[dict[Any, Any]]:
     """Return the content of a dict that may have attributes, and has none."""
     if vars(value):
-        raise Refused(f"a {type(value).__name__} with attributes cannot be kept; return a dataclass")
+        raise Refused(f"a {type(value).__name__} with attributes cannot be cached; return a dataclass")
     return (dict(value),)
 
 

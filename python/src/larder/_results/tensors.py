@@ -28,19 +28,19 @@ def check(tensor: Any) -> None:
 
 def _unlike(tensor: Any) -> str | None:
     if tensor.requires_grad:
-        return "a tensor that requires gradients cannot be kept, as what it was made by would be lost; return .detach()"
+        return "a tensor that requires gradients cannot be cached, because its graph would be lost; return .detach()"
     if tensor.layout is not torch.strided:
-        return f"a sparse tensor ({tensor.layout}) cannot be kept; return .to_dense(), or its indices and values"
+        return f"a sparse tensor ({tensor.layout}) cannot be cached; return .to_dense(), or its indices and values"
     if getattr(tensor, "is_quantized", False):
-        return "a quantized tensor cannot be kept; return .dequantize(), or .int_repr() with its scale"
+        return "a quantized tensor cannot be cached; return .dequantize(), or .int_repr() with its scale"
     if tensor.device.type == "meta":
-        return "a tensor of the device meta has no content that could be kept; return its shape"
+        return "a tensor of the device meta has no content that could be cached; return its shape"
     if tensor.device.type != "cpu":
-        return f"a tensor of the device {tensor.device} cannot be kept; return .cpu()"
+        return f"a tensor of the device {tensor.device} cannot be cached; return .cpu()"
     if tensor.dtype not in _CALLED:
-        return f"a tensor of {tensor.dtype} cannot be kept; return it as one of another dtype"
+        return f"a tensor of {tensor.dtype} cannot be cached; return it as one of another dtype"
     if any(getattr(tensor, "names", ())):
-        return "a tensor with named dimensions cannot be kept; return .rename(None)"
+        return "a tensor with named dimensions cannot be cached; return .rename(None)"
     return None
 
 

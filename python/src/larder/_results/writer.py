@@ -59,8 +59,8 @@ def parts(value: object) -> list[Any]:
     return writer.finish()
 
 
-_TOO_DEEP = f"it is nested more than {DEEPEST} deep, which cannot be kept; return something flatter"
-_ITSELF = "it contains itself, which cannot be kept; return something that refers to its parts by name or number"
+_TOO_DEEP = f"it is nested more than {DEEPEST} deep, which cannot be cached; return something flatter"
+_ITSELF = "it contains itself, which cannot be cached; return something that refers to its parts by name or number"
 
 
 def _way(steps: list[str]) -> str:
@@ -346,7 +346,7 @@ def of_kind(kind: Kind) -> Write:
         except Refused:
             raise
         except Exception as error:  # of a library of another version
-            raise Refused(f"this {type(value).__name__} cannot be kept: {error!r}") from error
+            raise Refused(f"this {type(value).__name__} cannot be cached: {error!r}") from error
         writer.kept.append(taken)
         writer.tree += head
         writer.tree.append(len(taken))

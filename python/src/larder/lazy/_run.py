@@ -310,7 +310,7 @@ class Evaluation:
             return copy.deepcopy(value)
         except Exception as error:
             raise ResultError(
-                f"{state.node.operation.label} gives {describe(value)}, which is not kept and cannot be copied "
+                f"{state.node.operation.label} gives {describe(value)}, which is not cached and cannot be copied "
                 f"({error}), so no two can be given it; return plain data"
             ) from error
 

@@ -16,7 +16,7 @@ class NodeWhy:
     label: str
     """What the node is: a function, an operator, a method."""
     status: str
-    """"kept", "not kept", "value", "computed again" for an operator, or "waits" for uncached arguments."""
+    """"cached", "not cached", "value", "computed again" for an operator, or "waits" for uncached arguments."""
     depth: int
     why: Why | None
     """The parts of its key and what differs, if its arguments are known and it is checked separately."""
@@ -29,9 +29,9 @@ class WhyTree:
     nodes: list[NodeWhy]
 
     @property
-    def kept(self) -> bool:
+    def cached(self) -> bool:
         """Whether the result of the root is cached, so that nothing has to be computed."""
-        return self.nodes[0].status == "kept"
+        return self.nodes[0].status == "cached"
 
     @classmethod
     def of(cls, root: Node) -> WhyTree:
@@ -64,8 +64,9 @@ _DEEPEST = 20
 def _lines(node: NodeWhy) -> list[str]:
     space = "  " * min(node.depth, _DEEPEST)
     lines = [f"{space}{node.label}: {node.status}"]
-    if node.why is not None and node.status == "not kept":
-        lines += [f"{space}  differs: {change}" for change in node.why.changes] or [f"{space}  nothing like it is kept"]
+    if node.why is not None and node.status == "not cached":
+        differs = [f"{space}  differs: {change}" for change in node.why.changes]
+        lines += differs or [f"{space}  no similar result is cached"]
     return lines
 
 
@@ -80,13 +81,13 @@ class Look(Evaluation):
         """Read a result that is cached for the whole tree; report whether there was one."""
         found = super().load(state)
         if found:
-            self.said[state] = "kept", None
+            self.said[state] = "cached", None
         return found
 
     def apply(self, state: State) -> None:
         """Check whether a result is cached, if its arguments are known."""
         state.done = True
-        if any(self.said[child][0] in ("not kept", "waits") for child in state.children):
+        if any(self.said[child][0] in ("not cached", "waits") for child in state.children):
             self.said[state] = "waits", None
             return
         node, kept = state.node, state.kept
@@ -96,13 +97,13 @@ class Look(Evaluation):
             self.said[state] = ("computed again" if node.refs else "value"), None
             return
         if kept is None:
-            self.said[state] = "not kept", None
+            self.said[state] = "not cached", None
             return
         node.verify()
         args, kwargs = self._filled(node, self.give)
         why = kept.why(*args, **kwargs)
-        self.said[state] = ("kept" if why.kept else "not kept"), why
-        if why.kept:
+        self.said[state] = ("cached" if why.cached else "not cached"), why
+        if why.cached:
             state.key = kept.key_of(args, kwargs)
             state.value, state.fresh = kept.reread(state.key), True
 

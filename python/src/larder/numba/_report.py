@@ -69,7 +69,8 @@ class Report:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.loaded} loaded, {self.compiled} compiled and kept, {self.refused} refused: compiled and not kept; "
+            f"{self.loaded} loaded, {self.compiled} compiled and cached, "
+            f"{self.refused} refused: compiled and not cached; "
             f"{self.saved:.1f} s of compiling saved"
         ]
         if self.uncached:

@@ -22,7 +22,7 @@ class Why:
     """Its outcomes in this process."""
 
     def __str__(self) -> str:
-        lines = [f"{self.function}: {'is not kept' if self.refused else 'is kept'}"]
+        lines = [f"{self.function}: {'is not cached' if self.refused else 'is cached'}"]
         lines += [f"  refused: {one}" for one in self.refused]
         lines += [f"  {row.types} {row.state} in {row.seconds:.3f} s {row.reason}".rstrip() for row in self.rows]
         lines += [f"  known by {part}" for part in self.parts]

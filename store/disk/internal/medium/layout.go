@@ -37,7 +37,7 @@ blobs/       large values, one to a file, named by SHA-256
 manifests/   named lists of records
 packs.idx    an index of all packs
 touch/       when old records were last used
-quarantine/  what was found damaged, kept for a while for who wants to look
+quarantine/  damaged records, for inspection; deleted after a while
 tmp/, trash/ files that are being written or removed
 `
 
