@@ -29,10 +29,13 @@ import (
 type Item struct {
 	origin Origin
 
+	// The value is unread, reading, or read. A goroutine that finds it unread reads it; after
+	// an error it is unread again. Releasing a read value that is not retained makes it
+	// unread, too.
 	mu       sync.Mutex
-	read     bool
-	retained bool // the value stays in memory, however large
 	reading  bool // a goroutine is reading
+	read     bool // value is set
+	retained bool // the value stays in memory, however large
 	readers  readers
 	value    any
 	others   *others // nil while no goroutine waits or watches: there are many items
