@@ -288,7 +288,7 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 			e.nodes += "  only: {map: drop-keys, from: hashed, with: {keys: [record]}}\n"
 		},
 		"a mapper that is not cached": swap("keep: true, ", ""),
-		"a mapper more":             swap("from: in,", "from: more,  "),
+		"a mapper more":               swap("from: in,", "from: more,  "),
 		"an operator that counts": func(e *edited) {
 			swap("from: hashed", "from: numbered")(e)
 			e.nodes += "  numbered: {op: enumerate, from: hashed}\n"

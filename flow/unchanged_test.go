@@ -146,7 +146,7 @@ func TestTouchedSinksAreWritten(t *testing.T) {
 			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: last", 1) + "  last: {op: slice, from: hashed, with: {start: 3}}\n"
 		},
 		"a mapper that is not cached": func(l *lines) { l.nodes = strings.Replace(l.nodes, "keep: true, ", "", 1) },
-		"the cache":                 func(l *lines) { l.store = memory.New(memory.Options{}) },
+		"the cache":                   func(l *lines) { l.store = memory.New(memory.Options{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLines(t, keptHashes, 10)
@@ -176,7 +176,7 @@ func TestWhatIsNotToBeLeft(t *testing.T) {
 		options flow.RunOptions
 		larder  larder.Options
 	}{
-		"a mapper that is not cached":        {nodes: notKept},
+		"a mapper that is not cached":      {nodes: notKept},
 		"hits that are verified":           {nodes: keptHashes, larder: larder.Options{Verify: larder.Verification{Sample: 0.5}}},
 		"orders that are recorded":         {nodes: keptHashes, options: flow.RunOptions{Trace: func(string) func([]byte) { return func([]byte) {} }}},
 		"checkpoints that are let go of":   {nodes: keptHashes, options: flow.RunOptions{Discard: true}},

@@ -21,18 +21,18 @@ type accessFlags struct {
 // flags adds the flags. Their descriptions start with when, which says when
 // they apply.
 func (f *accessFlags) flags(c *cobra.Command, when string) {
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", when+"a `file` with the token that others send, that only you can read")
-	c.Flags().StringVar(&f.cert, "tls-cert", "", when+"the server's certificate, a `file` (PEM)")
-	c.Flags().StringVar(&f.key, "tls-key", "", when+"the key of the certificate, a `file` (PEM)")
-	c.Flags().StringVar(&f.clientCA, "client-ca", "", when+"let those in who have a certificate of this authority, a `file` (PEM)")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", when+"a `file` with the token that clients send; only its owner may read it")
+	c.Flags().StringVar(&f.cert, "tls-cert", "", when+"a `file` with the server's certificate (PEM)")
+	c.Flags().StringVar(&f.key, "tls-key", "", when+"a `file` with the certificate's key (PEM)")
+	c.Flags().StringVar(&f.clientCA, "client-ca", "", when+"admit clients with a certificate of the authority in this `file` (PEM)")
 }
 
 func (f *accessFlags) check() error {
 	switch {
 	case (f.cert == "") != (f.key == ""):
-		return errors.New("--tls-cert and --tls-key go together")
+		return errors.New("give both --tls-cert and --tls-key, or neither")
 	case f.clientCA != "" && f.cert == "":
-		return errors.New("--client-ca: the server needs a certificate itself (--tls-cert, --tls-key)")
+		return errors.New("--client-ca: no server certificate; give --tls-cert and --tls-key")
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func (f *accessFlags) token() (string, error) {
 	}
 	token, err := secret("--token-file", f.tokenFile)
 	if err == nil && len(token) < 16 {
-		err = errors.New("--token-file: a token has 16 characters at least; openssl rand -hex 32 makes one")
+		err = errors.New("--token-file: the token must have at least 16 characters; create one by openssl rand -hex 32")
 	}
 	return token, err
 }
@@ -55,7 +55,7 @@ func secret(flag, path string) (string, error) {
 		return "", fmt.Errorf("%s: %w", flag, err)
 	}
 	if info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s: others can read %s; run chmod 600 on it", flag, path)
+		return "", fmt.Errorf("%s: other users can read %s; run chmod 600 on the file", flag, path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

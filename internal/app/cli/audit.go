@@ -30,14 +30,13 @@ func (a *app) auditCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "audit FLOW",
-		Short: "Say what a flow would read, write and run, without running it",
-		Long: `Say what a flow would read, write and run, without running it: for whoever got
-a flow file from somebody else and wants to know whether to run it.
+		Short: "Show what a flow would read and write",
+		Long: `Lists what a flow would read, write and run, without running it. Use it before
+running a flow file from another person.
 
-Of the components that come with Larder only exec runs commands, and python
-functions of modules of Python; all that they would run is listed. To find out,
-the flow's own files are read and those whose content is part of a command's
-identity, and nothing else.`,
+Of the components of Larder, exec runs commands and python runs functions of
+Python modules; all of them are listed. The audit reads only the files of the
+flow, and files whose content identifies a command.`,
 		Args: words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := a.parse(args[0], set)

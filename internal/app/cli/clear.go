@@ -18,16 +18,16 @@ func (a *app) clearCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "clear NODE... | --all",
-		Short: "Remove the records of nodes, pinned or not",
-		Long: `Remove records, pinned or not; they are computed again when they are needed.
+		Short: "Remove the records of nodes, even pinned ones",
+		Long: `Removes records, even pinned ones. They are computed again when needed.
 
 A NODE is the name of an operation as larder ls lists it, or a node of a flow
-as FLOW.yaml#NODE: then the records go that it used when it last ran, and the
-manifest that names them. Where LARDER_SHARED names a server, their copies there
-go as well; what it has besides stays.`,
+as FLOW.yaml#NODE. The latter removes the records that its last run used, and the
+manifest that lists them. With LARDER_SHARED, their copies on that server are
+removed too; its other records stay.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
-				return usageError{errors.New("clear takes either nodes or --all")}
+				return usageError{errors.New("give either nodes or --all")}
 			}
 			return a.clear(c.Context(), args)
 		},
@@ -62,7 +62,7 @@ func (a *app) clear(ctx context.Context, names []string) error {
 				return inventoryError(err)
 			}
 			for _, name := range removed.Manifests {
-				fmt.Fprintf(a.stderr, "%s: forgotten\n", printable(name))
+				fmt.Fprintf(a.stderr, "%s: removed\n", printable(name))
 			}
 			writeRemoved(a.stderr, removed, false)
 		}

@@ -120,7 +120,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	if ctx.Err() != nil && !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder: interrupted; what was computed is cached")
+		fmt.Fprintln(stderr, "larder: interrupted; computed results are cached")
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
@@ -186,7 +186,7 @@ type app struct {
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "larder",
-		Short: "Build datasets, and compute only what changed",
+		Short: "Build datasets and compute only what changed",
 		Long: `Larder runs flows: graphs of datasets that are read, mapped, reordered and
 written. Results are cached in a directory that all processes of the machine share, and
 returned only while they are valid.`,
@@ -205,8 +205,8 @@ returned only while they are valid.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
-	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
+	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `directory` (default: LARDER_CACHE, else larder in the user's cache directory)")
+	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "maximum `size` of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
 	a.profiles.flags(root)
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.flowCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
@@ -243,7 +243,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := a.openWith(o)
 	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
-		a.logger().Warn("no cache directory: results are cached for this run only; name one by --cache or LARDER_CACHE", "err", err)
+		a.logger().Warn("no cache directory: results are cached for this run only; set --cache or LARDER_CACHE", "err", err)
 		o.Store = memory.New(memory.Options{})
 		l, err = a.openWith(o)
 	}
@@ -326,7 +326,7 @@ func (a *app) maxBytes() (int64, error) {
 	}
 	n, err := flow.ParseBytes(size)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("cache size %q is not a size such as 50GiB, or none", size)
+		return 0, fmt.Errorf("cache size %q: must be a size such as 50GiB, or none", size)
 	}
 	return n, nil
 }

@@ -26,7 +26,7 @@ func (a *app) componentsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "components [NAME]",
-		Short: "List what can be named in a flow, or describe one",
+		Short: "List the components of flows, or describe one",
 		Args:  words(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			all := allComponents()

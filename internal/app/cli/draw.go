@@ -30,14 +30,14 @@ func (a *app) drawCommand() *cobra.Command {
 	var f drawFlags
 	c := &cobra.Command{
 		Use:   "draw FLOW -o FILE.svg|.dot|.mmd",
-		Short: "Draw a flow, with what a run did at each node if its report is given",
+		Short: "Draw a flow as SVG, Graphviz or Mermaid",
 		Args:  words(1, 1),
 		RunE:  func(c *cobra.Command, args []string) error { return a.draw(c.Context(), args[0], f) },
 	}
 	c.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (- for stdout)")
-	c.Flags().StringVar(&f.format, "format", "", "svg, dot (Graphviz) or mmd (Mermaid) (default: as the file's name ends)")
-	c.Flags().StringVar(&f.report, "report", "", "the report of a run, as larder run --report wrote it to `file`")
-	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and what it needs; may be repeated")
+	c.Flags().StringVar(&f.format, "format", "", "svg, dot (Graphviz) or mmd (Mermaid) (default: by the extension of the file)")
+	c.Flags().StringVar(&f.report, "report", "", "show the counters of a run from its report, the `file` of larder run --report")
+	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and its dependencies; may be repeated")
 	f.set.flags(c)
 	if err := c.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is defined above
@@ -98,9 +98,9 @@ func (f drawFlags) writer() (func(*render.Drawing, io.Writer) error, error) {
 	}
 	valid := strings.Join(slices.Sorted(maps.Keys(drawFormats)), ", ")
 	if name == "" {
-		return nil, fmt.Errorf("-o %s does not say the format: give --format, one of %s", f.output, valid)
+		return nil, fmt.Errorf("-o %s: unknown extension; give --format, one of %s", f.output, valid)
 	}
-	return nil, fmt.Errorf("format %q cannot be drawn; valid: %s", name, valid)
+	return nil, fmt.Errorf("format %q: unknown; valid: %s", name, valid)
 }
 
 func readReport(file string, fl *flow.Flow) (*flow.Report, error) {
@@ -113,7 +113,7 @@ func readReport(file string, fl *flow.Flow) (*flow.Report, error) {
 		return nil, fmt.Errorf("report %s: %w", file, err)
 	}
 	if r.Version != 1 {
-		return nil, fmt.Errorf("report %s: version %d is not known; this program reads version 1", file, r.Version)
+		return nil, fmt.Errorf("report %s: version %d is not supported; this program reads version 1", file, r.Version)
 	}
 	if r.Flow != fl.Name {
 		return nil, fmt.Errorf("report %s is of flow %s, not %s", file, r.Flow, fl.Name)

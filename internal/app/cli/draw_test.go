@@ -59,18 +59,18 @@ func TestDrawWrongArguments(t *testing.T) {
 	b.write("bad.json", "{")
 	b.write("new.json", `{"version": 2}`)
 	for want, args := range map[string][]string{
-		"-o, --output is missing: larder draw FLOW": {},
-		"--format":                       {"-o", "-"},
-		`format "png"`:                   {"-o", "flow.png"},
-		"does not say":                   {"-o", "flow"},
-		`no node "lettres"`:              {"-o", "f.svg", "--only", "lettres"},
-		"no variable":                    {"-o", "f.svg", "--set", "x=1"},
-		"report bad.json":                {"-o", "f.svg", "--report", "bad.json"},
-		"version 2":                      {"-o", "f.svg", "--report", "new.json"},
-		"no file or folder":              {"-o", "f.svg", "--report", "none.json"},
-		"what is \"another.yaml\"?":      {"-o", "f.svg", "another.yaml"},
-		"draw: there is no flag --large": {"-o", "f.svg", "--large"},
-		"there is no folder":             {"-o", "no/such/folder/f.svg"},
+		"-o, --output is required; usage: larder draw FLOW": {},
+		"--format":                             {"-o", "-"},
+		`format "png"`:                         {"-o", "flow.png"},
+		"unknown extension":                    {"-o", "flow"},
+		`no node "lettres"`:                    {"-o", "f.svg", "--only", "lettres"},
+		"no variable":                          {"-o", "f.svg", "--set", "x=1"},
+		"report bad.json":                      {"-o", "f.svg", "--report", "bad.json"},
+		"version 2":                            {"-o", "f.svg", "--report", "new.json"},
+		"no file or folder":                    {"-o", "f.svg", "--report", "none.json"},
+		"unexpected argument \"another.yaml\"": {"-o", "f.svg", "another.yaml"},
+		"draw: there is no flag --large":       {"-o", "f.svg", "--large"},
+		"no directory":                         {"-o", "no/such/folder/f.svg"},
 	} {
 		r := b.larder(append([]string{"draw", "flow.yaml"}, args...)...)
 		if r.status != 2 || !strings.Contains(r.stderr, want) {

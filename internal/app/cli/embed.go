@@ -28,30 +28,31 @@ func (a *app) embedCommand() *cobra.Command {
 	var f embedFlags
 	c := &cobra.Command{
 		Use:   "embed --upstream URL",
-		Short: "Stand in front of an embedding service, and ask it for no text twice",
-		Long: `Answers POST /v1/embeddings as OpenAI's API has it, from the cache folder, and asks
-the upstream for what is missing, in batches. A client's base URL becomes
-http://127.0.0.1:8700/v1; nothing else changes for it but the time.
+		Short: "Run a caching proxy for an embeddings API",
+		Long: `Answers POST /v1/embeddings of OpenAI's API from the cache, and requests missing
+vectors from the upstream in batches. Set the base URL of clients to
+http://127.0.0.1:8700/v1.
 
-What clients send as Authorization is passed on and not stored. A client that
-reaches the server gets cached results, whatever it sends: it is for programs of this machine,
-or with --listen HOST:PORT for others that send a token or have a certificate.
+The Authorization of clients is passed on and not stored. Every client that
+reaches the server gets cached results, so by default only this machine can. With
+--listen HOST:PORT, other machines need a token or a certificate.
 
-GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,
+GET /v1/models is passed on, /metrics has metrics for Prometheus, and /healthz
+returns ok.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return a.embed(c.Context(), f) },
 	}
 	o := &f.options
-	c.Flags().StringVar(&o.Upstream, "upstream", "", "the `URL` below which the service has /embeddings, such as https://api.openai.com/v1")
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8700", "listen at this `host:port`; one of other machines, too, needs --token-file or --client-ca")
-	c.Flags().StringVar(&o.Identity, "identity", "", "what the upstream is `called` in keys (default: its URL); another one has all made anew, as is right when the same model answers otherwise")
-	c.Flags().IntVar(&o.Batch, "batch", 64, "inputs that one call of the upstream asks for at most")
-	c.Flags().StringVar(&f.batchBytes, "batch-bytes", "256KiB", "bytes of these at most; a single input may have more")
-	c.Flags().IntVar(&o.Calls, "calls", 4, "calls of the upstream at once")
-	c.Flags().IntVar(&o.Retries, "retries", 3, "how often a call is made again that the upstream refused for the moment, or could not be reached for")
-	c.Flags().DurationVar(&o.Timeout, "timeout", time.Minute, "how long one call of the upstream may take")
-	c.Flags().BoolVar(&o.Floats, "floats", false, "ask the upstream for lists of numbers, and not for base64, which is float32")
-	c.Flags().StringVar(&f.keyFile, "upstream-key-file", "", "a `file` with what is sent to the upstream in place of what clients send as Authorization; needs --token-file")
+	c.Flags().StringVar(&o.Upstream, "upstream", "", "base `URL` of the service, such as https://api.openai.com/v1")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8700", "listen on this `host:port`; for other machines, --token-file or --client-ca is required")
+	c.Flags().StringVar(&o.Identity, "identity", "", "`name` of the upstream in keys (default: its URL); change it when the model returns other vectors")
+	c.Flags().IntVar(&o.Batch, "batch", 64, "maximum inputs in one request to the upstream")
+	c.Flags().StringVar(&f.batchBytes, "batch-bytes", "256KiB", "maximum bytes of these; a single input may have more")
+	c.Flags().IntVar(&o.Calls, "calls", 4, "concurrent requests to the upstream")
+	c.Flags().IntVar(&o.Retries, "retries", 3, "retries of a request that the upstream refused for the moment or did not receive")
+	c.Flags().DurationVar(&o.Timeout, "timeout", time.Minute, "maximum time of one request to the upstream")
+	c.Flags().BoolVar(&o.Floats, "floats", false, "request lists of numbers from the upstream instead of base64 (float32)")
+	c.Flags().StringVar(&f.keyFile, "upstream-key-file", "", "a `file` with the Authorization for the upstream, in place of that of clients; requires --token-file")
 	f.flags(c, "")
 	_ = c.MarkFlagRequired("upstream") // the flag exists
 	return c
@@ -61,19 +62,19 @@ GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,
 func (f *embedFlags) complete() (config *tls.Config, err error) {
 	switch {
 	case f.options.Batch < 1:
-		return nil, fmt.Errorf("--batch %d: must be 1 at least", f.options.Batch)
+		return nil, fmt.Errorf("--batch %d: must be at least 1", f.options.Batch)
 	case f.options.Calls < 1:
-		return nil, fmt.Errorf("--calls %d: must be 1 at least", f.options.Calls)
+		return nil, fmt.Errorf("--calls %d: must be at least 1", f.options.Calls)
 	case f.options.Retries < 0:
 		return nil, fmt.Errorf("--retries %d: must not be negative", f.options.Retries)
 	case f.options.Timeout <= 0:
 		return nil, fmt.Errorf("--timeout %v: must be above 0", f.options.Timeout)
 	case f.keyFile != "" && f.tokenFile == "":
-		return nil, errors.New("--upstream-key-file: name a token that clients send by --token-file; else anybody could use the key")
+		return nil, errors.New("--upstream-key-file: requires --token-file, because otherwise any client could use the key")
 	}
 	bytes, err := flow.ParseBytes(f.batchBytes)
 	if err != nil || bytes < 1 || bytes > 1<<30 {
-		return nil, fmt.Errorf("--batch-bytes %q: must be a size such as 256KiB, 1GiB at most", f.batchBytes)
+		return nil, fmt.Errorf("--batch-bytes %q: must be a size such as 256KiB, at most 1GiB", f.batchBytes)
 	}
 	f.options.BatchBytes = int(bytes)
 	if f.options.Retries == 0 {
@@ -101,7 +102,7 @@ func (f *embedFlags) open(ctx context.Context) (net.Listener, error) {
 	guarded := f.tokenFile != "" || f.clientCA != ""
 	loopback := addr.IP != nil && addr.IP.IsLoopback()
 	if !loopback && !guarded {
-		return nil, fmt.Errorf("--listen %s: other machines can reach that; say who may come in, by --token-file or --client-ca", f.listen)
+		return nil, fmt.Errorf("--listen %s: other machines can reach this address; admit clients by --token-file or --client-ca", f.listen)
 	}
 	f.options.Local = loopback && !guarded
 	var lc net.ListenConfig
@@ -132,7 +133,7 @@ func (a *app) embed(ctx context.Context, f embedFlags) error {
 		if config != nil {
 			at, scheme = tls.NewListener(at, config), "https"
 		} else if !f.options.Local && f.tokenFile != "" && !at.Addr().(*net.TCPAddr).IP.IsLoopback() {
-			fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, the token and all texts can be read by whoever sees the network")
+			fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, anyone on the network can read the token and all texts")
 		}
 		fmt.Fprintf(a.stderr, "larder: embeddings at %s://%s/v1\n", scheme, at.Addr())
 		return a.serveEmbeddings(ctx, h.Server(), at)

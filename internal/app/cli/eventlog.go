@@ -46,7 +46,7 @@ func openToAppend(file string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && shared(info) {
-		err = fmt.Errorf("%s has another name (a hard link), and what is appended would be in that file, too; choose another file", file)
+		err = fmt.Errorf("%s has a hard link, so events would be appended to both; choose another file", file)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

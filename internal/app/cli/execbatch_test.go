@@ -257,7 +257,7 @@ nodes:
 		check("first edited, its output equal", 2, 0)
 		check("again", 0, 0)
 		b.write("second.sh", second+"# edited\n")
-		if r := b.larder("why", "flow.yaml", "second"); !strings.Contains(r.stdout, "second: 26 computed") {
+		if r := b.larder("why", "flow.yaml", "second"); !strings.Contains(r.stdout, "second: 26 to compute") {
 			t.Errorf("why: %s%s", r.stdout, r.stderr)
 		}
 		check("second edited", 0, 4)

@@ -45,8 +45,8 @@ func TestWhyOfFlow(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		{"x", "x", []string{"small"}, "small: nothing is computed: 26 of 26 results are cached\n"},
-		{"width: 8", "width: 9", []string{"small"}, "small: 26 computed, 0 cached\n  width: changed (8 -> 9) (26, the first is sample 0)\n"},
+		{"x", "x", []string{"small"}, "small: nothing to compute; 26 of 26 results are cached\n"},
+		{"width: 8", "width: 9", []string{"small"}, "small: 26 to compute, 0 cached\n  width: changed (8 -> 9) (26, the first is sample 0)\n"},
 		{"x", "x", []string{"small", "3"}, "small, sample 3: width: changed (8 -> 9)\n"},
 		{"width: 9", "width: 8", []string{"sized", "3"}, "small, sample 3: cached\nsized, sample 3: cached\n"},
 	} {
@@ -59,7 +59,7 @@ func TestWhyOfFlow(t *testing.T) {
 	}
 	b.write("size.sh", countBytes+" # edited")
 	r := b.larder("why", "flow.yaml", "sized")
-	mustContain(t, "edited code", r.stdout, "sized: 26 computed", "size.sh")
+	mustContain(t, "edited code", r.stdout, "sized: 26 to compute", "size.sh")
 	for _, args := range [][]string{{"flow.yaml", "smal"}, {"flow.yaml", "out"}, {"flow.yaml", "small", "99"}, {"flow.yaml", "small", "x"}, {"nothing"}} {
 		if r := b.larder(append([]string{"why"}, args...)...); r.status != 2 {
 			t.Errorf("why %v: status %d: %s", args, r.status, r.stderr)
@@ -85,7 +85,7 @@ func TestWhyAndTreeOfLazyValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := inProcess(t, dir, "why", "sq")
-	if ok, _ := regexp.MatchString(`^sq k1-\w+\n  differs from k1-\w+, the nearest before it:\n  code: changed \(version . -> version .\)\n  argument 0: changed \(. -> .\)\n$`, r.stdout); !ok || r.status != 0 {
+	if ok, _ := regexp.MatchString(`^sq k1-\w+\n  differs from k1-\w+, the most similar earlier result:\n  code: changed \(version . -> version .\)\n  argument 0: changed \(. -> .\)\n$`, r.stdout); !ok || r.status != 0 {
 		t.Errorf("why: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	key := regexp.MustCompile(`k1-\w+`)
@@ -126,7 +126,7 @@ func TestTreeOfFlow(t *testing.T) {
 	if got := strings.ReplaceAll(r.stdout, b.dir, "DIR"); got != want || r.status != 0 {
 		t.Errorf("of a sample: status %d: %s, got\n%swant\n%s", r.status, r.stderr, got, want)
 	}
-	for says, args := range map[string][]string{"and no sample 99": {"sized", "99"}, "is a sink: name the node": {"out", "1"}, "is not the number of a sample": {"sized", "x"}} {
+	for says, args := range map[string][]string{"so no sample 99": {"sized", "99"}, "is a sink; name the node": {"out", "1"}, "must be a number from 0": {"sized", "x"}} {
 		if r := b.larder(append([]string{"tree", "flow.yaml"}, args...)...); r.status != 2 || !strings.Contains(r.stderr, says) {
 			t.Errorf("tree %q: status %d: %s", args, r.status, r.stderr)
 		}
@@ -143,7 +143,7 @@ func TestVerifyFlow(t *testing.T) {
 	if r := b.larder("verify", "flow.yaml"); r.status != 0 || r.stdout != "" {
 		t.Errorf("reproducible: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	} else {
-		mustContain(t, "reproducible", r.stderr, "52 cached results computed again, 0 came out otherwise")
+		mustContain(t, "reproducible", r.stderr, "52 cached results computed again, 0 differ")
 	}
 	b = explained(t, `date +%s%N > "$LARDER_OUT/size.txt"`)
 	r := b.larder("verify", "flow.yaml")

@@ -16,10 +16,10 @@ func (a *app) exportCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "export -o FILE [PREFIX|NODE]...",
-		Short: "Write records to a file, to be imported on another machine",
-		Long: `Write records to a file, to be imported on another machine: those of the given
-nodes (operations, as larder ls lists them) or with the given beginnings of
-keys, or all. What a link leads to goes with it.`,
+		Short: "Write records to a file for another machine",
+		Long: `Writes records to a file, which larder import reads on another machine. Select
+records by node (an operation, as larder ls lists it) or by the beginning of
+their keys; the default is all. The target of a link is written with it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.export(c.Context(), file, args)
 		},
@@ -41,7 +41,7 @@ func (a *app) export(ctx context.Context, file string, names []string) error {
 	}
 	return a.existing(true, func(s store.Store) error {
 		if s == nil {
-			return usageError{errors.New("nothing to export")}
+			return usageError{errors.New("no cache to export from")}
 		}
 		sel, err := inventory.Select(ctx, s, names...)
 		if err != nil {
@@ -57,10 +57,10 @@ func (a *app) export(ctx context.Context, file string, names []string) error {
 		}
 		fmt.Fprintf(a.stderr, "%s exported\n", recordsOf(n.Records, n.Bytes))
 		if n.FileDigests > 0 {
-			fmt.Fprintf(a.stderr, "%d %s of files left out, which mean nothing on another machine\n", n.FileDigests, plural(n.FileDigests, "digest"))
+			fmt.Fprintf(a.stderr, "%d %s of files omitted, because they are valid on this machine only\n", n.FileDigests, plural(n.FileDigests, "digest"))
 		}
 		if n.Lost > 0 {
-			fmt.Fprintf(a.stderr, "%d %s left out, which are gone or link to one that is\n", n.Lost, plural(n.Lost, "record"))
+			fmt.Fprintf(a.stderr, "%d %s omitted, because they or the targets of their links are missing\n", n.Lost, plural(n.Lost, "record"))
 		}
 		return nil
 	})

@@ -268,7 +268,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "files of this machine only",
 		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "nothing is written over http",
 		"op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/new.jsonl --report s3://me:hunter2@bucket/report.json":        "a file of this machine only",
-		"op split --sizes '{a: 0.5, b: 0.5}' -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same place",
+		"op split --sizes '{a: 0.5, b: 0.5}' -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same path",
 	} {
 		if r := b.larder(words(args)...); r.status != 2 || !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)

@@ -73,7 +73,7 @@ func TestWrongPrints(t *testing.T) {
 		want string
 	}{
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--json does not go with --fingerprint"},
-		{[]string{"flow", "../../../examples/letters/flow.yaml", "--only", "out"}, "--only goes with it"},
+		{[]string{"flow", "../../../examples/letters/flow.yaml", "--only", "out"}, "--only requires --fingerprint"},
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--fingerprint", "--only", "outt"}, `did you mean "out"`},
 		{[]string{"flow", "none.yaml"}, "there is no file or folder none.yaml"},
 	} {

@@ -14,7 +14,7 @@ func (a *app) formatsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "formats",
-		Short: "List the formats of items, and what decodes each of them here",
+		Short: "List the formats of items and their decoders",
 		Args:  words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {

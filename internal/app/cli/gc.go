@@ -27,25 +27,25 @@ func (a *app) gcCommand() *cobra.Command {
 	var f gcFlags
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Remove what was not used for long, and what is over the size of the cache",
-		Long: `Remove what was not used for long, and what is over the size of the cache.
+		Short: "Remove old records, and those over the size",
+		Long: `Removes records that were not used for long, and records over the size of the cache.
 
-First, the manifests of flow files that are gone, and of checkpoints that a flow
-file does not have any more, are released: what they pin is pinned no more. Then
-go the records of the given nodes and those older than the given age (with both,
-the records of these nodes that are old), and last, what is over the size, which
-without --max-size is that of the cache: first what is cheap to make again for the
-room that it takes, and was not used for long. Records that are pinned stay.`,
+It works in three steps. First it releases manifests whose flow file or checkpoint is
+gone, so that their records are no longer pinned. Then it removes the records of
+the given nodes and those older than the given age (with both flags, the old
+records of these nodes). Last it removes records until the cache has --max-size, by default
+its own size limit. It begins with records that are cheap to compute for their size
+and were not used for long. Pinned records stay.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.gc(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&f.maxSize, "max-size", "", "`size` to come down to, such as 10GiB")
-	c.Flags().StringVar(&f.olderThan, "older-than", "", "remove what was not used for this `time`, such as 30d, 2w or 12h")
+	c.Flags().StringVar(&f.maxSize, "max-size", "", "`size` of the cache afterwards, such as 10GiB")
+	c.Flags().StringVar(&f.olderThan, "older-than", "", "remove records that were not used for this `time`, such as 30d, 2w or 12h")
 	c.Flags().StringArrayVar(&f.nodes, "node", nil, "remove the records of this `node` (an operation, as larder ls lists it); may be repeated")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "remove pinned records too")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be removed, and do nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
 	return c
 }
 
@@ -54,7 +54,7 @@ func (a *app) gc(ctx context.Context, f gcFlags) error {
 	if f.maxSize != "" {
 		n, err := flow.ParseBytes(f.maxSize)
 		if err != nil || n == 0 {
-			return usageError{fmt.Errorf("--max-size %q: not a size such as 10GiB; larder clear --all removes everything", f.maxSize)}
+			return usageError{fmt.Errorf("--max-size %q: must be a size such as 10GiB; larder clear --all removes everything", f.maxSize)}
 		}
 		w.MaxBytes = n
 	}
@@ -77,7 +77,7 @@ func (a *app) gc(ctx context.Context, f gcFlags) error {
 			return inventoryError(err)
 		}
 		for _, name := range removed.Manifests {
-			fmt.Fprintf(a.stderr, "%s: %s, its flow file or checkpoint is gone\n", printable(name), ifElse(f.dryRun, "would be released", "released"))
+			fmt.Fprintf(a.stderr, "%s: %s, because its flow file or checkpoint is gone\n", printable(name), ifElse(f.dryRun, "would be released", "released"))
 		}
 		writeRemoved(a.stderr, removed, f.dryRun)
 		return nil
@@ -126,7 +126,7 @@ func pinnedOf(n int64) string {
 // parseAge parses a duration in days (30d), weeks (2w), or in the format of Go
 // (12h).
 func parseAge(text string) (time.Duration, error) {
-	errAge := errors.New("not a time such as 30d, 2w or 12h")
+	errAge := errors.New("must be a time such as 30d, 2w or 12h")
 	day := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
 	if day == 0 {
 		d, err := time.ParseDuration(text)

@@ -83,7 +83,7 @@ func onlyGenerated(file string) error {
 		return nil
 	}
 	if err == nil && !bytes.HasPrefix(content, []byte(generatedMark)) {
-		err = fmt.Errorf("refusing to write to %s: it was not written by larder verify --generate; choose another file", file)
+		err = fmt.Errorf("%s: not written by larder verify --generate; choose another file", file)
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func packageVariables(dir string) (name string, variables []string, err error) {
 		variables = append(variables, variablesOf(f)...)
 	}
 	if name == "" {
-		return "", nil, fmt.Errorf("%s: there is no Go package", dir)
+		return "", nil, fmt.Errorf("%s: not a Go package", dir)
 	}
 	slices.Sort(variables)
 	return name, variables, nil
@@ -161,7 +161,7 @@ func pinsIn(output []byte) (map[string]lazytest.Pinned, error) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), &pins); err != nil {
-			return nil, errors.Join(errors.New("the package's test printed something else"), err)
+			return nil, errors.Join(errors.New("go test: unexpected output of the package's test"), err)
 		}
 	}
 	return pins, nil

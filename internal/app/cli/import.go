@@ -18,10 +18,10 @@ import (
 func (a *app) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Add the records of an exported file (- for stdin) to the cache",
-		Long: `Add the records of an exported file (- for stdin) to the cache. Records that are
-there already stay. Of a damaged file, what comes before the damage is added.
-A file is trusted as the cache that it came from.`,
+		Short: "Add the records of an exported file",
+		Long: `Adds the records of an exported file (- for stdin) to the cache. Records that the
+cache has already stay. Of a damaged file, the records before the damage are added.
+Import only files from caches that you trust.`,
 		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.importFrom(c.Context(), c.InOrStdin(), args[0])

@@ -45,12 +45,12 @@ func (a *app) existingWhole(readOnly bool, f func(*larder.Larder) error) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(a.stderr, "larder: there is no cache in %s\n", dir)
+		fmt.Fprintf(a.stderr, "larder: no cache in %s\n", dir)
 		return f(nil)
 	case err != nil:
 		return failure{err}
 	case !info.IsDir():
-		return usageError{fmt.Errorf("cache %s: not a folder", dir)}
+		return usageError{fmt.Errorf("cache %s: not a directory", dir)}
 	}
 	return a.withLarder(larder.Options{MemoryBytes: -1, ReadOnly: readOnly}, f)
 }
@@ -74,9 +74,9 @@ func inventoryError(err error) error {
 // explainBookkeeping describes the nodes that Larder creates itself.
 func explainBookkeeping(w io.Writer, nodes map[string]bool) {
 	if nodes[inventory.FileDigestNode] {
-		fmt.Fprintf(w, "%s: what files contained, so that those that did not change are not read again\n", inventory.FileDigestNode)
+		fmt.Fprintf(w, "%s: digests of files, so that unchanged files are not read again\n", inventory.FileDigestNode)
 	}
 	if nodes[inventory.UnexplainedNode] {
-		fmt.Fprintf(w, "%s: results cached without a note of what made them\n", inventory.UnexplainedNode)
+		fmt.Fprintf(w, "%s: results that do not say what they were computed from\n", inventory.UnexplainedNode)
 	}
 }

@@ -93,7 +93,7 @@ func filledCache(t *testing.T) (dir string, first, second, link, volume store.Re
 	return dir, first, second, link, volume
 }
 
-const fileDigestsExplained = "(file digests): what files contained, so that those that did not change are not read again\n"
+const fileDigestsExplained = "(file digests): digests of files, so that unchanged files are not read again\n"
 
 func TestLs(t *testing.T) {
 	cache, first, second, link, volume := filledCache(t)
@@ -273,7 +273,7 @@ func TestStats(t *testing.T) {
 
 func TestNoCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
-	const none = "larder: there is no cache in CACHE\n"
+	const none = "larder: no cache in CACHE\n"
 	for _, tt := range []struct {
 		args   string
 		status int
@@ -292,7 +292,7 @@ func TestNoCache(t *testing.T) {
 		{"gc --node area", 2, "", none + "larder: nothing in the cache is called \"area\"\n"},
 		{"clear --all", 0, "", none},
 		{"clear area", 2, "", none + "larder: nothing in the cache is called \"area\"\n"},
-		{"export -o out", 2, "", none + "larder: nothing to export\n"},
+		{"export -o out", 2, "", none + "larder: no cache to export from\n"},
 	} {
 		inProcess(t, dir, strings.Fields(tt.args)...).want(t, dir, tt.status, tt.stdout, tt.stderr)
 		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
@@ -357,7 +357,7 @@ func TestClear(t *testing.T) {
 	r := inProcess(t, cache, "clear", "area")
 	mustContain(t, "clear", r.stderr, "area: 3 records (7 B)\n3 records (7 B), 2 of them pinned, removed, ", " freed on disk")
 	r = inProcess(t, cache, "clear", "--all")
-	mustContain(t, "clear --all", r.stderr, "letters#stats: forgotten\n", "volume: 1 record (2.0 KiB)\n", "(file digests): 1 record (33 B)\n", "2 records (2.0 KiB) removed, ")
+	mustContain(t, "clear --all", r.stderr, "letters#stats: removed\n", "volume: 1 record (2.0 KiB)\n", "(file digests): 1 record (33 B)\n", "2 records (2.0 KiB) removed, ")
 	inProcess(t, cache, "ls", "--json").want(t, cache, 0, "[]\n", "")
 }
 
@@ -452,7 +452,7 @@ func TestInventoryOfARun(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 	r := b.larder("clear", "flow.yaml#stats")
-	mustContain(t, "clear", r.stderr, "flow.yaml#stats: forgotten\n", "image-stats: 26 records", "26 of them pinned")
+	mustContain(t, "clear", r.stderr, "flow.yaml#stats: removed\n", "image-stats: 26 records", "26 of them pinned")
 	if n := b.run().node(t, "stats"); n.Computed != 26 {
 		t.Errorf("%d computed after a clear", n.Computed)
 	}

@@ -13,7 +13,7 @@ import (
 // them after it has ended must not kill this one early.
 func endWith(fd int) error {
 	if fd < 3 {
-		return usageError{fmt.Errorf("--end-with %d: not an inherited pipe; give the number of one", fd)}
+		return usageError{fmt.Errorf("--end-with %d: not an inherited pipe; give the file descriptor of one", fd)}
 	}
 	pipe := os.NewFile(uintptr(fd), "--end-with")
 	if _, err := pipe.Stat(); err != nil {

@@ -21,9 +21,9 @@ type limits struct {
 }
 
 func (l *limits) flags(root *cobra.Command) {
-	root.PersistentFlags().Int64Var(&l.pixels, "max-pixels", 0, "`pixels` that an image may have, all its pages together (default: what the flow's limits say, else 268435456)")
-	root.PersistentFlags().StringVar(&l.unpacked, "max-unpacked", "", "`bytes` that the arrays of a compressed file may take, such as 8GiB (default: what the flow's limits say, else 4GiB)")
-	root.PersistentFlags().StringVar(&l.item, "max-item", "", "`bytes` that an item, row or record in a file of many may take, such as 2GiB (default: what the flow's limits say, else 512MiB)")
+	root.PersistentFlags().Int64Var(&l.pixels, "max-pixels", 0, "maximum `pixels` of an image, summed over its pages (default: the limits of the flow, else 268435456)")
+	root.PersistentFlags().StringVar(&l.unpacked, "max-unpacked", "", "maximum `bytes` of the arrays of a compressed file, such as 8GiB (default: the limits of the flow, else 4GiB)")
+	root.PersistentFlags().StringVar(&l.item, "max-item", "", "maximum `bytes` of an item, row or record in a file of many, such as 2GiB (default: the limits of the flow, else 512MiB)")
 }
 
 // set applies the flags to the decoders.

@@ -28,12 +28,12 @@ func (a *app) lintCommand() *cobra.Command {
 	var f lintFlags
 	c := &cobra.Command{
 		Use:   "lint FLOW",
-		Short: "Check a flow file (- for standard input) without running it",
-		Long: `Says all that is wrong with a flow, and warns of what is right and yet likely to
-be a mistake: each warning has the place, the reason, the cure and the section of
-docs/reference/lint-rules.md that says more. Nothing is computed. Sources are opened, for two
-seconds at most, where it matters how many samples they have, and what results
-cost is looked up in the cache, if there is one.`,
+		Short: "Check a flow file without running it",
+		Long: `Lists all errors of a flow (- for standard input), and warns of likely mistakes.
+Each warning has its position, the reason, a fix, and a section of
+docs/reference/lint-rules.md. Nothing is computed. Rules that need the number of
+samples open sources, for two seconds at most. Costs of results are read from the
+cache.`,
 		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.lint(c.Context(), args[0], f) },
 	}

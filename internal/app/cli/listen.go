@@ -21,8 +21,8 @@ type listenFlags struct {
 }
 
 func (f *listenFlags) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.address, "listen", "", "hand batches to other machines, too, at this `host:port`; needs --flows, and --token-file or --client-ca. The server then does not end when nobody is connected")
-	c.Flags().StringVar(&f.flows, "flows", "", "with --listen: the `folder` of the flows that others may read")
+	c.Flags().StringVar(&f.address, "listen", "", "serve other machines too, on this `host:port`; requires --flows, and --token-file or --client-ca. The server then stays without clients")
+	c.Flags().StringVar(&f.flows, "flows", "", "with --listen: the `directory` of the flows that clients may read")
 	f.accessFlags.flags(c, "with --listen: ")
 }
 
@@ -37,9 +37,9 @@ func (f *listenFlags) check(given func(name string) bool) error {
 	}
 	switch {
 	case f.flows == "":
-		return errors.New("--listen: name the folder of the flows that others may read by --flows")
+		return errors.New("--listen: no flows; name their directory by --flows")
 	case f.tokenFile == "" && f.clientCA == "":
-		return errors.New("--listen: say who may come in, by --token-file or --client-ca")
+		return errors.New("--listen: no access; admit clients by --token-file or --client-ca")
 	}
 	return f.accessFlags.check()
 }
@@ -68,7 +68,7 @@ func (a *app) serveRemote(ctx context.Context, s *server.Server, l *net.UnixList
 	if config != nil {
 		tcp, scheme = tls.NewListener(tcp, config), "https"
 	} else {
-		fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, the token and all data can be read by whoever sees the network")
+		fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, anyone on the network can read the token and all data")
 	}
 	fmt.Fprintf(a.stderr, "larder: batches for other machines at %s://%s\n", scheme, tcp.Addr())
 	h := remote.HTTP()

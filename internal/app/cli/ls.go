@@ -27,28 +27,27 @@ func (a *app) lsCommand() *cobra.Command {
 	var f lsFlags
 	c := &cobra.Command{
 		Use:   "ls [PREFIX|NODE]...",
-		Short: "List what the cache holds, by node or record by record",
-		Long: `List what the cache holds.
+		Short: "List the cache, by node or by record",
+		Long: `Lists what the cache holds.
 
-A NODE is the name of an operation, such as image-stats; its records are the
-results that it made. What follows the name (a function, a command, an expression)
+A NODE is the name of an operation, such as image-stats; its records are its
+results. The part after the name (a function, a command, an expression)
 distinguishes operations of one name; quote both to select one of them. A PREFIX
-is the beginning of a record's key. COST is the time that computing the records
-took, and that having them saves. A link notes that a result asked for by one key
-is cached under another.`,
+is the beginning of the key of a record. COST is the time that computing the
+records took. A link says that the result of one key is cached under another key.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.ls(c.Context(), args, f)
 		},
 	}
 	c.Flags().BoolVar(&f.records, "records", false, "list each record")
-	c.Flags().StringVar(&f.sort, "sort", "name", "size or cost: largest first; age: oldest first; used: what was not used for longest first; name")
+	c.Flags().StringVar(&f.sort, "sort", "name", "order: name; size or cost, largest first; age, oldest first; used, longest unused first")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func (a *app) ls(ctx context.Context, names []string, f lsFlags) error {
 	if _, ok := nodeOrders[f.sort]; !ok {
-		return usageError{fmt.Errorf("--sort %s: it is one of size, age, used, cost, name", f.sort)}
+		return usageError{fmt.Errorf("--sort %s: must be size, age, used, cost or name", f.sort)}
 	}
 	return a.existing(true, func(s store.Store) error {
 		if s == nil && len(names) > 0 {

@@ -15,10 +15,10 @@ import (
 
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "man FOLDER",
-		Short: "Write the manual pages of all commands to a folder",
-		Long: `Write the manual pages of all commands to a folder, such as
-/usr/local/share/man/man1. Pages that are there are replaced.`,
+		Use:   "man DIRECTORY",
+		Short: "Write the manual pages of all commands",
+		Long: `Writes the manual pages of all commands to a directory, such as
+/usr/local/share/man/man1. Existing pages are replaced.`,
 		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {

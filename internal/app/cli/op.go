@@ -29,12 +29,12 @@ func (a *app) opCommand() *cobra.Command {
 Reads datasets, applies one operator and writes the result. Operators that join
 several datasets take -i several times.
 
-Of an operator with several outputs, one -o takes all: each is written to a
-folder of its name inside. Or each output has its own: -o.NAME PATH for the
-output NAME, or several -o in the order of the outputs. More outputs than -o are
-an error then, and nothing is written, unless --allow-unused-outputs says that the others are not
-wanted. Outputs of group-by are named by the values that samples are grouped by:
--o.red PATH --allow-unused-outputs writes the samples of red alone.
+If an operator has several outputs, one -o takes all of them: each is written to a
+subdirectory of its name. Or each output has its own -o: -o.NAME PATH for the
+output NAME, or several -o in the order of the outputs. An output without -o is an
+error, and nothing is written, unless --allow-unused-outputs drops such outputs.
+Outputs of group-by are named by the values that samples are grouped by: -o.red
+PATH --allow-unused-outputs writes the samples of red alone.
 `+placesHelp)
 }
 
@@ -59,7 +59,7 @@ func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.
 			if _, err := component.Find(kind, args[0]); err != nil {
 				return usageError{err}
 			}
-			return usageError{fmt.Errorf("the name comes before all that it is given: larder %s %s", kind, args[0])}
+			return usageError{fmt.Errorf("give the name first: larder %s %s", kind, args[0])}
 		},
 	}
 	for _, one := range component.All(kind) {
@@ -122,15 +122,15 @@ func (r *componentRun) flags(c *cobra.Command) {
 		r.flag(c, name, p)
 	}
 	if r.component.Outs {
-		f.BoolVar(&r.out.allowUnused, "allow-unused-outputs", false, "leave out the outputs that no -o takes")
+		f.BoolVar(&r.out.allowUnused, "allow-unused-outputs", false, "drop outputs that no -o takes")
 	}
-	f.IntVar(&r.run.workers, "workers", 0, "samples at once (default: the number of processors)")
-	f.BoolVar(&r.keep, "keep", false, "keep each computed sample for later runs")
+	f.IntVar(&r.run.workers, "workers", 0, "concurrent samples (default: the number of processors)")
+	f.BoolVar(&r.keep, "keep", false, "cache each computed sample for later runs")
 	f.StringVar(&r.run.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	f.StringVar(&r.run.events, "events", "", "append events as JSON lines to `file`")
-	f.StringVar(&r.run.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere, the whole terminal, lines, or nothing")
+	f.StringVar(&r.run.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere; the whole terminal; lines; nothing")
 	r.run.onErrorFlags(c)
-	f.BoolVar(&r.run.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
+	f.BoolVar(&r.run.dryRun, "dry-run", false, "show what would be computed and why, and compute nothing")
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
 }
 
@@ -196,13 +196,13 @@ func (r *componentRun) rest(c *cobra.Command, args []string) error {
 		dash = len(args)
 	}
 	if dash > 0 {
-		return fmt.Errorf("%s %s: what is %q? a dataset to read is given with -i", r.component.Kind, r.component.Name, args[0])
+		return fmt.Errorf("%s %s: unexpected argument %q; give datasets to read with -i", r.component.Kind, r.component.Name, args[0])
 	}
 	if len(args) == 0 {
 		return nil
 	}
 	if p := r.component.Params; len(p) == 0 || p[0].Type.Kind() != reflect.Slice {
-		return fmt.Errorf("%s %s takes nothing after --", r.component.Kind, r.component.Name)
+		return fmt.Errorf("%s %s: unexpected arguments after --", r.component.Kind, r.component.Name)
 	}
 	for _, text := range args {
 		r.args = append(r.args, flow.Arg{Name: r.component.Params[0].Name, Text: text, Flag: "-- " + text})

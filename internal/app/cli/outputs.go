@@ -59,7 +59,7 @@ func (p *places) sink() (*component.Component, any) {
 func (p *place) print(ctx context.Context, env *component.Env, in component.Data, to io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "larder-print-")
 	if err != nil {
-		return fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
+		return fmt.Errorf("%w; temporary files are in the directory TMPDIR", err)
 	}
 	remain := cleanup.Add(func() error { return os.RemoveAll(dir) })
 	defer func() {
@@ -136,7 +136,7 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
 	if len(left) > 0 && !p.allowUnused {
-		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written (--allow-unused-outputs leaves these out)", listed(in.Names), listed(left))
+		return nil, fmt.Errorf("no -o takes %[2]s of the outputs %[1]s; add -o, or drop them by --allow-unused-outputs (nothing was written)", listed(in.Names), listed(left))
 	}
 	return parts, nil
 }
@@ -180,13 +180,13 @@ func (p *place) checkSingle() error {
 // far as these are known before it has run.
 func (p *places) checkOutputs(c *component.Component) error {
 	if len(p.list) == 0 {
-		return fmt.Errorf("%s %s: where is the result to be written? give -o PATH", c.Kind, c.Name)
+		return fmt.Errorf("%s %s: no output; give -o PATH", c.Kind, c.Name)
 	}
 	if !c.Outs && len(p.list) > 1 {
-		return fmt.Errorf("%s %s has one output, and there are %d -o", c.Kind, c.Name, len(p.list))
+		return fmt.Errorf("%s %s has one output, not %d; give one -o", c.Kind, c.Name, len(p.list))
 	}
 	if !c.Outs && p.list[0].name != "" {
-		return fmt.Errorf("%s %s has one output without a name: write -o, not -o.%s", c.Kind, c.Name, p.list[0].name)
+		return fmt.Errorf("%s %s: its output has no name; write -o, not -o.%s", c.Kind, c.Name, p.list[0].name)
 	}
 	seen := map[string]string{}
 	for _, o := range p.list {
@@ -195,7 +195,7 @@ func (p *places) checkOutputs(c *component.Component) error {
 		}
 		if o.stdout {
 			if seen["-"] != "" {
-				return fmt.Errorf("%s and %s are the same place", seen["-"], o.flag)
+				return fmt.Errorf("%s and %s are the same path", seen["-"], o.flag)
 			}
 			seen["-"] = o.flag
 			continue
@@ -208,7 +208,7 @@ func (p *places) checkOutputs(c *component.Component) error {
 			}
 		}
 		if other, ok := seen[path]; ok {
-			return fmt.Errorf("%s and %s are the same place", other, o.flag)
+			return fmt.Errorf("%s and %s are the same path", other, o.flag)
 		}
 		seen[path] = o.flag
 	}

@@ -117,9 +117,9 @@ func (p *places) read() error {
 func (p *places) checkName(name string) error {
 	switch {
 	case len(p.list) > 0 && (p.list[0].name == "") != (name == ""):
-		return fmt.Errorf("either every %s has a name or none has", p.flag)
+		return fmt.Errorf("give every %s a name, or none", p.flag)
 	case p.kind == component.Source && !inputName.MatchString(name):
-		return fmt.Errorf("%q cannot name an input: letters, digits, _ and - only", name)
+		return fmt.Errorf("%q cannot name an input; use letters, digits, _ and - only", name)
 	case name != "" && slices.ContainsFunc(p.list, func(other place) bool { return other.name == name }):
 		return errors.New("the name is given twice")
 	}
@@ -139,10 +139,10 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
 		if urlpath.Is(p.path) && (!ok || !p.has(name)) { // the URL may contain a part of a credential
-			return fmt.Errorf("what follows a comma is no parameter of %s %s; a comma in a URL is written twice", p.component.Kind, p.component.Name)
+			return fmt.Errorf("the part after a comma is not a parameter of %s %s; write a comma in a URL twice", p.component.Kind, p.component.Name)
 		}
 		if !ok {
-			return fmt.Errorf("%q is not of the form NAME=VALUE; a comma in a path is written twice", part)
+			return fmt.Errorf("%q is not NAME=VALUE; write a comma in a path twice", part)
 		}
 		if err := p.checkList(name, value); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 		return err
 	}
 	if p.stdout && slices.ContainsFunc(p.component.Outputs(&component.Env{}, p.params), func(o pathguard.Output) bool { return o.Split }) {
-		return errors.New("standard output takes one file, and shard-bytes and shard-samples make several; name a folder, or leave them out")
+		return errors.New("standard output takes one file, not shards; name a directory, or leave out shard-bytes and shard-samples")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (p *place) checkList(name, value string) error {
 	for element := range strings.SplitSeq(strings.TrimSuffix(elements, "]"), ",") {
 		each = append(each, name+"="+strings.TrimSpace(element))
 	}
-	return fmt.Errorf("%s=%s: a list is given one by one: %s", name, value, strings.Join(each, ","))
+	return fmt.Errorf("%s=%s: write each element of a list separately: %s", name, value, strings.Join(each, ","))
 }
 
 func (p *place) has(name string) bool { return p.indexOf(name) >= 0 }
@@ -216,7 +216,7 @@ func splitFormat(kind component.Kind, text string) (*component.Component, string
 		}
 		if _, err := os.Lstat(text); err != nil && !strings.ContainsRune(name, filepath.Separator) {
 			if urlpath.Is(text) {
-				return nil, "", fmt.Errorf("at a URL the format is named: FORMAT:%s, such as jsonl", urlpath.Name(text))
+				return nil, "", fmt.Errorf("a URL needs a format: FORMAT:%s, such as jsonl", urlpath.Name(text))
 			}
 			return nil, "", fmt.Errorf("there is no %s format %q (for a path with a colon, write %s:%s)%s", kind, name, defaultFormat, text, component.Suggest(name, formats))
 		}
@@ -253,9 +253,9 @@ func formats(kind component.Kind) (names []string) {
 func (p *places) checkInputs(c *component.Component) error {
 	switch n := len(p.list); {
 	case n == 0:
-		return fmt.Errorf("%s %s: what is to be read? give -i PATH", c.Kind, c.Name)
+		return fmt.Errorf("%s %s: no input; give -i PATH", c.Kind, c.Name)
 	case n > 1 && !c.Many:
-		return fmt.Errorf("%s %s reads one dataset, and there are %d -i; join them first with op cat or op zip", c.Kind, c.Name, n)
+		return fmt.Errorf("%s %s reads one dataset, not %d; join them first with op cat or op zip", c.Kind, c.Name, n)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (prog
 	case mode == "auto" && ok:
 		return newBars(w), nil
 	case mode == "full":
-		fmt.Fprintln(w, "stderr is not a terminal that can be drawn on: lines instead")
+		fmt.Fprintln(w, "--progress full: stderr is not a terminal; printing lines instead")
 		return newLines(w), nil
 	case mode == "plain" || mode == "auto":
 		return newLines(w), nil

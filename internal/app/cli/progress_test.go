@@ -13,7 +13,7 @@ func TestFullScreenWithoutATerminal(t *testing.T) {
 	if r.status != 0 || strings.Contains(r.stderr, "\x1b") {
 		t.Errorf("status %d: %q", r.status, r.stderr)
 	}
-	mustContain(t, "stderr", r.stderr, "not a terminal that can be drawn on: lines instead", "stats: 26 of 26", "ok in")
+	mustContain(t, "stderr", r.stderr, "stderr is not a terminal; printing lines instead", "stats: 26 of 26", "ok in")
 	for _, progress := range []string{"none", "plain"} {
 		r := b.larder("run", "flow.yaml", "--progress", progress)
 		if r.status != 0 || (r.stderr == "") != (progress == "none") {

@@ -44,7 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run FLOW",
-		Short: "Run the sinks and checkpoints of a flow (- for standard input), or the named nodes",
+		Short: "Run the sinks and checkpoints of a flow",
 		Args:  words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("end-with") {
@@ -60,27 +60,27 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	f.set.flags(c)
 	f.from.flags(c)
-	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node`, or NODE.OUTPUT for one output of several, and what it needs; may be repeated")
-	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
+	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node`, or NODE.OUTPUT for one of several outputs, and its dependencies; may be repeated")
+	c.Flags().IntVar(&f.workers, "workers", 0, "concurrent samples (default: the number of processors)")
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")
-	c.Flags().StringVar(&f.traces, "trace-orders", "", "record in `folder` in which order the samples of each node are read, for larder simulate")
-	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere, the whole terminal, lines, or nothing")
-	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
+	c.Flags().StringVar(&f.traces, "trace-orders", "", "record the order of reads of each node in this `directory`, for larder simulate")
+	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere; the whole terminal; lines; nothing")
+	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "unpin the checkpoints after a successful run, so that they can be evicted")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be computed and why, and compute nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
-	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop as by Ctrl-C when the other end of this inherited pipe, a file descriptor's `number`, is closed")
+	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop as by Ctrl-C when the other end of an inherited pipe is closed, given by the `number` of its file descriptor")
 	f.onErrorFlags(c)
-	c.Flags().BoolVar(&f.watch, "watch", false, "run again whenever the flow file, or what its sources and commands read, has changed, until interrupted; the status is then that of the last run")
+	c.Flags().BoolVar(&f.watch, "watch", false, "run again after each change of the flow file or of files that it reads, until interrupted; the exit status is that of the last run")
 	return c
 }
 
 // onErrorFlags adds the flags for samples that cannot be computed.
 func (f *runFlags) onErrorFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.onError, "on-error", "fail", "what becomes of samples that a source or a mapper cannot make, where the node does not say it: fail, skip, or skip at most `N` or P% of a node's samples")
-	c.Flags().StringVar(&f.logs, "logs", "", "write what commands of exec say on stderr to `folder`, NODE/SAMPLE.log for each sample that one is run for")
-	c.Flags().StringVar(&f.summary, "summary", "", "write the closing table to `file`, as its name says: .csv, .json or .md")
-	c.Flags().StringVar(&f.skips, "skips", "", "write the samples that were skipped to `file`, a JSON object a line (- for stdout)")
+	c.Flags().StringVar(&f.onError, "on-error", "fail", "what to do with samples that cannot be computed, unless a node says it: fail, skip, or skip at most `N` or P% of the samples of a node")
+	c.Flags().StringVar(&f.logs, "logs", "", "write the stderr of exec commands to this `directory`, as NODE/SAMPLE.log")
+	c.Flags().StringVar(&f.summary, "summary", "", "write the closing table to `file`: .csv, .json or .md")
+	c.Flags().StringVar(&f.skips, "skips", "", "write skipped samples to `file` as JSON lines (- for stdout)")
 }
 
 func (a *app) run(ctx context.Context, file string, f runFlags) error {

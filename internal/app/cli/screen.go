@@ -157,7 +157,7 @@ func (s *screen) close() {
 		defer s.mu.Unlock()
 		s.closed = true
 		if s.left > 0 {
-			fmt.Fprintf(s.w, "(%d warnings before these are left out)\n", s.left)
+			fmt.Fprintf(s.w, "(%d earlier warnings omitted)\n", s.left)
 		}
 		fmt.Fprint(s.w, strings.Join(s.said, ""))
 	})

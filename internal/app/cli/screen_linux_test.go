@@ -200,8 +200,8 @@ func TestFullScreenIsGivenBack(t *testing.T) {
 		status int
 		says   string
 	}{
-		{os.Interrupt, 130, "interrupted; what was computed is cached"},
-		{syscall.SIGTERM, 130, "interrupted; what was computed is cached"},
+		{os.Interrupt, 130, "interrupted; computed results are cached"},
+		{syscall.SIGTERM, 130, "interrupted; computed results are cached"},
 		{syscall.SIGQUIT, 2, "SIGQUIT: quit"}, // the same exit path as a panic
 		{os.Kill, -1, ""},
 	} {

@@ -425,7 +425,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 	s.close()
 	_, after, _ := strings.Cut(b.String(), leaveScreen)
-	if !strings.HasPrefix(after, "(900 warnings before these are left out)\nwarning 900\n") || strings.Count(after, "\n") != 101 {
+	if !strings.HasPrefix(after, "(900 earlier warnings omitted)\nwarning 900\n") || strings.Count(after, "\n") != 101 {
 		t.Errorf("afterwards: %s", after)
 	}
 }

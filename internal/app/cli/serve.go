@@ -32,21 +32,21 @@ func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Make batches for programs of this user and machine",
-		Long: `Listens at a socket in the user's runtime folder, and makes batches of the nodes
-of flows for the programs that connect, such as those that use the package larder
-of Python. These start it by themselves. One server has all readers of a cache
-folder, so what one of them has decoded the others need not.
+		Short: "Serve batches and cached results to local programs",
+		Long: `Listens on a socket in the user's runtime directory, and serves batches of the
+nodes of flows to programs such as those that use the Python package larder, which
+start the server when they need it. All readers of a cache directory share one
+server, so a sample is decoded once for all of them.
 
-It ends when nobody has been connected for a while. With --status it says what
-the server of the cache folder is doing, and with --stop it has that one end.`,
+The server ends after a time without clients. --status shows what the server of
+the cache directory is doing, and --stop ends that server.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case f.status && f.stop:
-				return usageError{errors.New("--status and --stop do not go together")}
+				return usageError{errors.New("give either --status or --stop, not both")}
 			case (f.json || f.metrics) && !f.status:
-				return usageError{errors.New("--json and --metrics go with --status")}
+				return usageError{errors.New("--json and --metrics require --status")}
 			case f.idle < 0:
 				return usageError{fmt.Errorf("--idle %v: must not be negative", f.idle)}
 			case f.workers < 0:
@@ -61,14 +61,14 @@ the server of the cache folder is doing, and with --stop it has that one end.`,
 			return a.serve(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&f.socket, "socket", "", "listen at this `file` (default: the one of the cache folder and this program)")
-	c.Flags().DurationVar(&f.idle, "idle", 5*time.Minute, "end when nobody has been connected for so long; 0 is never")
-	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once, for all readers together (default: the number of processors)")
-	c.Flags().StringVar(&f.ahead, "ahead", "256MiB", "memory of batches for all readers together; each may have four")
-	c.Flags().BoolVar(&f.status, "status", false, "say what the server is doing")
+	c.Flags().StringVar(&f.socket, "socket", "", "listen on this `file` (default: by cache directory and version of the program)")
+	c.Flags().DurationVar(&f.idle, "idle", 5*time.Minute, "end after this time without clients; 0 means never")
+	c.Flags().IntVar(&f.workers, "workers", 0, "concurrent samples of all readers (default: the number of processors)")
+	c.Flags().StringVar(&f.ahead, "ahead", "256MiB", "memory of prefetched batches of all readers; each may have four batches")
+	c.Flags().BoolVar(&f.status, "status", false, "show what the server is doing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --status: print JSON")
 	c.Flags().BoolVar(&f.metrics, "metrics", false, "with --status: print metrics in the text format of Prometheus")
-	c.Flags().BoolVar(&f.stop, "stop", false, "have the server end when those who are connected have left")
+	c.Flags().BoolVar(&f.stop, "stop", false, "end the server after its clients have left")
 	f.listen.flags(c)
 	return c
 }

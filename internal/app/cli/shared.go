@@ -64,7 +64,7 @@ func sharedOptions(text string) (o redis.Options, err error) {
 		default:
 			// The error does not contain the name, which may be a misplaced
 			// password.
-			err = errors.New("there is a setting that is not known; there are max-bytes, max-record and prefix")
+			err = errors.New("unknown setting; valid: max-bytes, max-record, prefix")
 		}
 		if err != nil {
 			return o, err

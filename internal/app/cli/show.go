@@ -22,23 +22,23 @@ func (a *app) showCommand() *cobra.Command {
 	var f showFlags
 	c := &cobra.Command{
 		Use:   "show KEY",
-		Short: "Show what one record is, what it was made from, and its value",
-		Long: `Show what one record is, what it was made from, and its value as far as it can
-be told without running code. KEY may be cut short while it is unambiguous.
-Of a link, the value is the one that it leads to.`,
+		Short: "Show a record, its dependencies and its value",
+		Long: `Shows a record, what it was computed from, and its value as far as that is known
+without running code. KEY may be a prefix that only one record has. The value of a
+link is that of its target.`,
 		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.show(c.Context(), args[0], f)
 		},
 	}
-	c.Flags().BoolVar(&f.raw, "raw", false, "write the value to stdout as it is cached, and nothing else")
+	c.Flags().BoolVar(&f.raw, "raw", false, "write only the value to stdout, as it is stored")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func (a *app) show(ctx context.Context, prefix string, f showFlags) error {
 	if f.raw && f.json {
-		return usageError{errors.New("either --raw or --json, not both")}
+		return usageError{errors.New("give either --raw or --json, not both")}
 	}
 	return a.existing(true, func(s store.Store) error {
 		if s == nil {
@@ -109,7 +109,7 @@ func writeDescription(w io.Writer, d inventory.Description) error {
 
 func writeContent(w io.Writer, c *inventory.Content) error {
 	if c == nil {
-		_, err := fmt.Fprintln(w, "value: none; the record that it links to is gone, or damaged")
+		_, err := fmt.Fprintln(w, "value: none; the target of the link is missing or damaged")
 		return written(err)
 	}
 	var b strings.Builder

@@ -28,16 +28,16 @@ func (a *app) simulateCommand() *cobra.Command {
 	var f simulateFlags
 	c := &cobra.Command{
 		Use:   "simulate [PATTERN]...",
-		Short: "Find out how often eviction policies hit, on patterns or on a recorded trace",
-		Long:  "Find out how often eviction policies hit, on patterns or on a recorded trace.\n\nPatterns (default: all):\n" + patternList(),
+		Short: "Compute the hit rates of eviction policies",
+		Long:  "Computes the hit rates of eviction policies on patterns, or on a recorded trace.\n\nPatterns (default: all):\n" + patternList(),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.simulate(c.Context(), c.InOrStdin(), args, f)
 		},
 	}
-	c.Flags().StringVar(&f.trace, "trace", "", "read accesses from `file`, a whole number a line (- for stdin)")
-	c.Flags().IntVar(&f.size, "size", 5, "items that the cache holds")
-	c.Flags().IntVar(&f.items, "items", 26, "items that there are")
-	c.Flags().IntVar(&f.calls, "calls", 26_000, "accesses")
+	c.Flags().StringVar(&f.trace, "trace", "", "read accesses from `file`, one integer per line (- for stdin)")
+	c.Flags().IntVar(&f.size, "size", 5, "capacity of the cache in items")
+	c.Flags().IntVar(&f.items, "items", 26, "number of different items")
+	c.Flags().IntVar(&f.calls, "calls", 26_000, "number of accesses")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the random patterns")
 	c.Flags().StringArrayVar(&f.policies, "policy", []string{"all"}, "`policy` to simulate; may be repeated; all means every one but memo")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -97,7 +97,7 @@ type trace struct {
 func (f simulateFlags) traces(stdin io.Reader, patterns []string) ([]trace, error) {
 	if f.trace != "" {
 		if len(patterns) > 0 {
-			return nil, errors.New("either patterns or --trace, not both")
+			return nil, errors.New("give either patterns or --trace, not both")
 		}
 		accesses, err := readTrace(f.trace, stdin)
 		if err != nil {

@@ -16,13 +16,13 @@ func (a *app) statsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "stats",
-		Short: "Say how much the cache holds, and what it took to compute",
-		Long: `Say how much the cache holds, by kind, and what it took to compute.
+		Short: "Show the size and cost of cached results",
+		Long: `Shows how much the cache holds, by kind, and how long computing it took.
 
-A value is the result of a computation. A link notes that a result asked for by
-one key is cached under another. A file digest notes what a file contained, so
-that it is not read again while it does not change. What is unexplained was
-cached without a note of what made it.`,
+A value is the result of a computation. A link says that the result of one key
+is cached under another key. A file digest identifies the content of a file, so
+that an unchanged file is not read again. Unexplained records do not say what
+they were computed from.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.stats(c.Context(), asJSON)

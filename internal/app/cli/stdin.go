@@ -18,7 +18,7 @@ type flowFile struct {
 }
 
 func (f *flowFile) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW, read standard input as if it were this `file`: paths start at its folder, and checkpoints are known by it")
+	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW: the `file` that standard input stands for; relative paths start at its directory, and it identifies checkpoints")
 }
 
 const maxFlowBytes = 16 << 20
@@ -28,14 +28,14 @@ func (f *flowFile) parse(a *app, file string, set variables) (*flow.Flow, error)
 		return a.parse(file, set)
 	}
 	if f.as == "" {
-		return nil, usageError{errors.New("--stdin-filename is empty: it says where relative paths start")}
+		return nil, usageError{errors.New("--stdin-filename: empty; name the file that relative paths start at")}
 	}
 	content, err := io.ReadAll(io.LimitReader(os.Stdin, maxFlowBytes+1))
 	if err != nil {
 		return nil, usageError{fmt.Errorf("standard input: %w", err)}
 	}
 	if len(content) > maxFlowBytes {
-		return nil, usageError{fmt.Errorf("standard input is larger than a flow can be, %d MiB", maxFlowBytes>>20)}
+		return nil, usageError{fmt.Errorf("standard input: a flow has at most %d MiB", maxFlowBytes>>20)}
 	}
 	fl, err := a.parseText(filepath.Clean(f.as), content, set)
 	if err == nil {

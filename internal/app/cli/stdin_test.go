@@ -56,7 +56,7 @@ func TestFlowOnStandardInputIsWrong(t *testing.T) {
 		{measured, []string{"lint", "-", "--stdin-filename", as}, ""},
 		{misspelt, []string{"lint", "-", "--stdin-filename", as}, as + `:4:16: there is no map "image-stat"`},
 		{misspelt, []string{"run", "-"}, `flow.yaml:4:16: there is no map "image-stat"`},
-		{measured, []string{"run", "-", "--watch"}, "--watch: a flow on standard input cannot be watched"},
+		{measured, []string{"run", "-", "--watch"}, "--watch: standard input cannot be watched"},
 		{measured, []string{"run", "-", "--stdin-filename", ""}, "--stdin-filename is empty"},
 		{measured + strings.Repeat("#\n", 8<<20), []string{"lint", "-"}, "standard input is larger than a flow can be"},
 	} {

@@ -126,7 +126,7 @@ func cell(text string) string {
 func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report FILE",
-		Short: "Print the report of a run (larder run --report FILE) as Markdown",
+		Short: "Print the report of a run as Markdown",
 		Args:  words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			content, err := os.ReadFile(args[0])
@@ -135,7 +135,7 @@ func (a *app) reportCommand() *cobra.Command {
 			}
 			var r flow.Report
 			if err := json.Unmarshal(content, &r); err != nil || r.Version != 1 || r.Status == "" {
-				return usageError{fmt.Errorf("%s is no report of a run: larder run FLOW --report FILE writes one", display.Name(args[0]))}
+				return usageError{fmt.Errorf("%s is not the report of a run; write one by larder run FLOW --report FILE", display.Name(args[0]))}
 			}
 			return written(summaryMarkdown(a.stdout, &r))
 		},

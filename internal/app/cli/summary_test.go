@@ -41,7 +41,7 @@ nodes:
 	for args, want := range map[string]string{
 		"run flow.yaml --summary rows.csv":  "rows.csv",
 		"run flow.yaml --summary table.txt": "must end with .csv, .json or .md",
-		"report rows.csv":                   "is no report of a run",
+		"report rows.csv":                   "is not the report of a run",
 		"report missing.json":               "there is no file or folder missing.json",
 	} {
 		if r := b.larder(strings.Fields(args)...); r.status != 2 || !strings.Contains(r.stderr, want) {

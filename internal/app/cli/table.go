@@ -63,7 +63,7 @@ func writeSkips(w io.Writer, skips []flow.Skip) {
 		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
 	}
 	if more := len(skips) - mostSkips; more > 0 {
-		fmt.Fprintf(w, "%d more samples were skipped; the report and --skips have all\n", more)
+		fmt.Fprintf(w, "%d more samples skipped; see the report or --skips\n", more)
 	}
 }
 

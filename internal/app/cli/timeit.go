@@ -34,23 +34,23 @@ func (a *app) timeitCommand() *cobra.Command {
 	var f timeitFlags
 	c := &cobra.Command{
 		Use:   "timeit FLOW NODE | timeit -i [FORMAT:]PATH[,k=v]...",
-		Short: "Measure how long the samples of a node take",
+		Short: "Measure the time that samples take",
 		Long: `Reads samples of a node of a flow, or of a dataset, one after another with all
-their items decoded, and says how long each sample and each item took. Opening
-the node comes first: it lists sources, applies operators and computes the
-checkpoints on the way.
+their items decoded, and shows how long each sample and each item took. Opening
+the node comes first: it lists sources, applies operators and computes
+checkpoints.
 
-The first pass is cold: it starts with an empty cache, which is removed in the
-end. Those after it are warm: what the node keeps, on disk or in memory, is
-there. With --cache DIR that cache is used as it is, and may make the first pass
-warm, too. Of the files themselves the system may hold copies in memory.
+The first pass is cold: it starts with an empty cache, which is removed at the
+end. Later passes are warm: results of the node are cached on disk or in memory.
+With --cache DIR the existing cache is used, so the first pass may be warm too.
+The system may hold copies of files in memory.
 
-With --loader batches are made, as for a training job: first by one worker, which
-says what each stage takes by itself (finding samples, reading files, decoding,
-each mapper, looking results up, collating), then by all of them.`,
+With --loader it computes batches, as for a training job. One worker measures each
+stage separately (finding samples, reading files, decoding, each mapper, lookups,
+collating), then all workers measure the throughput.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 && f.in == "" || len(args) > 0 && f.in != "" {
-				return errors.New("give a flow file and a node, or -i with a dataset")
+				return errors.New("give either a flow file and a node, or a dataset by -i")
 			}
 			return nil
 		},
@@ -70,9 +70,9 @@ each mapper, looking results up, collating), then by all of them.`,
 	}
 	c.Flags().StringVarP(&f.in, "input", "i", "", "the `dataset` to read: [FORMAT:]PATH[,k=v]...")
 	f.set.flags(c)
-	c.Flags().IntVar(&f.runs, "runs", 3, "passes over the samples; the first is cold")
-	c.Flags().IntVar(&f.samples, "samples", 1000, "samples in a pass, from the first on")
-	c.Flags().BoolVar(&f.loader, "loader", false, "measure the stages of making batches")
+	c.Flags().IntVar(&f.runs, "runs", 3, "number of passes over the samples; the first is cold")
+	c.Flags().IntVar(&f.samples, "samples", 1000, "number of samples in a pass")
+	c.Flags().BoolVar(&f.loader, "loader", false, "measure the stages of batches")
 	c.Flags().IntVar(&f.batch, "batch-size", 32, "samples of a batch, with --loader")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -82,7 +82,7 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 	if a.cache == "" {
 		dir, err := os.MkdirTemp("", "larder-timeit-")
 		if err != nil {
-			return failure{fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)}
+			return failure{fmt.Errorf("%w; temporary files are in the directory TMPDIR", err)}
 		}
 		remain := cleanup.Add(func() error { return os.RemoveAll(dir) })
 		defer func() {

@@ -21,10 +21,10 @@ func (a *app) topCommand() *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Show what the servers of this user are doing",
-		Long: `Shows all servers of this user, who reads what of them, what that is bound by,
-and how often their caches hit, beside how often that was to be expected. On a
-terminal it goes on until interrupted; elsewhere it is printed once.`,
+		Short: "Show what your servers are doing",
+		Long: `Shows all servers of this user: their readers, the bottleneck of each reader, and
+the actual and predicted hit rates of their caches. On a terminal it refreshes
+until interrupted; elsewhere it prints once.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if every <= 0 {
@@ -33,7 +33,7 @@ terminal it goes on until interrupted; elsewhere it is printed once.`,
 			return a.top(c.Context(), every)
 		},
 	}
-	c.Flags().DurationVar(&every, "every", time.Second, "time between two pictures")
+	c.Flags().DurationVar(&every, "every", time.Second, "time between two refreshes")
 	return c
 }
 
@@ -140,6 +140,6 @@ func writeStages(w io.Writer, open string, stages []loader.Stage) {
 		}
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(w, "  %s: making is %s\n", display.Printable(open), strings.Join(shown, ", "))
+		fmt.Fprintf(w, "  %s: stages: %s\n", display.Printable(open), strings.Join(shown, ", "))
 	}
 }

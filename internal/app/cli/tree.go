@@ -19,12 +19,13 @@ func (a *app) treeCommand() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "tree FLOW [NODE [SAMPLE]] | tree KEY | tree NAME",
-		Short: "Show what a flow, a sample of it or a cached result is made from, what of it is cached, and what it cost",
-		Long: `With a flow file: its nodes, or those that a node is made from. With the number of
-a sample: what that is made from, down to the files.
+		Short: "Show the dependencies of a flow or result",
+		Long: `With a flow file: its nodes, or those that a node depends on, with their cached
+results and what these cost. With the number of a sample: what that sample depends
+on, down to the files.
 
-With a key, or the beginning of one, or the name of an operation for its latest
-result: what that result was made from, as far as it is cached.`,
+With a key, the beginning of one, or the name of an operation for its latest
+result: what that result was computed from, as far as it is cached.`,
 		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, ok := map[string]func(explain.Tree) error{

@@ -18,9 +18,9 @@ func words(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usageError{fmt.Errorf("something is missing: %s", c.UseLine())}
+			return usageError{fmt.Errorf("missing argument; usage: %s", c.UseLine())}
 		case len(args) > most:
-			return usageError{fmt.Errorf("what is %q? it is more than is taken: %s", args[most], c.UseLine())}
+			return usageError{fmt.Errorf("unexpected argument %q; usage: %s", args[most], c.UseLine())}
 		}
 		return nil
 	}
@@ -50,7 +50,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usageError{unknownFlag(c, unknown)}
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usageError{fmt.Errorf("%s needs a value after it", shownFlag(missing.GetFlag()))}
+		return usageError{fmt.Errorf("%s: no value; give one after the flag", shownFlag(missing.GetFlag()))}
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := wrong.GetFlag()
@@ -60,7 +60,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("--%s: %w", flag.Name, errors.Unwrap(wrong))}
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
-		return usageError{fmt.Errorf("what is %q? a flag is written --NAME VALUE or --NAME=VALUE", wrong.GetSpecifiedFlag())}
+		return usageError{fmt.Errorf("%q is not a flag; write --NAME VALUE or --NAME=VALUE", wrong.GetSpecifiedFlag())}
 	}
 	return usageError{err}
 }
@@ -74,7 +74,7 @@ func shownFlag(f *pflag.Flag) string {
 
 func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
-		return fmt.Errorf("there is no flag -%s; what begins with - and is no flag is written after --", letters)
+		return fmt.Errorf("there is no flag -%s; write arguments that begin with - after --", letters)
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -96,12 +96,12 @@ func mustBe(typ string, err error) string {
 	if !errors.As(err, &number) && !strings.Contains(err.Error(), "strconv.") { // some errors have no cause
 		return ""
 	}
-	what := map[string]string{"bool": "true or false", "float64": "a number", "uint64": "a whole number that is not negative"}[typ]
+	what := map[string]string{"bool": "true or false", "float64": "a number", "uint64": "a non-negative integer"}[typ]
 	if what == "" {
-		what = "a whole number"
+		what = "an integer"
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		what += " that is not so large"
+		what += " of at most 64 bits"
 	}
 	return what
 }
@@ -110,7 +110,7 @@ func mustBe(typ string, err error) string {
 func missingFlags(c *cobra.Command) (err error) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if required := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed && len(required) > 0 {
-			err = usageError{fmt.Errorf("%s is missing: %s", shownFlag(f), c.UseLine())}
+			err = usageError{fmt.Errorf("%s is required; usage: %s", shownFlag(f), c.UseLine())}
 		}
 	})
 	return err

@@ -30,10 +30,10 @@ func (a *app) validateCommand() *cobra.Command {
 	var f validateFlags
 	c := &cobra.Command{
 		Use:   "validate [FORMAT:]PATH[,k=v]... | FLOW NODE",
-		Short: "Check the samples of a dataset, or of a node, against a schema",
-		Long: `Checks the samples of a dataset, or of what a node of a flow puts out, against a
-schema: a YAML file that says which items there are, of which kind, size and
-form. What is wrong is listed by sample, item and place, and the exit status is 1.
+		Short: "Check samples against a schema, or infer one",
+		Long: `Checks the samples of a dataset, or of a node of a flow, against a schema: a YAML
+file with the items and their kinds, sizes and shapes. Each violation is listed by
+sample, item and position, and the exit status is 1.
 
 With --infer, prints the schema that the samples of a dataset have in common.`,
 		Args: words(1, 2),
@@ -43,9 +43,9 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 	}
 	c.Flags().StringVar(&f.schema, "schema", "", "the schema, a YAML `file`")
 	c.Flags().BoolVar(&f.infer, "infer", false, "print the schema that the samples have in common")
-	c.Flags().IntVar(&f.First, "first", 0, "look at the first `n` samples only")
-	c.Flags().IntVar(&f.Limit, "limit", 100, "list at most `n` of what is wrong")
-	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
+	c.Flags().IntVar(&f.First, "first", 0, "check only the first `n` samples")
+	c.Flags().IntVar(&f.Limit, "limit", 100, "list at most `n` violations")
+	c.Flags().IntVar(&f.workers, "workers", 0, "concurrent samples (default: the number of processors)")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	f.set.flags(c)
 	return c
@@ -53,10 +53,10 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 
 func (a *app) validate(ctx context.Context, args []string, f validateFlags) error {
 	if (f.schema != "") == f.infer {
-		return usageError{errors.New("give either --schema FILE, to check by, or --infer, to have the schema printed")}
+		return usageError{errors.New("give either --schema FILE to check samples, or --infer to print a schema")}
 	}
 	if f.First < 0 || f.workers < 0 || f.Limit < 1 {
-		return usageError{errors.New("--first and --workers must not be negative, and --limit must be 1 at least")}
+		return usageError{errors.New("--first and --workers must not be negative, and --limit must be at least 1")}
 	}
 	var s *schema.Schema
 	if !f.infer {
@@ -124,12 +124,12 @@ func (a *app) writeViolations(r *schema.Report, asJSON bool) error {
 		}
 	}
 	if r.Violations == 0 {
-		fmt.Fprintf(a.stderr, "%d %s, nothing wrong\n", r.Samples, plural(int64(r.Samples), "sample"))
+		fmt.Fprintf(a.stderr, "%d %s, no violations\n", r.Samples, plural(int64(r.Samples), "sample"))
 		return nil
 	}
 	more := ""
 	if hidden := r.Violations - len(r.List); hidden > 0 {
 		more = fmt.Sprintf("; %d more are not listed", hidden)
 	}
-	return failure{fmt.Errorf("%d of %d samples are not as the schema says%s", r.Bad, r.Samples, more)}
+	return failure{fmt.Errorf("%d of %d samples violate the schema%s", r.Bad, r.Samples, more)}
 }

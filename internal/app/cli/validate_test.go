@@ -32,7 +32,7 @@ func TestValidate(t *testing.T) {
 	}
 	mustContain(t, "the schema", r.stdout, "image:", "width: {min: 32, max: 32}", "shared: true", "letter:")
 	b.write("schema.yaml", r.stdout)
-	if r := b.larder("validate", "underfolder:data", "--schema", "schema.yaml"); r.status != 0 || r.stdout != "" || !strings.Contains(r.stderr, "26 samples, nothing wrong") {
+	if r := b.larder("validate", "underfolder:data", "--schema", "schema.yaml"); r.status != 0 || r.stdout != "" || !strings.Contains(r.stderr, "26 samples, no violations") {
 		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 
@@ -42,7 +42,7 @@ func TestValidate(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.stdout)
 	}
 	mustContain(t, "what is wrong", r.stdout, "sample 0: item image: it has 3 channels, want 1", "sample 1: ")
-	mustContain(t, "the summary", r.stderr, "3 of 3 samples are not as the schema says; 1 more are not listed")
+	mustContain(t, "the summary", r.stderr, "3 of 3 samples violate the schema; 1 more are not listed")
 	var report schema.Report
 	r = b.larder("validate", "data", "--schema", "schema.yaml", "--json")
 	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || r.status != 1 || report.Bad != 26 {

@@ -21,15 +21,15 @@ type variables struct {
 
 func (v *variables) flags(c *cobra.Command) {
 	c.Flags().Var(v, "set", "set variable `NAME=VALUE` of the flow; may be repeated")
-	c.Flags().StringVar(&v.profile, "profile", "", "set the variables as profile `NAME` of the flow says; --vars and --set go before it")
-	c.Flags().Var(varsFile{v}, "vars", "set the variables in a YAML `file` of names and values; --set goes before it")
+	c.Flags().StringVar(&v.profile, "profile", "", "set the variables of profile `NAME` of the flow; --vars and --set override it")
+	c.Flags().Var(varsFile{v}, "vars", "set the variables of a YAML `file` of names and values; --set overrides it")
 }
 
 // Set implements pflag.Value.
 func (v *variables) Set(s string) error {
 	name, value, ok := strings.Cut(s, "=")
 	if !ok || name == "" {
-		return fmt.Errorf("%q is not of the form NAME=VALUE", s)
+		return fmt.Errorf("%q is not NAME=VALUE", s)
 	}
 	v.add(name, value)
 	return nil

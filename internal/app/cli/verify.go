@@ -18,19 +18,19 @@ func (a *app) verifyCommand() *cobra.Command {
 	generate, output := "", ""
 	c := &cobra.Command{
 		Use:   "verify FLOW",
-		Short: "Compute cached results again and compare them, or write a test that does",
+		Short: "Compute cached results again and compare them",
 		Long: `Computes the cached results of a flow again, or a sample of them, and compares
-byte by byte. What does not come out the same depends on something that its key does
-not cover, or on chance; it is named, and the status is 1.
+byte by byte. A result that differs depends on randomness, or on something that its key
+does not cover. Such results are listed, and the exit status is 1.
 
-A Go program that keeps results checks its own: run it with LARDER_VERIFY=1/100
-to check one hit in a hundred.
+A Go program that caches results checks its own: LARDER_VERIFY=1/100 checks one
+hit in a hundred.
 
-With --generate FOLDER, writes a test for the Go package there that pins the
+With --generate DIRECTORY, it writes a test for the Go package there that pins the
 keys and results of its package variables of type lazy.Value.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (generate == "") != (len(args) == 1) {
-				return errors.New("give a flow file, or --generate FOLDER")
+				return errors.New("give a flow file, or --generate DIRECTORY")
 			}
 			return nil
 		},
@@ -45,8 +45,8 @@ keys and results of its package variables of type lazy.Value.`,
 		},
 	}
 	set.flags(c)
-	c.Flags().Float64Var(&sample, "sample", 1, "`part` of the cached results to compute again")
-	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in `folder`")
+	c.Flags().Float64Var(&sample, "sample", 1, "compute this `part` of the cached results again, such as 0.1")
+	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in this `directory`")
 	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the folder)")
 	return c
 }
@@ -63,7 +63,7 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 		}
 	}
 	if len(kept) == 0 {
-		return usageError{fmt.Errorf("%s: no node keeps its results: there is nothing to verify", file)}
+		return usageError{fmt.Errorf("%s: no node caches its results; set keep or checkpoint", file)}
 	}
 	if _, err := a.reading(ctx, fl, set); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 			fmt.Fprintln(a.stdout, m)
 		}
 		m := l.Metrics()
-		fmt.Fprintf(a.stderr, "%d cached results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
+		fmt.Fprintf(a.stderr, "%d cached results computed again, %d differ; %d were not cached and are now\n", m.Verified, len(found), m.Computed)
 		if len(found) > 0 {
 			return failure{errReported}
 		}

@@ -56,7 +56,7 @@ func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Say which version this is, of which commit, and which cache folders it writes",
+		Short: "Print the version and the format of caches",
 		Args:  words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {

@@ -17,7 +17,7 @@ import (
 // the status is that of the last run.
 func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 	if file == "-" {
-		return usageError{errors.New("--watch: a flow on standard input cannot be watched; name a file")}
+		return usageError{errors.New("--watch: standard input cannot be watched; name a file")}
 	}
 	if _, err := os.Stat(file); err != nil {
 		return usageError{err}
@@ -50,7 +50,7 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 			fmt.Fprintln(a.stderr, "larder:", urlpath.Hide(runErr.Error()))
 		}
 		if err := w.problem(); err != nil {
-			fmt.Fprintln(a.stderr, "larder: some changes will not be seen:", urlpath.Hide(err.Error()))
+			fmt.Fprintln(a.stderr, "larder: some files cannot be watched:", urlpath.Hide(err.Error()))
 		}
 		say("watching %s and %d %s that it reads; Ctrl-C ends it", printable(filepath.Base(file)), len(reads)-1, plural(int64(len(reads)-1), "path"))
 		again := w.wait(ctx)

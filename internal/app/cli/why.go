@@ -20,14 +20,14 @@ func (a *app) whyCommand() *cobra.Command {
 	var set variables
 	c := &cobra.Command{
 		Use:   "why FLOW NODE [SAMPLE] | why KEY | why NAME",
-		Short: "Say why something is, or was, computed again",
-		Long: `With a flow file and a node: what of the node would be computed now, and in
-what it differs from the last time; of one sample, by its number.
+		Short: "Explain why results are computed again",
+		Long: `With a flow file and a node: what would be computed now, and what changed since
+the last run. With the number of a sample: the same for that sample.
 
-With a key, or the beginning of one: in what that result differs from the
-nearest earlier one of the same operation. With the name of an operation: the
-same for its latest result. Code that is known by its source is compared
-declaration by declaration.`,
+With a key, or the beginning of one: how that result differs from the most similar
+earlier result of the same operation. With the name of an operation: the same for
+its latest result. Code that is identified by its source is compared declaration
+by declaration.`,
 		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -50,7 +50,7 @@ declaration by declaration.`,
 func sampleNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, usageError{fmt.Errorf("sample %q is not the number of a sample", text)}
+		return 0, usageError{fmt.Errorf("sample %q: must be a number from 0", text)}
 	}
 	return n, nil
 }
@@ -65,7 +65,7 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 		return usageError{err}
 	}
 	if targets[0].Component.Kind == component.Sink {
-		return usageError{fmt.Errorf("node %s is a sink: it computes nothing", node)}
+		return usageError{fmt.Errorf("node %s: a sink computes nothing; name a node above", node)}
 	}
 	if _, err := a.reading(ctx, fl, set); err != nil {
 		return err
@@ -94,13 +94,13 @@ func (a *app) printReasons(n flow.NodePlan) {
 		fmt.Fprintf(a.stdout, "%s: %s\n", n.Name, n.Unknown)
 		return
 	case n.AtLeast && n.Compute == 0:
-		fmt.Fprintf(a.stdout, "%s: which samples are read is known once others have been computed\n", n.Name)
+		fmt.Fprintf(a.stdout, "%s: the samples that are read depend on results that are not computed yet\n", n.Name)
 		return
 	case n.Compute == 0:
-		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are cached\n", n.Name, n.Cached, n.Samples)
+		fmt.Fprintf(a.stdout, "%s: nothing to compute; %d of %d results are cached\n", n.Name, n.Cached, n.Samples)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d cached\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Cached)
+	fmt.Fprintf(a.stdout, "%s: %s%d to compute, %d cached\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Cached)
 	for _, r := range n.Reasons {
 		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
 	}
@@ -130,10 +130,10 @@ func (a *app) whyKept(ctx context.Context, name string) error {
 		}
 		fmt.Fprintf(a.stdout, "%s %s\n", d.Node, inventory.Short(k))
 		if d.Nearest.IsZero() {
-			fmt.Fprintln(a.stdout, "  nothing of this operation was cached before it")
+			fmt.Fprintln(a.stdout, "  no earlier result of this operation is cached")
 			return nil
 		}
-		fmt.Fprintf(a.stdout, "  differs from %s, the nearest before it:\n", inventory.Short(d.Nearest))
+		fmt.Fprintf(a.stdout, "  differs from %s, the most similar earlier result:\n", inventory.Short(d.Nearest))
 		for _, c := range d.Changes {
 			fmt.Fprintln(a.stdout, "  "+c)
 		}

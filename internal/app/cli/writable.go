@@ -24,7 +24,7 @@ func checkWritable(made []pathguard.Output, outputs ...pathguard.Output) error {
 		case o.Path == "":
 		case isStdout(o):
 			if stdout != "" {
-				err = fmt.Errorf("%s and %s would both write to standard output; name a file for one", stdout, o.Who)
+				err = fmt.Errorf("%s and %s both write to standard output; name a file for one", stdout, o.Who)
 			}
 			stdout = o.Who
 		case isDevice(o.Path):
@@ -61,11 +61,11 @@ func mayWrite(o pathguard.Output, made []pathguard.Output) error {
 	case err == nil && o.Files && info.IsDir():
 		return mayAdd(path)
 	case err == nil && o.Files:
-		return errors.New("it is a file, where a folder is needed")
+		return errors.New("not a directory but a file")
 	case err == nil && info.IsDir():
-		return errors.New("it is a folder, where a file is needed")
+		return errors.New("not a file but a directory")
 	case !o.Files && os.IsPathSeparator(o.Path[len(o.Path)-1]):
-		return errors.New("it names a folder, where a file is needed")
+		return errors.New("the path ends in /; name a file")
 	}
 	dir := filepath.Dir(path)
 	info, err = os.Stat(dir)
@@ -76,11 +76,11 @@ func mayWrite(o pathguard.Output, made []pathguard.Output) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s", display.Name(dir))
+		return fmt.Errorf("no directory %s", display.Name(dir))
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is a file, where a folder is needed", display.Name(dir))
+		return fmt.Errorf("%s is not a directory but a file", display.Name(dir))
 	}
 	return mayAdd(dir)
 }
