@@ -150,7 +150,7 @@ type notebook struct {
 
 // ErrUnsteady is wrapped by Result.Unkept if a dependency changed during the
 // computation, so that the result may be wrong.
-var ErrUnsteady = errors.New("what it was made from changed meanwhile")
+var ErrUnsteady = errors.New("a dependency changed during the computation")
 
 // Unkeep prevents caching of the result of the computation around ctx, if any, and of
 // results computed from it. A computation calls it when it finds that its key does not

@@ -19,7 +19,7 @@ from .errors import DataError, Error, ProtocolError, StateError
 from .field import FieldsArgument
 
 Place = tuple[int, int]
-"""An epoch, and a position in its order."""
+"""An epoch, and the number of its samples before the next batch."""
 
 
 @functools.cache
@@ -451,7 +451,7 @@ class _Iteration:
             raise RuntimeError("another iteration of this loader has begun, which ended this one")
         process = os.getpid()
         if loader._busy == process:
-            raise RuntimeError("another thread is at a batch of this loader, which one at a time may read")
+            raise RuntimeError("another thread is reading from this loader; only one thread at a time may iterate over it")
         loader._busy = process  # no lock: nothing may interrupt between the batch and the caller
         try:
             return loader._next()

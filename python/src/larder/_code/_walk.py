@@ -93,7 +93,7 @@ class Node:
 
 
 class Remade(Exception):
-    """Code may create objects of a class whose objects were assumed to exist already."""
+    """The walk must be repeated with `whole`: code may create objects of a class whose constructor was skipped."""
 
 
 class Walk:
