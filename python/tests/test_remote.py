@@ -258,7 +258,12 @@ def test_credentials_are_in_no_text_and_no_pickle(loader: Make, monkeypatch: pyt
         ("https://far.example:1/f.yaml?token=secret", {}, larder.RequestError, "names no flow"),
         ("https://far.example:99999/f.yaml", {}, larder.RequestError, "range"),
         ("http://127.0.0.1:1/f.yaml", {"ca": "ca.pem"}, larder.RequestError, "https"),
-        ("https://far.example:1/f.yaml", {"cache_dir": "here"}, TypeError, "cache_dir goes with a flow of this machine"),
+        (
+            "https://far.example:1/f.yaml",
+            {"cache_dir": "here"},
+            TypeError,
+            "cache_dir goes with a flow of this machine",
+        ),
         ("https://far.example:1/f.yaml", {"set": {"a": 1}}, TypeError, "set goes with a flow of this machine"),
         ("flow.yaml", {"token": "secret"}, TypeError, "token goes with a flow of another machine"),
     ],

@@ -201,7 +201,7 @@ class MemoBatch(Wrapper):
             keys = kwargs[self._keys_given] if own else kwargs.pop(self._keys_given)
         except KeyError:
             raise TypeError(
-                f"{describe(self._function)} needs the keys of the items (key={self._keys_given!r}): pass {self._keys_given}=..."
+                f"{describe(self._function)} needs the keys of its items; pass them as {self._keys_given}=..."
             ) from None
         if isinstance(keys, (str, bytes)):
             raise TypeError(f"{self._keys_given} has a key for each item, and is no text")
