@@ -44,7 +44,7 @@ type Batch[T any] struct {
 
 // ErrDeferred is the error of a call of a [Batch] that was not begun, because an
 // earlier one failed or the earlier ones took longer than Patience.
-var ErrDeferred = errors.New("larder: not begun, as others of its batch failed or took long: ask for it again")
+var ErrDeferred = errors.New("larder: not computed, because an earlier call of the batch failed or took too long; request it again")
 
 // A PartialError is the error of a batch's Compute that failed for some calls only.
 type PartialError struct {

@@ -84,7 +84,7 @@ func (l *Larder) waitsLong(c singleflight.Call) {
 		return
 	}
 	by := holder{os.Getpid(), machine(), c.Since}
-	hint := "if it asks for itself where that cannot be seen (from a timer, or by a goroutine that was there before it), it waits for ever"
+	hint := "if this computation requests its own result from a timer or an older goroutine, it waits for ever"
 	if _, queued := l.queued.Load(k); queued {
 		by, hint = l.holderOf(k)
 	}

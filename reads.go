@@ -151,7 +151,7 @@ type notebook struct {
 
 // ErrInputChanged is wrapped by Result.Unkept if a dependency changed during the
 // computation, so that the result may be wrong.
-var ErrInputChanged = errors.New("what it was made from changed meanwhile")
+var ErrInputChanged = errors.New("a dependency changed during the computation")
 
 // NoStore prevents caching of the result of the computation around ctx, if any, and of
 // results computed from it. A computation calls it when it finds that its key does not

@@ -125,7 +125,7 @@ func (a *auto[K, V]) start(past []event[K, V]) {
 	a.choice = newChoice(a.choice.current, a.entries.size()/int(a.shadows.rate), a.shadows.rate > 1)
 	a.founders = nil
 	if a.shadows.rate > 1 {
-		a.found()
+		a.recordFounders()
 	}
 	a.lead()
 	for _, e := range past {
@@ -140,8 +140,9 @@ func (a *auto[K, V]) start(past []event[K, V]) {
 	}
 }
 
-// found records all held entries but one.
-func (a *auto[K, V]) found() {
+// recordFounders records the entries that the cache holds now. It omits one, so that a
+// follower of these has an entry to evict.
+func (a *auto[K, V]) recordFounders() {
 	a.founders = newBloom(a.entries.size())
 	first := true
 	for e := range a.entries.all() {

@@ -116,7 +116,8 @@ func (c *Cache[K, V]) dropped(v V) {
 	}
 }
 
-// Policies lists the names of the policies, including registered ones.
+// Policies lists the names of the policies, including registered ones. [newPolicy] creates
+// them; opt is not one of them, because it needs the order of reads ([NewOrdered]).
 func Policies() []string {
 	registryMu.Lock()
 	defer registryMu.Unlock()

@@ -4,9 +4,8 @@ package cache
 //
 // It follows the candidate with the most recent hits, once the current one is behind by
 // a margin of about the cost of a change. This fails if the best candidate changes as
-// fast as it is found. So it is done only while its total cost, compared to the
-// candidate that is best over all, is at most 0.25 % of the reads; after that the best
-// over all is followed.
+// fast as it is found. So it is done only while it has lost at most 0.25 % of all reads
+// against the candidate with the most hits in total; after that it follows that one.
 type choice struct {
 	current int // the candidate to follow
 	size    float64

@@ -3,7 +3,7 @@ package cache
 import "github.com/larder-data/larder/order"
 
 // Expect tells a cache that the next reads come in a known order, from a position on.
-// Earlier reads have been begun and may still come. The keys are elements of a source.
+// Reads of earlier positions may still arrive, because readers run concurrently. The keys are elements of a source.
 // Until the next call of Expect the cache evicts by Belady's rule with bypass (see
 // [NewOrdered]) instead of its own policy. A nil order ends this. The cache keeps its
 // entries.

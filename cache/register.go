@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A Policy decides which element of a source to evict from a full cache. A cache calls
+// A Policy decides which element of a source to evict from a full cache. It is for
+// policies that are registered from outside; built-in ones implement policy. A cache calls
 // it from one goroutine at a time.
 type Policy interface {
 	// Insert is called when the element at pos was stored, with its bytes and its cost

@@ -35,7 +35,7 @@ const mostScanned = 1 << 28
 // Run returns the value of each sample of ds, in order.
 func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if n := ds.Len(); n > mostScanned {
-		return nil, fmt.Errorf("all of %d samples are looked at together, and they are more than %d; take fewer, or look at them before they are repeated", n, mostScanned)
+		return nil, fmt.Errorf("the operator reads all %d samples together, and at most %d are supported; select fewer, or apply it before a repeat", n, mostScanned)
 	}
 	if s.Stats == nil {
 		s.Stats = new(NodeStats)

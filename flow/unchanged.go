@@ -33,7 +33,7 @@ import (
 // ([component.Lister]).
 //
 // The dependencies of a sink form an action: the program, the nodes with their
-// parameters, and the state of the files that they read (package stamp). Its
+// parameters, and the state of the files that they read (package filestate). Its
 // key leads to a [written] in the store.
 
 // written says what a sink wrote.

@@ -227,7 +227,7 @@ func (o *Op) Call(args ...any) (*Action, error) {
 	if err := e.arguments(args); err != nil {
 		return nil, fmt.Errorf("key: operation %s, %w", o.name, err)
 	}
-	a.argsSum, a.shares = e.sum(), e.places.shared()
+	a.argsSum, a.shares = e.sum(), e.referents.shared()
 	e.restart(layerAction)
 	a.sealWith(e)
 	return a, nil

@@ -67,7 +67,7 @@ func (c *compiler) pointer(p *plan) *UnkeyableError {
 			return nil
 		}
 		if sized {
-			if n, before := e.meet(place{uintptr(to), byPointer, id}, wholly); before != never {
+			if n, before := e.meet(referent{uintptr(to), byPointer, id}, wholly); before != never {
 				e.buf = append(e.buf, 2)
 				e.length(n)
 				return nil
@@ -103,7 +103,7 @@ func (c *compiler) slice(p *plan) *UnkeyableError {
 			return nil
 		}
 		if sized && s.len > 0 {
-			switch n, before := e.meet(place{uintptr(s.data), s.len, id}, wholly); before {
+			switch n, before := e.meet(referent{uintptr(s.data), s.len, id}, wholly); before {
 			case wholly:
 				e.uvarint(lengthAgain)
 				e.length(n)
@@ -226,7 +226,7 @@ func (c *compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Point
 			e.length(0)
 			return nil
 		}
-		if n, before := e.meet(place{uintptr(id), byMap, 0}, wholly); before != never {
+		if n, before := e.meet(referent{uintptr(id), byMap, 0}, wholly); before != never {
 			e.uvarint(lengthAgain)
 			e.length(n)
 			return nil
@@ -284,8 +284,8 @@ type mapKey struct {
 }
 
 // sortKeys encodes the keys of a map and sorts them by encoding. It encodes each key
-// separately, because references to earlier places depend on the order. It reports
-// whether a key refers to a place.
+// separately, because references to earlier referents depend on the order. It reports
+// whether a key refers to a referent.
 func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer bool, err error) {
 	sub := encoder{depth: e.depth, steps: e.steps, maps: e.maps}
 	ends := make([]int, keys.Len())
@@ -294,8 +294,8 @@ func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer 
 			return nil, false, within(err, "[key "+keyText(keys.Index(i))+"]")
 		}
 		ends[i] = len(sub.buf)
-		refer = refer || sub.places.any() || sub.opaque != nil
-		sub.places.reset()
+		refer = refer || sub.referents.any() || sub.opaque != nil
+		sub.referents.reset()
 		sub.opaque = nil // the keys are encoded again
 	}
 	e.steps = sub.steps

@@ -42,8 +42,8 @@ type encoder struct {
 	steps int              // number of those entered so far
 	maps  []unsafe.Pointer // maps around the current value
 
-	places *places            // places to which the values so far refer; nil before the first
-	opaque *deepequal.Sharing // memory of values that encoded themselves; nil before the first
+	referents *referents         // memory to which the values so far refer; nil before the first
+	opaque    *deepequal.Sharing // memory of values that encoded themselves; nil before the first
 
 	methods map[reflect.Type][]any // methods that encoded values, by type; nil unless requested
 }
@@ -66,7 +66,7 @@ func (e *encoder) restart(layer byte) {
 		e.hash.Reset()
 	}
 	e.buf, e.spilled, e.steps = append(e.buf[:0], layer, encodingVersion), false, 0
-	e.places.reset()
+	e.referents.reset()
 	e.opaque = nil
 }
 
@@ -78,8 +78,8 @@ func (e *encoder) free() {
 		e.buf = nil
 	}
 	clear(e.maps[:cap(e.maps)])
-	e.places.reset()
-	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0], places: e.places}
+	e.referents.reset()
+	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0], referents: e.referents}
 	encoders.Put(e)
 }
 

@@ -28,16 +28,17 @@ type FileStat struct {
 	Ctime    int64  // last change of content or status; 0 where the system does not report it
 }
 
-// settleTime is how long after its last change a file may change without a new time.
+// unseenTime is how long after a change of a file another change may leave its times as
+// they are.
 // Clocks of file systems have a resolution of up to 2 s. Of the writes through a
 // mapping only the first sets a new time until the system has written the page to disk,
 // which Linux does within 35 s.
-const settleTime = 40 * time.Second
+const unseenTime = 40 * time.Second
 
 // Settled reports whether a change of the file after now would show in its times. It
 // needs an identity and a last change more than 40 seconds before now.
 func (s FileStat) Settled(now time.Time) bool {
-	limit := now.Add(-settleTime).UnixNano()
+	limit := now.Add(-unseenTime).UnixNano()
 	return s.Ino != 0 && s.Ctime != 0 && s.Mtime < limit && s.Ctime < limit
 }
 

@@ -127,7 +127,7 @@ func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error
 			Reason: fmt.Sprintf("image with bounds %v, stride %d and %d bytes of pixels is not valid", r, stride, len(pix)),
 		}
 	}
-	at := place{uintptr(unsafe.Pointer(unsafe.SliceData(pix))), len(pix), typeID(reflect.TypeFor[byte]())}
+	at := referent{uintptr(unsafe.Pointer(unsafe.SliceData(pix))), len(pix), typeID(reflect.TypeFor[byte]())}
 	if number, before := e.meet(at, partly); before != never {
 		e.rectangle(boundsAgain)
 		e.length(number)
@@ -143,7 +143,7 @@ func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error
 	return nil
 }
 
-// boundsAgain precede the number of a place, and the bounds of an image whose pixels
+// boundsAgain precede the number of a referent, and the bounds of an image whose pixels
 // are there. No image has this many pixels.
 var boundsAgain = image.Rect(0, 0, math.MaxInt, math.MaxInt)
 

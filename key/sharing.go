@@ -10,16 +10,16 @@ import (
 	"github.com/larder-data/larder/internal/values/deepequal"
 )
 
-// A place is memory that pointers, slices or maps of a value refer to, as values of one
+// A referent is memory that pointers, slices or maps of a value refer to, as values of one
 // type. It has an address instead of a pointer: the encoded value retains the memory,
-// and there may be many places.
-type place struct {
+// and there may be many referents.
+type referent struct {
 	at   uintptr
 	len  int // of a slice, or byPointer or byMap
 	elem uintptr
 }
 
-// Values of place.len for other references than slices.
+// Values of referent.len for other references than slices.
 const (
 	byPointer = -1
 	byMap     = -2
@@ -27,7 +27,7 @@ const (
 
 func typeID(t reflect.Type) uintptr { return uintptr((*face)(unsafe.Pointer(&t)).data) }
 
-// A meeting says how a place was encoded before.
+// A meeting says how a referent was encoded before.
 type meeting byte
 
 const (
@@ -36,26 +36,26 @@ const (
 	wholly
 )
 
-// places numbers the places of a value in the order of their first occurrence, so that
+// referents numbers the referents of a value in the order of their first occurrence, so that
 // later ones are references to the first. It has its own hash table: a value may
 // consist of pointers, and a map takes several times as long.
-type places struct {
+type referents struct {
 	slots []spot // a power of two, at most half of them used
 	used  int
 	round uint32 // in which slots are used
 	total int    // meetings
-	again int    // number of those with a known place
+	again int    // number of those with a known referent
 
 	logs bool // log records which these are
 	log  []byte
 }
 
-// A spot is an entry of places. It is valid only in its own round, so that a large
-// table need not be cleared after a few places.
+// A spot is an entry of referents. It is valid only in its own round, so that a large
+// table need not be cleared after a few referents.
 type spot struct {
-	place
+	referent
 	round  uint32
-	number uint32 // twice that of the place, plus 1 if it was met wholly
+	number uint32 // twice that of the referent, plus 1 if it was met wholly
 }
 
 // Initial number of slots, and the most that are kept for reuse.
@@ -64,32 +64,32 @@ const (
 	keepSlots  = keepAtMax / int(unsafe.Sizeof(spot{}))
 )
 
-// reset removes all places. It invalidates the slots by a new round.
-func (s *places) reset() {
+// reset removes all referents. It invalidates the slots by a new round.
+func (s *referents) reset() {
 	if s == nil {
 		return
 	}
-	next := places{slots: s.slots, round: s.round + 1}
+	next := referents{slots: s.slots, round: s.round + 1}
 	if len(next.slots) > keepSlots || next.round == 0 {
-		next = places{round: 1}
+		next = referents{round: 1}
 	}
 	*s = next
 }
 
-// find returns the spot of a place, or the free one for it.
-func (s *places) find(p place) *spot {
+// find returns the spot of a referent, or the free one for it.
+func (s *referents) find(p referent) *spot {
 	const golden = 0x9e3779b97f4a7c15 // spreads differences in few bits over all
 	mask := uint64(len(s.slots) - 1)
 	h := (uint64(p.at)+uint64(p.len))*golden ^ uint64(p.elem)
 	h = h * golden >> 32
 	for i := h & mask; ; i = (i + 1) & mask {
-		if at := &s.slots[i]; at.round != s.round || at.place == p {
+		if at := &s.slots[i]; at.round != s.round || at.referent == p {
 			return at
 		}
 	}
 }
 
-func (s *places) grow() {
+func (s *referents) grow() {
 	if 2*s.used < len(s.slots) {
 		return
 	}
@@ -97,21 +97,21 @@ func (s *places) grow() {
 	s.slots = make([]spot, max(firstSlots, 4*len(old)))
 	for _, was := range old {
 		if was.round == s.round {
-			*s.find(was.place) = was
+			*s.find(was.referent) = was
 		}
 	}
 }
 
-// meet records a reference to a place that now says how to encode. It returns the
-// place's number and how it was encoded before.
-func (e *encoder) meet(p place, now meeting) (number int, before meeting) {
+// meet records a reference to a referent that now says how to encode. It returns the
+// referent's number and how it was encoded before.
+func (e *encoder) meet(p referent, now meeting) (number int, before meeting) {
 	if e.apart {
 		return 0, never
 	}
-	if e.places == nil {
-		e.places = &places{round: 1}
+	if e.referents == nil {
+		e.referents = &referents{round: 1}
 	}
-	s := e.places
+	s := e.referents
 	s.total++
 	s.grow()
 	at := s.find(p)
@@ -128,7 +128,7 @@ func (e *encoder) meet(p place, now meeting) (number int, before meeting) {
 	return int(at.number >> 1), before
 }
 
-func (s *places) met(number uint32) {
+func (s *referents) met(number uint32) {
 	s.again++
 	if s.logs {
 		s.log = binary.AppendUvarint(s.log, uint64(s.total))
@@ -141,24 +141,24 @@ func (s *places) met(number uint32) {
 func sharingPart(kind string, encode func(*encoder) error) []Part {
 	e := newEncoder(layerValue)
 	defer e.free()
-	e.places = &places{round: 1, logs: true}
-	if err := encode(e); err != nil || !e.places.shared() {
+	e.referents = &referents{round: 1, logs: true}
+	if err := encode(e); err != nil || !e.referents.shared() {
 		return nil
 	}
 	return []Part{{
-		Kind: kind, Name: "what is shared", Digest: DigestOf(e.places.log),
-		Value: strconv.Itoa(e.places.again) + " times what came before",
+		Kind: kind, Name: "what is shared", Digest: DigestOf(e.referents.log),
+		Value: strconv.Itoa(e.referents.again) + " times what came before",
 	}}
 }
 
-func (s *places) any() bool { return s != nil && s.total > 0 }
+func (s *referents) any() bool { return s != nil && s.total > 0 }
 
-func (s *places) shared() bool { return s != nil && s.again > 0 }
+func (s *referents) shared() bool { return s != nil && s.again > 0 }
 
 // Special lengths of slices; no slice is that long.
 const (
-	lengthAgain = math.MaxUint64     // the number of a place follows, and nothing else
-	lengthPart  = math.MaxUint64 - 1 // the number of a place follows, and then the slice
+	lengthAgain = math.MaxUint64     // the number of a referent follows, and nothing else
+	lengthPart  = math.MaxUint64 - 1 // the number of a referent follows, and then the slice
 )
 
 // bytesOf returns the bytes of a value's marshal method, and records the memory of the
@@ -179,7 +179,7 @@ func (e *encoder) unmixed() error {
 	if e.opaque == nil || !e.opaque.Any() {
 		return nil
 	}
-	if s := e.places; s != nil {
+	if s := e.referents; s != nil {
 		for _, at := range s.slots {
 			if at.round == s.round {
 				e.opaque.Outside(at.at, uintptr(max(at.len, 1)))

@@ -309,7 +309,7 @@ func (g graph) build() *linked {
 }
 
 // alike reports whether values are equal and share alike: the memory of one maps one to one to the memory of the other.
-type alike struct{ there, back map[place]place }
+type alike struct{ there, back map[referent]referent }
 
 func (m alike) same(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() {
@@ -343,7 +343,7 @@ func (m alike) same(a, b reflect.Value) bool {
 		}
 	}
 	if n > 0 || a.Kind() != reflect.Slice && a.Type().Elem().Size() > 0 {
-		p, q := place{a.Pointer(), n, typeID(a.Type())}, place{b.Pointer(), n, typeID(b.Type())}
+		p, q := referent{a.Pointer(), n, typeID(a.Type())}, referent{b.Pointer(), n, typeID(b.Type())}
 		to, met := m.there[p]
 		from, taken := m.back[q]
 		if met || taken {
@@ -403,7 +403,7 @@ func TestSharingLaw(t *testing.T) {
 		if y, err = Encode(nil, b); err != nil {
 			t.Fatal(err)
 		}
-		same := alike{map[place]place{}, map[place]place{}}.same(reflect.ValueOf(a), reflect.ValueOf(b))
+		same := alike{map[referent]referent{}, map[referent]referent{}}.same(reflect.ValueOf(a), reflect.ValueOf(b))
 		if bytes.Equal(x, y) != same {
 			t.Fatalf("%v\n%v\nalike: %v, equal encodings: %v", g, h, same, !same)
 		}

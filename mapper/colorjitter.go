@@ -33,11 +33,11 @@ type ColorJitter struct {
 	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
 	Contrast   any      `param:"contrast" doc:"range of the factor: a number or a list of two"`
 	Saturation any      `param:"saturation" doc:"range of the factor: a number or a list of two"`
-	Hue        any      `param:"hue" doc:"range of the share of the circle: a number or a list of two, from -0.5 to 0.5"`
+	Hue        any      `param:"hue" doc:"range of the shift of the hue, as a share of the colour circle: a list of two, or h for -h to h; from -0.5 to 0.5"`
 	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed       int      `param:"seed" doc:"another seed draws anew" default:"0"`
-	Epoch      int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
-	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+	Seed       int      `param:"seed" doc:"another seed gives other draws" default:"0"`
+	Epoch      int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
+	Per        string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
 }
 
 type span struct{ From, To float64 }

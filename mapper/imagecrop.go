@@ -71,9 +71,9 @@ type RandomCrop struct {
 	Width  int      `param:"width,required" doc:"columns of the result"`
 	Height int      `param:"height,required" doc:"rows of the result"`
 	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed   int      `param:"seed" doc:"another seed draws other places" default:"0"`
-	Epoch  int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
-	Per    string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+	Seed   int      `param:"seed" doc:"another seed gives other places" default:"0"`
+	Epoch  int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
+	Per    string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses rectangles without pixels.

@@ -21,9 +21,9 @@ type ImageFlip struct {
 	Horizontal float64  `param:"horizontal" doc:"probability from 0 to 1 of left and right being exchanged" default:"0.5"`
 	Vertical   float64  `param:"vertical" doc:"probability from 0 to 1 of top and bottom being exchanged" default:"0"`
 	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed       int      `param:"seed" doc:"another seed draws anew" default:"0"`
-	Epoch      int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
-	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+	Seed       int      `param:"seed" doc:"another seed gives other draws" default:"0"`
+	Epoch      int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
+	Per        string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses invalid probabilities.

@@ -147,8 +147,9 @@ type Leases interface {
 	// nothing and err is nil.
 	Lease(ctx context.Context, k key.Key) (release func(), err error)
 	// TryLease is Lease for those of the keys, all different, that no caller holds. It does
-	// not wait. lent marks these keys, and release ends all their leases.
-	TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error)
+	// not wait. taken marks the keys that the caller now holds, and release ends all their
+	// leases.
+	TryLease(ctx context.Context, keys []key.Key) (taken []bool, release func(), err error)
 }
 
 // Manifests stores manifests.

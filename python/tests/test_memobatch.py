@@ -135,7 +135,7 @@ def test_several_inputs_belong_to_each_row(real: Path) -> None:
     mask[2] = 1
     assert f(ids, mask).tolist() == [0, 5, 9, 13]
     assert sizes == [4, 1]
-    with pytest.raises(ValueError, match=r"as many in each of its parameters, not \{'ids': 4, 'mask': 3\}"):
+    with pytest.raises(ValueError, match=r"must have the same length, not \{'ids': 4, 'mask': 3\}"):
         f(ids, mask[:3])
 
 

@@ -76,9 +76,9 @@ func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, pro
 	return a.grown - before, err
 }
 
-// later is put for a record that flush or release makes known; it stays a member of a group
-// if it was one. No key may occur twice before that.
-func (a *appender) later(h *format.Header, payload, provenance []byte, member bool) error {
+// putUnflushed is put without a flush: the record is found only after flush or release. It
+// stays a member of a group if it was one. No key may occur twice before that.
+func (a *appender) putUnflushed(h *format.Header, payload, provenance []byte, member bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if member {
@@ -278,7 +278,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	all := found.Entries
 	found.Entries = all[sort.Search(len(all), func(i int) bool { return all[i].Offset() >= p.end }):]
 	p.indexed, p.size = found.Indexed, found.End
-	a.s.learn(p, found, nil)
+	a.s.addScan(p, found, nil)
 	a.take(p, file, all)
 	return true
 }

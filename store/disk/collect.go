@@ -476,7 +476,7 @@ func (c *collection) bury(p *pack, e *format.Entry) error {
 		return nil // damage: no record to bury
 	}
 	c.moved += format.HeaderSize + format.EntrySize
-	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
+	return c.out.putUnflushed(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
 // rewrite moves the remaining records of a pack and marks it for removal. If the medium
@@ -542,7 +542,7 @@ func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 	}
 	h.Moves++
 	c.moved += cost
-	return c.out.later(&h, payload, provenance, e.IsGroup())
+	return c.out.putUnflushed(&h, payload, provenance, e.IsGroup())
 }
 
 // read reads and verifies a whole record. A member of a group is valid until the next group

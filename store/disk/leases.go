@@ -164,11 +164,11 @@ func (l *leases) leave(file *medium.File) {
 
 // report logs why keys are not leased.
 func (l *leases) report(s *Store, err error) {
-	s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
+	s.files.Report(s.files.Path(medium.LeasesFile), "cannot lock results against other processes", err)
 }
 
 func (l *leases) giveUp(s *Store, err error) {
-	s.files.Report("leases", "cannot lend keys to other processes: two may compute the same", err)
+	s.files.Report("leases", "cannot lock results against other processes: two may compute the same result", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.none = true

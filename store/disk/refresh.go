@@ -18,9 +18,9 @@ import (
 // staleAfter is how long hits may miss changes by other processes. Misses check every time.
 const staleAfter = time.Second
 
-// settleTime is the age from which the time stamp of a directory proves that it is
+// listingAge is the age from which the time stamp of a directory proves that it is
 // unchanged since it was listed: file systems count time in ticks.
-const settleTime = 100 * time.Millisecond
+const listingAge = 100 * time.Millisecond
 
 // A folderView is what this process has seen of the directory of packs.
 type folderView struct {
@@ -88,7 +88,7 @@ func (v *folderView) files() int {
 // does not exist.
 func (s *Store) list(info os.FileInfo) {
 	v := &s.folder
-	v.settled = info != nil && time.Since(info.ModTime()) > settleTime
+	v.settled = info != nil && time.Since(info.ModTime()) > listingAge
 	if info != nil {
 		v.listed = info.ModTime()
 	}
@@ -173,7 +173,7 @@ func (s *Store) load(p *pack) {
 	}
 	p.indexed = found.Indexed
 	from := p.end
-	s.learn(p, found, err)
+	s.addScan(p, found, err)
 	if err != nil || s.files.ReadOnly {
 		return
 	}
@@ -215,7 +215,7 @@ func (s *Store) shorten(p *pack) {
 	if err != nil || isSealed(info) {
 		return
 	}
-	s.learn(p, found, nil)
+	s.addScan(p, found, nil)
 	if s.cut(p, file, found, info.Size()) == nil {
 		p.size, p.mtime = found.End, 0
 	}
@@ -237,11 +237,11 @@ func (s *Store) follow(p *pack) {
 		p.end = 0 // another process cut it: start again
 	}
 	found, err := p.Scan(p.end, p.size)
-	s.learn(p, found, err)
+	s.addScan(p, found, err)
 }
 
-// learn makes the result of a scan known.
-func (s *Store) learn(p *pack, found format.Scan, err error) {
+// addScan adds the records that a scan found to the index.
+func (s *Store) addScan(p *pack, found format.Scan, err error) {
 	if err != nil {
 		s.files.Report(p.path, "cannot read a pack", err)
 	}

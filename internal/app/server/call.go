@@ -84,7 +84,7 @@ func (c *conn) call(body []byte) error {
 	}
 	ctx, cancel := context.WithCancelCause(c.server.calls.within(within, c.ctx))
 	cl.cancel = cancel
-	c.owes(cl)
+	c.addPending(cl)
 	c.work.Go(func() {
 		defer cancel(nil)
 		cl.run(ctx)
@@ -322,7 +322,7 @@ func (cl *call) settled() *conn {
 	cl.mu.Lock()
 	conn := cl.conn
 	cl.mu.Unlock()
-	conn.owed(cl)
+	conn.removePending(cl)
 	conn.busy.Store(false)
 	return conn
 }

@@ -59,9 +59,9 @@ func (s *calls) within(token uint64, otherwise context.Context) context.Context 
 	return otherwise
 }
 
-// remembering returns a handler for frames of a kind about results of functions, or
-// nil. The reading goroutine executes them, because that has the lowest latency.
-func (c *conn) remembering(k kind) func([]byte) error {
+// functionHandler returns the handler for frames of a kind about cached functions, or nil
+// for other kinds. The reading goroutine calls it, because that has the lowest latency.
+func (c *conn) functionHandler(k kind) func([]byte) error {
 	switch k {
 	case kindFunction:
 		return c.function
@@ -79,9 +79,9 @@ func (c *conn) remembering(k kind) func([]byte) error {
 	return nil
 }
 
-// remember executes a frame. It reports errors, and protocol errors of the client
-// end the connection.
-func (c *conn) remember(carry func([]byte) error, f frame) error {
+// execute passes a frame to its handler. It reports errors, and protocol errors of the
+// client end the connection.
+func (c *conn) execute(carry func([]byte) error, f frame) error {
 	if !c.hello.Load() {
 		return fmt.Errorf("%w: the first frame is a hello", errProtocol)
 	}
@@ -93,9 +93,9 @@ func (c *conn) remember(carry func([]byte) error, f frame) error {
 	return nil
 }
 
-// owes records that a connection waits for the reply of a call, which ends with the
-// connection.
-func (c *conn) owes(cl *call) {
+// addPending records that the connection waits for the reply of a call, which ends with
+// the connection.
+func (c *conn) addPending(cl *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
@@ -104,7 +104,8 @@ func (c *conn) owes(cl *call) {
 	c.calls[cl] = true
 }
 
-func (c *conn) owed(cl *call) {
+// removePending undoes addPending.
+func (c *conn) removePending(cl *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.calls, cl)
@@ -157,8 +158,8 @@ func (c *conn) made(body []byte) error {
 	cl.arrived = nil
 	cl.mu.Unlock()
 	if before != c {
-		before.owed(cl)
-		c.owes(cl)
+		before.removePending(cl)
+		c.addPending(cl)
 	}
 	if arrived == nil {
 		return fmt.Errorf("%w: what was made comes twice", errProtocol)

@@ -19,8 +19,9 @@ import (
 // protocolVersion is the version of the protocol.
 const protocolVersion = 1
 
-// A conn is a connection. One goroutine reads its frames, one executes requests,
-// and one sends the batches of the current reading.
+// A conn is a connection. One goroutine reads its frames, and executes those about cached
+// functions at once (calls.go). Another one executes the other requests, and a third one
+// sends the batches of the current reading.
 type conn struct {
 	server *Server
 	number int
@@ -103,13 +104,13 @@ func (c *conn) receive() error {
 			return err
 		}
 		if f.kind == kindRelease || f.kind == kindKeep {
-			if err := c.looked(f); err != nil {
+			if err := c.releaseOrRetain(f); err != nil {
 				return err
 			}
 			continue
 		}
-		if carry := c.remembering(f.kind); carry != nil {
-			if err := c.remember(carry, f); err != nil {
+		if carry := c.functionHandler(f.kind); carry != nil {
+			if err := c.execute(carry, f); err != nil {
 				return err
 			}
 			eager.hasten()
@@ -123,9 +124,9 @@ func (c *conn) receive() error {
 	}
 }
 
-// looked releases slots that the client has finished with, or marks those that it
+// releaseOrRetain releases slots that the client has finished with, or marks those that it
 // retains.
-func (c *conn) looked(f frame) error {
+func (c *conn) releaseOrRetain(f frame) error {
 	if len(f.body)%4 != 0 {
 		return fmt.Errorf("%w: slots of %d bytes", errProtocol, len(f.body))
 	}

@@ -72,9 +72,9 @@ func readFrame(r io.Reader, most int) (frame, error) {
 	f := frame{kind: kind(binary.LittleEndian.Uint16(head[4:]))}
 	switch {
 	case head[6] != 0 || head[7] != 0:
-		return f, fmt.Errorf("%w: bytes 6 and 7 of a frame are 0", errProtocol)
+		return f, fmt.Errorf("%w: bytes 6 and 7 of a frame must be 0", errProtocol)
 	case uint64(n) > uint64(most):
-		return f, fmt.Errorf("%w: a frame of kind %d has %d bytes; at most %d are", errProtocol, f.kind, n, most)
+		return f, fmt.Errorf("%w: a frame of kind %d has %d bytes; at most %d are allowed", errProtocol, f.kind, n, most)
 	}
 	for len(f.body) < int(n) {
 		had := len(f.body)

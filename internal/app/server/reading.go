@@ -45,7 +45,7 @@ type reading struct {
 // A meter has the counters of a reader.
 type meter struct {
 	batches, samples, bytes, skipped atomic.Int64
-	made, taken                      atomic.Int64 // nanoseconds: waited for batches, and for the client to release them
+	forBatches, forClient            atomic.Int64 // nanoseconds waited: for batches, and for the client to release them
 	epoch                            atomic.Uint64
 }
 
@@ -191,10 +191,10 @@ func (r *reading) handOut() error {
 			return context.Cause(r.ctx)
 		}
 		asked := time.Now()
-		r.meter.taken.Add(int64(asked.Sub(waited)))
+		r.meter.forClient.Add(int64(asked.Sub(waited)))
 		epoch := r.meter.epoch.Load()
 		b, err := r.reader.Next(r.ctx)
-		r.meter.made.Add(int64(time.Since(asked)))
+		r.meter.forBatches.Add(int64(time.Since(asked)))
 		switch {
 		case errors.Is(err, io.EOF) && b == nil:
 			ended++

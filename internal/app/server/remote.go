@@ -239,7 +239,7 @@ func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) er
 		asked := time.Now()
 		b, err := batches.Next(ctx)
 		made := time.Now()
-		reader.meter.made.Add(int64(made.Sub(asked)))
+		reader.meter.forBatches.Add(int64(made.Sub(asked)))
 		after := batches.State()
 		switch {
 		case errors.Is(err, io.EOF) && b == nil:
@@ -253,7 +253,7 @@ func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) er
 		if err != nil {
 			return err
 		}
-		reader.meter.taken.Add(int64(time.Since(made)))
+		reader.meter.forClient.Add(int64(time.Since(made)))
 	}
 	return out.stopped()
 }

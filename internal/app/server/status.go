@@ -271,6 +271,6 @@ func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
 	return &ReaderStatus{
 		Seconds: time.Since(began).Seconds(),
 		Rank:    o.Rank, WorldSize: o.WorldSize, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
-		SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
+		SecondsMaking: time.Duration(m.forBatches.Load()).Seconds(), SecondsFull: time.Duration(m.forClient.Load()).Seconds(),
 	}
 }

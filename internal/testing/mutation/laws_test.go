@@ -30,7 +30,7 @@ type law struct {
 
 // A mutation is an edit that breaks a law.
 type mutation struct {
-	breaks string // the consequence
+	change string // what the edit does to the code, as an imperative
 	file   string // from the root
 	old    string // occurs once in the file
 	new    string
@@ -68,7 +68,7 @@ func (m mutation) mutate() (content []byte, at int, err error) {
 		return nil, 0, err
 	}
 	if n := bytes.Count(b, []byte(m.old)); n != 1 || m.old == m.new {
-		return nil, 0, fmt.Errorf("%s: the text to be edited (%s) comes %d times; adapt the table:\n%s", m.file, m.breaks, n, m.old)
+		return nil, 0, fmt.Errorf("%s: the text to be edited (%s) comes %d times; adapt the table:\n%s", m.file, m.change, n, m.old)
 	}
 	return bytes.Replace(b, []byte(m.old), []byte(m.new), 1), bytes.Index(b, []byte(m.old)), nil
 }
@@ -90,7 +90,7 @@ func (m mutation) place() (string, error) {
 			return m.file + ": " + declared(d), nil
 		}
 	}
-	return "", fmt.Errorf("%s: the text to be edited (%s) is in no declaration", m.file, m.breaks)
+	return "", fmt.Errorf("%s: the text to be edited (%s) is in no declaration", m.file, m.change)
 }
 
 // declared returns the name of a declaration.
@@ -192,13 +192,13 @@ func TestTables(t *testing.T) {
 				t.Errorf("law %d: %v", i+1, err)
 			}
 			if len(m.tests) == 0 {
-				t.Errorf("law %d: no test fails where %s", i+1, m.breaks)
+				t.Errorf("law %d: the edit %q has no test", i+1, m.change)
 				continue
 			}
 			dir, _ := folder(m.tests[0])
 			for _, test := range m.tests {
 				if other, _ := folder(test); l.shows[test] == "" || other != dir {
-					t.Errorf("law %d: %s is not described, or not in %q (%s)", i+1, test, dir, m.breaks)
+					t.Errorf("law %d: %s is not described, or not in %q (%s)", i+1, test, dir, m.change)
 				}
 			}
 		}
@@ -227,9 +227,9 @@ func TestPage(t *testing.T) {
 
 const intro = `# The laws and what holds them
 
-[ARCHITECTURE.md](../../ARCHITECTURE.md) states eight laws. This page says of each which code upholds it and which tests hold the code to it.
+[ARCHITECTURE.md](../../ARCHITECTURE.md) states eight laws. This page lists for each the tests that check it, and edits of the code that these tests notice.
 
-The tests are held, too. Each row under "Where it is upheld" stands for a small edit that breaks the law at that place; with the edit, every test of the row fails, and without it they pass. This runs all of them, in a few minutes:
+The tests are tested, too. Each row under "Edits that break it" is a deliberate mistake: a small edit of the code at that place. With the edit, every test of the row fails; without it, they pass. These rows therefore say what Larder does *not* do. This applies all edits, in a few minutes:
 
     LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation
 
@@ -249,7 +249,7 @@ func render(t *testing.T) []byte {
 		for _, test := range slices.SortedFunc(maps.Keys(l.shows), func(a, b string) int { return strings.Compare(named(a), named(b)) }) {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", named(test), l.shows[test])
 		}
-		b.WriteString("\n### Where it is upheld\n\n| Place | Broken there | Fails |\n| --- | --- | --- |\n")
+		b.WriteString("\n### Edits that break it\n\n| Place | Edit | Then fails |\n| --- | --- | --- |\n")
 		for _, m := range l.mutations {
 			place, err := m.place()
 			if err != nil {
@@ -260,7 +260,7 @@ func render(t *testing.T) []byte {
 			for i, test := range m.tests {
 				tests[i] = "`" + named(test) + "`"
 			}
-			fmt.Fprintf(&b, "| [%s](../../%s) `%s` | %s | %s |\n", file, file, function, m.breaks, strings.Join(tests, ", "))
+			fmt.Fprintf(&b, "| [`%s`](../../%s) `%s` | %s | %s |\n", file, file, function, m.change, strings.Join(tests, ", "))
 		}
 	}
 	return b.Bytes()

@@ -41,7 +41,7 @@ func TestMutations(t *testing.T) {
 	var edits []edit
 	for i, l := range laws {
 		for _, m := range l.mutations {
-			edits = append(edits, edit{fmt.Sprintf("law%d/%s", i+1, strings.ReplaceAll(m.breaks, " ", "_")), m})
+			edits = append(edits, edit{fmt.Sprintf("law%d/%s", i+1, strings.ReplaceAll(m.change, " ", "_")), m})
 			dir, _ := folder(m.tests[0])
 			for _, test := range m.tests {
 				if !slices.Contains(passing[dir], test) {
@@ -85,9 +85,9 @@ func TestMutations(t *testing.T) {
 			for _, test := range e.tests {
 				switch out, err := b.run(t, test); {
 				case err == nil:
-					t.Errorf("%s: %s, and %s passes", e.file, e.breaks, test)
+					t.Errorf("%s: with the edit %q, %s passes", e.file, e.change, test)
 				case strings.Contains(out, "panic: test timed out"):
-					t.Errorf("%s: %s, and %s hangs, which takes too long to be told", e.file, e.breaks, test)
+					t.Errorf("%s: with the edit %q, %s hangs, so the edit takes too long to notice", e.file, e.change, test)
 				}
 			}
 		})

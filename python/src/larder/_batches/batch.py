@@ -49,7 +49,7 @@ class About:
         self._keys: list[str] = []
 
     def own(self, keys: Iterable[str]) -> list[str]:
-        """Return the keys as new strings, so that a dict that has them is known to come from this batch."""
+        """Return the keys as new strings, by whose `id` a dict with these keys is found to come from this batch."""
         own, this = [], ref(self)
         for key in keys:
             new = str(_Key(key)) if type(key) is str else key
@@ -180,7 +180,7 @@ class Batch(dict[str, Any]):
 
 
 def _about_of(batch: Batch, about: About | None) -> About:
-    """Return the `About` of the batch that the keys come from, or None."""
+    """Return the `About` of the batch that the keys come from, or `_UNKNOWN`."""
     if about is None:
         abouts = {found() for key in batch if (found := _abouts.get(id(key))) is not None}
         about = (abouts.pop() if len(abouts) == 1 else None) or _UNKNOWN

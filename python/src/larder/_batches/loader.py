@@ -20,7 +20,7 @@ from .options import FlowArgument, NodesArgument, Subset
 from .session import Session, remote_of, tensors_of
 
 Place = tuple[int, int]
-"""An epoch, and a position in its order."""
+"""An epoch, and the number of its samples before the next batch."""
 
 
 @functools.cache
@@ -363,8 +363,8 @@ class Loader:
         before, self._stamp = self._stamp, str(self._session.opened.get("stamp"))
         if before not in (None, self._stamp) and self._at[1] != 0:
             raise DataError(
-                "files of the flow have changed since this loader opened them, and the server that went on with "
-                "what they were has ended; the next batch is of what they are now, or begin an epoch anew by set_epoch"
+                "files of the flow changed during this epoch, and the server that had opened the old ones has ended; "
+                "continue with the changed files, or call set_epoch to begin the epoch again"
             )
 
     def _ready(self) -> Connection:
@@ -452,7 +452,7 @@ class _Iteration:
             raise RuntimeError("another iteration of this loader has begun, which ended this one")
         process = os.getpid()
         if loader._busy == process:
-            raise RuntimeError("another thread is at a batch of this loader, which one at a time may read")
+            raise RuntimeError("another thread is reading from this loader; only one thread at a time may do so")
         loader._busy = process  # no lock: nothing may interrupt between the batch and the caller
         try:
             return loader._next()

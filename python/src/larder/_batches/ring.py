@@ -133,9 +133,8 @@ class Ring:
             return
         self._warned = True
         warn(
-            f"{len(self._out)} batches are kept, more than half of what is on its way or in use at most; "
-            "while that is so, further ones are copied. Let go of batches that were used, copy what is to "
-            "stay, or raise window= and ring= of the loader",
+            f"the program retains {len(self._out)} batches, more than half of what window= and ring= allow, so "
+            "further batches are copied; delete used batches, copy what you retain, or raise window= and ring=",
             LarderWarning,
         )
 

@@ -24,12 +24,16 @@ FIND, AGAIN, INLINE = 1, 2, 4
 """Flags of calls: compute nothing; delete the cached result first; return no files."""
 
 BYTES, FILE, KEPT, UNKEPT, FAILED, ERROR, NONE = range(7)
+"""Kinds of outcomes. The result as bytes, or in a file. Computed here: cached, not cached, or failed.
+ERROR: the server has a reason why there is no result. NONE: not cached, and FIND was set.
+"""
 
 _TRIES = 3
 _DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 _EAGER = 20 if _DONTWAIT else 0
 _PIECE = 4 << 20
-_LAST, _MORE = 1, 1
+_LAST = 1  # flag of a frame of results: the last one of the reply
+_MORE = 1  # flag of an entry: more pieces of it follow
 _MADE_MORE, _MADE_FAILED, _MADE_LAST = 1, 2, 4
 _HEAD = struct.Struct("<IHH")
 _CALL = struct.Struct("<IHHIIQ")
@@ -152,7 +156,7 @@ class _Link:
         """Receive until a number of bytes is available."""
         if wanted > len(self.buffer):
             if wanted > framing.MOST_REPLY + 8:
-                raise ProtocolError("the server sent what is no frame; are the two of one version?")
+                raise ProtocolError("the server sent unexpected data; use one version of larder for client and server")
             larger = bytearray(max(wanted, 2 * len(self.buffer)))
             larger[: self.used] = self.view[: self.used]
             self.buffer, self.view = larger, memoryview(larger)

@@ -142,7 +142,7 @@ class Stream:
 
     def _check(self, size: int, zero: int) -> None:
         if zero != 0 or size > MOST_REPLY:
-            raise ProtocolError("the server sent what is no frame; are the two of one version?")
+            raise ProtocolError("the server sent unexpected data; use one version of larder for client and server")
 
     def _make_room(self, size: int) -> None:
         """Make space for a frame of that size after the bytes in the buffer."""

@@ -50,7 +50,7 @@ class Reply:
         """Return the next frame, waiting for memory before the bytes of a batch are read."""
         kind, size = self._header()
         if size > framing.MOST_REPLY or kind == DATA:
-            raise ProtocolError("the server sent what is no frame; are the two of one version?")
+            raise ProtocolError("the server sent unexpected data; use one version of larder for client and server")
         body = bytearray(size)
         self._fill(body)
         if kind in _LAST:
@@ -75,7 +75,7 @@ class Reply:
         self._fill(head)
         size, kind, zero = _HEADER.unpack(head)
         if zero != 0:
-            raise ProtocolError("the server sent what is no frame; are the two of one version?")
+            raise ProtocolError("the server sent unexpected data; use one version of larder for client and server")
         return kind, size
 
     def _fill(self, memory: Any) -> None:

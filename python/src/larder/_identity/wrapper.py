@@ -6,8 +6,9 @@ from typing import Any
 
 
 class Wrapper:
-    """A function in place of one of the program; identification follows the latter and what was set on this one.
+    """The base of what `memo`, `memo_batch` and `lazy` return.
 
+    Its identity is that of the function that it wraps, with attributes that the program set on it.
     `_function` is the program's function, and `_version` represents it, if given. `_inner` are
     the names of Larder's own attributes.
     """

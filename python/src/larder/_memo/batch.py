@@ -147,7 +147,7 @@ class MemoBatch(Wrapper):
     def _count(self, rows: list[Any]) -> int:
         counts = {name: len(value) for name, value in zip(self._items, rows, strict=True) if value is not None}
         if len(set(counts.values())) != 1:
-            raise ValueError(f"the items of a batch are as many in each of its parameters, not {counts}")
+            raise ValueError(f"all parameters with items must have the same length, not {counts}")
         return next(iter(counts.values()))
 
     def _function_now(self) -> _Current:
@@ -206,7 +206,7 @@ class MemoBatch(Wrapper):
             keys = kwargs[self._keys_given] if own else kwargs.pop(self._keys_given)
         except KeyError:
             raise TypeError(
-                f"{describe(self._function)} is cached by keys of its items: give them by name, {self._keys_given}=..."
+                f"{describe(self._function)} needs the keys of its items; pass them as {self._keys_given}=..."
             ) from None
         if isinstance(keys, (str, bytes)):
             raise TypeError(f"{self._keys_given} has a key for each item, and is no text")

@@ -149,7 +149,7 @@ def as_files(value: Any, name: str, hint: Any = None) -> Any:
         return type(value)(as_files(one, name, inner[0] if inner else None) for one in value)
     if type(value) is dict:
         return {key: as_files(one, name, inner[-1] if inner else None) for key, one in value.items()}
-    raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
+    raise ArgumentError(f"{name} is {describe(value)}, and its annotation says larder.File; pass one, or a path")
 
 
 def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
@@ -221,7 +221,10 @@ class Memo(Wrapper, Generic[P, R]):
         self._function = function
         self._version = version
         self._promised = version
-        """The version, if the caller gave one; it then also covers classes of arguments."""
+        """The version that the user gave, or None; it then also covers classes of arguments.
+
+        `_version` may also be one of Larder itself, as that of a lazy method.
+        """
         self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, ignored(ignore), key)
@@ -359,7 +362,7 @@ class Memo(Wrapper, Generic[P, R]):
         ]
 
     def _made(self, known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
-        """Return the result from the server, which requests its computation unless another process has it."""
+        """Request the result from the server, which requests its computation here if it is not cached."""
         return self._finished(Run(self, known, key, args, kwargs), flags)
 
     def _finished(self, run: Run, flags: int) -> R:
@@ -522,7 +525,7 @@ class _Unreadable(ResultError):
 
 
 class Run:
-    """One computation, in this process, of a result that is not cached."""
+    """A request for a result, with its computation in this process if no process has the result."""
 
     def __init__(
         self, memo: Memo[..., Any], known: Current, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]

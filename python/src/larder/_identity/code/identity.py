@@ -118,8 +118,9 @@ def _unchecked() -> bool:
 def identify(function: Any, *, version: str | None = None, allow: frozenset[str] | None = None) -> Identity:
     """Return the identity of a function: of all code and all values that it can reach.
 
-    With a version it covers only the name and the version. `allow` are names that would be refused and
-    that no result depends on, such as "time.perf_counter"; None if the caller has no such option.
+    With a version it covers only the name, the project, module or path, and the version. `allow` are
+    names that would be refused and that no result depends on, such as "time.perf_counter"; None if
+    the caller has no such option.
     Raises CodeError with the path and a fix if the function depends on what no key covers.
     """
     if version is not None:

@@ -81,7 +81,7 @@ _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collect
 
 
 class Remade(Exception):
-    """Code may create objects of a class whose objects were assumed to exist already."""
+    """The walk must be repeated with `whole`: code may create objects of a class whose constructor was skipped."""
 
 
 class Walk:
