@@ -29,13 +29,12 @@ ERROR: the server has a reason why there is no result. NONE: not cached, and FIN
 """
 
 _TRIES = 3
-_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
-_EAGER = 20 if _DONTWAIT else 0
+_ROOM = 1 << 17
+"""The first size of a buffer, for results that come with one system call."""
 _PIECE = 4 << 20
 _LAST = 1  # flag of a frame of results: the last one of the reply
 _MORE = 1  # flag of an entry: more pieces of it follow
 _MADE_MORE, _MADE_FAILED, _MADE_LAST = 1, 2, 4
-_HEAD = struct.Struct("<IHH")
 _CALL = struct.Struct("<IHHIIQ")
 _MADE = struct.Struct("<IHHQII")
 _ENTRY = struct.Struct("<IBBHQI")
@@ -93,13 +92,10 @@ class Claim:
 class _Link:
     """A connection, used by one call at a time."""
 
-    __slots__ = ("buffer", "digests", "functions", "socket", "used", "view")
+    __slots__ = ("digests", "functions", "stream")
 
     def __init__(self, connected: socket.socket) -> None:
-        self.socket = connected
-        self.buffer = bytearray(1 << 17)
-        self.view = memoryview(self.buffer)
-        self.used = 0
+        self.stream = framing.Stream(connected, _ROOM)
         self.functions: dict[tuple[str, bytes], int] = {}
         self.digests: dict[tuple[str, str], int] = {}
         """Functions whose parts the server has not received."""
@@ -107,7 +103,7 @@ class _Link:
         self.ask(framing.HELLO, {"protocol": [1], "client": client}, framing.WELCOME)
 
     def close(self) -> None:
-        self.socket.close()
+        self.stream.close()
 
     def number(self, function: Function) -> int:
         """Return the number of a function, which is sent to the server once."""
@@ -132,62 +128,21 @@ class _Link:
 
     def ask(self, kind: int, request: dict[str, Any], wanted: int) -> dict[str, Any]:
         """Send a request and return its reply."""
-        body = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode()
-        self.send(_HEAD.pack(len(body), kind, 0) + body)
-        return _object(self.frame(wanted))
+        self.stream.request(kind, json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode())
+        return _object(self.reply(wanted)[1])
 
-    def send(self, data: bytes | bytearray) -> None:
-        try:
-            self.socket.sendall(data)
-        except OSError as error:
-            raise Lost(str(error)) from error
-
-    def soon(self) -> int:
-        """Receive the first bytes, polling for about 20 us first, as waking from sleep takes longer."""
-        receive, view = self.socket.recv_into, self.view
-        for _ in range(_EAGER):
-            try:
-                return receive(view, 0, _DONTWAIT)
-            except BlockingIOError:
-                pass
-        return receive(view)
-
-    def fill(self, wanted: int) -> None:
-        """Receive until a number of bytes is available."""
-        if wanted > len(self.buffer):
-            if wanted > framing.MOST_REPLY + 8:
-                raise ProtocolError("the server sent unexpected data; use one version of larder for client and server")
-            larger = bytearray(max(wanted, 2 * len(self.buffer)))
-            larger[: self.used] = self.view[: self.used]
-            self.buffer, self.view = larger, memoryview(larger)
-        while self.used < wanted:
-            try:
-                n = self.socket.recv_into(self.view[self.used :])
-            except OSError as error:
-                raise Lost(str(error)) from error
-            if n == 0:
-                raise Lost("the server closed the connection")
-            self.used += n
-
-    def frame(self, wanted: int = 0) -> bytes:
-        """Return the body of the next frame: of the wanted kind, or of results or items to compute."""
+    def reply(self, *wanted: int) -> tuple[int, bytes]:
+        """Return the kind and the body of the next frame, which must be of a wanted kind."""
         while True:
-            self.fill(8)
-            size, kind, _ = _HEAD.unpack_from(self.buffer)
-            self.fill(8 + size)
-            body = bytes(self.view[8 : 8 + size])
-            rest = self.used - 8 - size
-            if rest:
-                self.buffer[:rest] = self.buffer[8 + size : self.used]
-            self.used = rest
-            if kind == wanted:
-                return body
+            kind, at, size = self.stream.receive()
+            if kind == framing.NOTE:
+                continue
+            body = bytes(self.stream.view[at : at + size])
+            if kind in wanted:
+                return kind, body
             if kind == framing.ERROR:
                 raise _error(body)
-            if kind != framing.NOTE:
-                if wanted or kind not in (framing.RESULTS, framing.COMPUTE):
-                    raise ProtocolError(f"the server sent a frame of kind {kind} where it may not")
-                return struct.pack("<I", kind) + body
+            raise ProtocolError(f"the server sent a frame of kind {kind} where it may not")
 
 
 def _object(body: bytes) -> dict[str, Any]:
@@ -252,9 +207,10 @@ class Client:
         if number is None:
             self._free.append(link)
             return None
+        stream = link.stream
         try:
-            link.socket.sendall(_CALL.pack(48, framing.CALL, 0, number, flags | FIND, _within.get()) + digest)
-            n = link.soon()
+            stream.socket.sendall(_CALL.pack(48, framing.CALL, 0, number, flags | FIND, _within.get()) + digest)
+            n = stream.receive_soon()
         except OSError:
             link.close()
             return None
@@ -262,12 +218,12 @@ class Client:
             link.close()
             raise
         if n >= 32:
-            size, kind, _, last, _, how, _, more, _, length = _ONE.unpack_from(link.buffer)
+            size, kind, _, last, _, how, _, more, _, length = _ONE.unpack_from(stream.buffer)
             if kind == framing.RESULTS and n == size + 8 == length + 32 and last and how == BYTES and not more:
-                encoded = bytes(link.view[32:n])
+                encoded = bytes(stream.view[32:n])
                 self._free.append(link)
                 return encoded
-        link.used = n
+        stream.hold(n)
         outcomes: list[Outcome | None] = [None]
         try:
             self._exchange(link, outcomes)
@@ -310,7 +266,7 @@ class Client:
 
         def ask(link: _Link) -> tuple[int, list[int]] | None:
             number = link.number_without_parts(function)
-            link.send(_CALL.pack(48, framing.CALL, 0, number, flags | INLINE, within) + digest)
+            link.stream.send(_CALL.pack(48, framing.CALL, 0, number, flags | INLINE, within) + digest)
             asked = self._exchange(link, outcomes)
             if asked is not None:
                 link.number(function)
@@ -366,7 +322,7 @@ class Client:
                     head = _CALL.pack(
                         16 + 32 * len(digests), framing.CALL, 0, link.number(function), flags, _within.get()
                     )
-                    link.send(head + b"".join(digests))
+                    link.stream.send(head + b"".join(digests))
                 else:
                     _send_made(link, asked[0], [(i, made[i]) for i in asked[1]])
                 asked = self._exchange(link, outcomes)
@@ -415,12 +371,11 @@ class Client:
     def _reply(self, link: _Link, outcomes: list[Outcome | None]) -> tuple[int, list[int]] | None:
         pieces: dict[int, list[bytes]] = {}
         while True:
-            body = link.frame()
-            kind = int.from_bytes(body[:4], "little")
+            kind, body = link.reply(framing.RESULTS, framing.COMPUTE)
             if kind == framing.COMPUTE:
-                token, *numbers = struct.unpack_from(f"<Q{(len(body) - 12) // 4}I", body, 4)
+                token, *numbers = struct.unpack_from(f"<Q{(len(body) - 8) // 4}I", body)
                 return token, numbers
-            last, at = struct.unpack_from("<I", body, 4)[0] & _LAST, 8
+            last, at = struct.unpack_from("<I", body)[0] & _LAST, 4
             while at < len(body):
                 index, how, origin, more, size, length = _ENTRY.unpack_from(body, at)
                 at += _ENTRY.size
@@ -447,8 +402,8 @@ class Client:
 
         def ask(link: _Link) -> None:
             body = struct.pack("<IIQ", link.number(function), 0, 0) + b"".join(digests)
-            link.send(_HEAD.pack(len(body), framing.FORGET, 0) + body)
-            link.frame(framing.FORGOTTEN)
+            link.stream.request(framing.FORGET, body)
+            link.reply(framing.FORGOTTEN)
 
         self._with_link(ask)
 
@@ -495,7 +450,7 @@ def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
     about = [{"index": i, "arguments": made.about()} for i, made in items if made.about is not None]
     for at in range(0, len(about), 1000):
         body = json.dumps({"token": token, "items": about[at : at + 1000]}, separators=(",", ":")).encode()
-        link.send(_HEAD.pack(len(body), framing.ABOUT, 0) + body)
+        link.stream.request(framing.ABOUT, body)
     out = bytearray()
     for k, (i, made) in enumerate(items):
         final = _MADE_LAST if k == len(items) - 1 else 0
@@ -510,9 +465,9 @@ def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
                 out += _MADE.pack(16 + len(piece), framing.MADE, 0, token, i, flags)
                 out += piece
                 if len(out) >= _PIECE:
-                    link.send(out)
+                    link.stream.send(out)
                     out = bytearray()
-    link.send(out)
+    link.stream.send(out)
 
 
 class Mapped(mmap.mmap):

@@ -23,6 +23,7 @@ _FIRST_BUFFER = 1 << 16
 _SOON = 10  # milliseconds after which a wait is a long one
 _WAKE = 1000  # and after which it checks again for slots that could not be given back
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
+_EAGER = 20 if _AT_ONCE else 0  # attempts to receive before a wait, as waking from sleep takes longer
 _CLOSED_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
@@ -45,12 +46,12 @@ class Stream:
     One thread at a time uses it.
     """
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, room: int = _FIRST_BUFFER) -> None:
         self.socket = connection
-        self.buffer = bytearray(_FIRST_BUFFER)
+        self.buffer = bytearray(room)
         self.whole = True
         """Whether everything received was handled: True while waiting for a frame."""
-        self._view = memoryview(self.buffer)
+        self.view = memoryview(self.buffer)
         self._start = 0
         self._end = 0
         self.closed = False
@@ -79,10 +80,14 @@ class Stream:
         """Send one frame."""
         if len(body) > MOST_REQUEST:
             raise ProtocolError(f"a request of {len(body)} bytes; {MOST_REQUEST} are the most, ask for less at once")
+        self.send(_HEADER.pack(len(body), kind, 0) + body)
+
+    def send(self, frames: bytes | bytearray) -> None:
+        """Send encoded frames."""
         if self.closed:
             raise Lost("the connection is closed")
         try:
-            self.socket.sendall(_HEADER.pack(len(body), kind, 0) + body)
+            self.socket.sendall(frames)
         except OSError as error:
             raise Lost(str(error)) from error
 
@@ -121,6 +126,23 @@ class Stream:
             pass  # the next receive sees that the connection has ended
         return True
 
+    def receive_soon(self) -> int:
+        """Receive into the beginning of the empty buffer, polling for about 20 us first; return the number of bytes.
+
+        They are not taken for frames before `hold`.
+        """
+        receive, view = self.socket.recv_into, self.view
+        for _ in range(_EAGER):
+            try:
+                return receive(view, 0, _AT_ONCE)
+            except BlockingIOError:
+                pass
+        return receive(view)
+
+    def hold(self, size: int) -> None:
+        """Take bytes at the beginning of the buffer for the beginning of the next frames."""
+        self._start, self._end = 0, size
+
     def receive(self) -> tuple[int, int, int]:
         """Return the next frame: its kind, the position of its body in `buffer`, and its size.
 
@@ -153,7 +175,7 @@ class Stream:
         rest = self.buffer[self._start : self._end]
         if size > len(self.buffer):
             self.buffer = bytearray(max(size, 2 * len(self.buffer)))
-            self._view = memoryview(self.buffer)
+            self.view = memoryview(self.buffer)
         self.buffer[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
 
@@ -176,7 +198,7 @@ class Stream:
             raise Lost("the connection is closed")
         try:
             if self._fds is None:
-                n = self.socket.recv_into(self._view[self._end :], 0, _AT_ONCE)
+                n = self.socket.recv_into(self.view[self._end :], 0, _AT_ONCE)
             else:
                 n = self._receive_descriptors(self._fds)
         except BlockingIOError:
