@@ -101,7 +101,7 @@ class Node(Methods):
             component = "python"
         if isinstance(component, Step):
             if with_ is not None:
-                raise TypeError(f"map({component!r}) has its parameters already: with_ cannot be given")
+                raise TypeError(f"map({component!r}) has parameters already; leave out with_")
             with_, component = component.params, component.component
         return self._named("map", component, with_, params)
 
@@ -158,7 +158,7 @@ class Node(Methods):
     def __getitem__(self, output: str | int) -> Node:
         """Return one of several datasets, by name or index."""
         if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset")
+            raise TypeError(f"{self!r} outputs one dataset")
         names = self._outputs
         if isinstance(output, int):
             if names is None and output >= 0:
@@ -171,9 +171,9 @@ class Node(Methods):
     def __iter__(self) -> Iterator[Node]:
         """Iterate over the datasets that this outputs, if their names are known."""
         if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset; larder.Dataset reads its samples")
+            raise TypeError(f"{self!r} outputs one dataset; larder.Dataset reads its samples")
         if self._outputs is None:
-            raise TypeError(f'{self!r}: what it puts out is not known before it runs; name one, as node["NAME"]')
+            raise TypeError(f'{self!r}: its outputs are not known before it runs; name one by node["NAME"]')
         return iter([self[name] for name in self._outputs])
 
     # The node itself
@@ -310,16 +310,16 @@ def step(component: str, /, *, with_: Mapping[str, object] | None = None, **para
     call = f"step({component!r})"
     given, own = split(params, "map", _arguments.text("component of step()", component))
     if own:
-        raise TypeError(f"{call}: {', '.join(own)} belongs to a node, and a step is none")
+        raise TypeError(f"{call}: {', '.join(own)} is an option of nodes, not of steps")
     return Step(component, parameters("map", component, _together(call, with_, given), call))
 
 
 def _together(call: str, with_: Mapping[str, object] | None, given: Mapping[str, object]) -> dict[str, object]:
     if with_ is not None and not isinstance(with_, Mapping):
-        raise TypeError(f"{call}: with_ is a mapping of parameters by their names in flow files")
+        raise TypeError(f"{call}: with_ is not a dict; give parameters by their names in flow files")
     twice = sorted(set(with_ or {}) & set(given))
     if twice:
-        raise TypeError(f"{call}: {', '.join(twice)} is given twice, in with_ and by keyword")
+        raise TypeError(f"{call}: {', '.join(twice)} is given both in with_ and by keyword")
     return {**(with_ or {}), **given}
 
 
@@ -368,7 +368,7 @@ def _one_folder(nodes: tuple[Node, ...]) -> str | None:
     if len(folders) > 1:
         said = " and ".join("the current one" if f is None else f for f in folders)
         raise ValueError(
-            f"nodes of flows of several folders cannot be one flow: {said}; change to the folder of the file"
+            f"nodes of flows of several directories cannot be one flow: {said}; change to the directory of the file"
         )
     return next(iter(folders))
 
@@ -433,7 +433,7 @@ class Order:
 
         node = self._node
         if node._several:
-            raise TypeError(f'{node!r} puts out several datasets; load one, as node["NAME"]')
+            raise TypeError(f'{node!r} outputs several datasets; load one by node["NAME"]')
         sized = {} if size is None else {"batch_size": size}
         return Loader(Flow(node), node=node.name, **{**self._options, **sized, **options})
 
@@ -545,7 +545,7 @@ class Flow:
         if not isinstance(other, Flow):
             return NotImplemented
         if self._top != other._top:
-            raise ValueError("flows with other defaults or limits cannot be one")
+            raise ValueError("flows with different defaults or limits cannot be joined")
         both = Flow(*self._ends, *other._ends, name=self.name)
         both._top, both._as_file = self._top, self._as_file and other._as_file
         return both
@@ -578,7 +578,7 @@ def _ends(given: tuple[Node | Flow, ...]) -> Iterator[Node]:
     for end in given:
         if isinstance(end, Flow):
             if end._top != {"defaults": {}, "limits": {}}:
-                raise ValueError(f"{end!r} has defaults or limits of its own and cannot be in another flow")
+                raise ValueError(f"{end!r} has defaults or limits, so it cannot be part of another flow")
             yield from end._ends
         elif isinstance(end, Node):
             yield end
@@ -592,7 +592,7 @@ def _flow_name(name: str | None) -> str:
         name = os.path.splitext(os.path.basename(script))[0].replace("__main__", "")
         return name or "flow"
     if not name or re.search(r"[/\\\0]", name) or not name.isprintable():
-        raise ValueError(f"{name!r} cannot name a flow: it must be fit for a file's name")
+        raise ValueError(f"{name!r} cannot name a flow; give a valid file name")
     return name
 
 
@@ -619,7 +619,7 @@ def _named_nodes(ends: tuple[Node, ...]) -> dict[str, Node]:
 
 
 def _two(name: str, one: Node, other: Node) -> NoReturn:
-    raise ValueError(f"two nodes are called {name!r} and are not the same: {one!r} and {other!r}")
+    raise ValueError(f"two different nodes have the name {name!r}: {one!r} and {other!r}")
 
 
 def _sorted(ends: tuple[Node, ...]) -> list[Node]:

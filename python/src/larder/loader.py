@@ -244,7 +244,7 @@ class Loader:
         """
         try:
             if not isinstance(state, Mapping):
-                raise TypeError("it is no dict")
+                raise TypeError("the state is not a dict")
             text = state["state"]
             prefix, epoch, position = text.rsplit(".", 2)
             place = int(epoch, 36), int(position, 36)
@@ -263,8 +263,8 @@ class Loader:
         workers = 0 if worker is None else worker[1]
         if workers != state.get("workers"):
             raise StateError(
-                f"the state is that of one of {state.get('workers')} workers of a DataLoader, and here there are "
-                f"{workers}; resume it with as many, or save the state of a loader without workers"
+                f"the state is of a DataLoader with {state.get('workers')} workers, not {workers}; "
+                "resume with as many workers, or save the state of a loader without workers"
             )
 
     def __len__(self) -> int:
@@ -362,8 +362,8 @@ class Loader:
         before, self._stamp = self._stamp, str(self._session.opened.get("stamp"))
         if before not in (None, self._stamp) and self._at[1] != 0:
             raise DataError(
-                "files of the flow have changed since this loader opened them, and the server that went on with "
-                "what they were has ended; the next batch is of what they are now, or begin an epoch anew by set_epoch"
+                "files of the flow changed within an epoch, and the server has restarted; "
+                "continue with the new files, or restart the epoch by set_epoch"
             )
 
     def _ready(self) -> Connection:
@@ -448,10 +448,10 @@ class _Iteration:
     def __next__(self) -> Batch:
         loader = self._loader
         if loader._iteration != self._number:
-            raise RuntimeError("another iteration of this loader has begun, which ended this one")
+            raise RuntimeError("this iteration ended, because another iteration of the loader began")
         process = os.getpid()
         if loader._busy == process:
-            raise RuntimeError("another thread is at a batch of this loader, which one at a time may read")
+            raise RuntimeError("another thread is reading from this loader; use one thread at a time")
         loader._busy = process  # no lock: nothing may interrupt between the batch and the caller
         try:
             return loader._next()
