@@ -129,7 +129,7 @@ func TestOtherFilesAreCheckedBefore(t *testing.T) {
 		"op repeat --times 2 -i data -o new --report new/r":               "--report would write",
 		"op split -i data --sizes '[1, null]' -o r3 -o r3/in":             "-o r3/in would write",
 		"op split -i data --sizes '[1, null]' -o jsonl:r3 -o jsonl:r3/in": "-o jsonl:r3/in would write",
-		"op repeat --times 2 -i data -o new --cpuprofile none/x":          "no directory",
+		"op repeat --times 2 -i data -o new --cpuprofile none/x":          "there is no folder",
 	} {
 		r := b.larder(words(args)...)
 		if r.status != 2 || r.stdout != "" {
