@@ -42,7 +42,7 @@ func (d Data) Output(name string) (Data, error) {
 // Find returns the index of the part that [Data.Output] returns.
 func (d Data) Find(name string) (int, error) {
 	if d.Names == nil {
-		return 0, fmt.Errorf("the node has a single output; name it without %q", "."+name)
+		return 0, fmt.Errorf("the node has one output; leave out %q", "."+name)
 	}
 	if i := slices.Index(d.Names, name); i >= 0 {
 		return i, nil

@@ -151,7 +151,7 @@ func Find(kind Kind, name string) (*Component, error) {
 	}
 	for _, other := range Kinds() {
 		if slices.ContainsFunc(All(other), func(c *Component) bool { return c.Name == name }) {
-			return nil, fmt.Errorf("there is no %s %q; what is called so is of the kind %s", kind, name, other)
+			return nil, fmt.Errorf("there is no %s %q; %[2]q is a %[3]s", kind, name, other)
 		}
 	}
 	return nil, fmt.Errorf("there is no %s %q%s", kind, name, Suggest(name, names))

@@ -29,7 +29,7 @@ func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample i
 	if nodes, _, err := f.find(node); err != nil {
 		return nil, requestError{err}
 	} else if nodes[0].Component.Kind == component.Sink {
-		return nil, requestError{fmt.Errorf("node %s is a sink: name the node whose samples it writes", node)}
+		return nil, requestError{fmt.Errorf("node %s is a sink; name the node whose samples the sink writes", node)}
 	}
 	ctx = larder.CachedOnly(ctx)
 	_, s, err := f.planned(ctx, o, node, sample)

@@ -102,7 +102,7 @@ func TestParamsThatAreWrong(t *testing.T) {
 		{args("mode", "c"), `--mode: mode cannot be "c"; valid: a, b`},
 		{args("list", "1", "list", "b"), `--list: list[1] must be a whole number`},
 		{args("sizes", "a"), `--sizes: "a" is not of the form NAME=VALUE`},
-		{args("sizes", "a=1", "sizes", "a=2"), `--sizes: "a" comes twice in sizes`},
+		{args("sizes", "a=1", "sizes", "a=2"), `--sizes: "a" is given twice in sizes`},
 		{args("sizes", "a=b"), `--sizes: sizes.a must be a number, not the text "b"`},
 		{args("text", "a", "text", "b"), `--text: is given twice`},
 		{args("any", "[1"), `--any: not YAML: `},

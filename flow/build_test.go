@@ -98,7 +98,7 @@ func TestBuiltFlowIsRefused(t *testing.T) {
 			b.Add("x", underfolder.Source{Path: "p"})
 			b.Add("x", underfolder.Source{Path: "p"})
 		}, `there are two nodes called "x"`},
-		"an input that is missing": {func(b *flow.Builder) { b.Add("x", op.Chunk{N: 2}) }, "must say what it reads"},
+		"an input that is missing": {func(b *flow.Builder) { b.Add("x", op.Chunk{N: 2}) }, "has no input; add from: NODE"},
 		"an output that is not there": {func(b *flow.Builder) {
 			b.Add("y", op.Chunk{N: 2}, b.Add("x", underfolder.Source{Path: "p"}).Output("train"))
 		}, "node x has a single output"},

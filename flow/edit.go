@@ -88,7 +88,7 @@ func (e *Editor) Remove(node string) {
 		e.Nodes = slices.DeleteFunc(e.Nodes, func(m *Node) bool { return m == n })
 		for _, r := range e.readers(n) {
 			if len(n.From) == 0 {
-				e.wrong(n, "it is a source, so that %s would read nothing: replace it", r.Name)
+				e.wrong(n, "a source reads nothing, so %s would have no input; replace the source", r.Name)
 			}
 			r.redirect(n.Name, func(Input) []Input { return n.From })
 		}

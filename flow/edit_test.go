@@ -92,7 +92,7 @@ func TestEditsThatAreWrong(t *testing.T) {
 	for want, edit := range map[string]func(e *flow.Editor){
 		`there is no node "mixd"; did you mean "mixed"`: func(e *flow.Editor) { e.Remove("mixd") },
 		`there is no node ""`:                           func(e *flow.Editor) { e.Nodes[0].Base = ""; e.Remove("") },
-		"node in: it is a source, so that mixed":        func(e *flow.Editor) { e.Remove("in") },
+		"node in: a source reads nothing, so mixed":     func(e *flow.Editor) { e.Remove("in") },
 		"node mixed: op shuffle cannot be wrapped":      func(e *flow.Editor) { e.Wrap("mixed", func(component.Step) any { return nil }) },
 		"node mixed: int is no component":               func(e *flow.Editor) { e.Replace("mixed", 1) },
 		"node mixed: n is -1":                           func(e *flow.Editor) { e.Replace("mixed", op.Cycle{N: -1}) },

@@ -154,7 +154,7 @@ func (f *Flow) checkInputs(n *Node) {
 	case c.Kind == component.Source && len(n.From) > 0:
 		f.wrong(n, "source %s reads no node; remove from", n.Name)
 	case c.Kind != component.Source && len(n.From) == 0:
-		f.wrong(n, "%s %s must say what it reads: from: NODE", c.Kind, n.Name)
+		f.wrong(n, "%s %s has no input; add from: NODE", c.Kind, n.Name)
 	case c.Kind != component.Source && len(n.From) > 1 && !c.Many:
 		f.wrongAt(n, n.From[1], "%s %s reads one node, not %d; join them first with cat or zip", c.Kind, c.Name, len(n.From))
 	}
@@ -211,13 +211,13 @@ func (f *Flow) checkSingle(n *Node) {
 // checkOptions refuses caching options on nodes whose results cannot be cached.
 func (f *Flow) checkOptions(n *Node) {
 	if o, k := n.Options.OnError, n.Component.Kind; o != nil && o.Skip && n.ownOnError && k != component.Source && k != component.Map && !n.Component.Maps {
-		f.wrong(n, "%s %s cannot skip samples: say on-error at the source or the mapper that makes them", k, n.Component.Name)
+		f.wrong(n, "%s %s cannot skip samples; set on-error at a source or mapper", k, n.Component.Name)
 	}
 	if n.Component.Kind != component.Sink {
 		return
 	}
 	if n.Options.Checkpoint || n.Options.Auto {
-		f.wrong(n, "sink %s cannot be a checkpoint: it puts out nothing", n.Name)
+		f.wrong(n, "sink %s cannot be a checkpoint, because it has no output; remove checkpoint", n.Name)
 	}
 }
 
@@ -238,7 +238,7 @@ func (f *Flow) checkVariants() {
 		}
 		v := variant{n.Base, params}
 		if m := first[v]; m != nil {
-			f.wrong(n, "nodes %s and %s write the same: use the variable of the sweep in the parameters of the sink", m.Name, n.Name)
+			f.wrong(n, "nodes %s and %s write the same path; use the variable of the sweep in the path", m.Name, n.Name)
 			continue
 		}
 		first[v] = n

@@ -130,7 +130,7 @@ func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
 			}
 			p.at(n, "%s must be %s, not %s", what, wanted(v.Kind()), kindName(n))
 		} else if v.Type() == reflect.TypeFor[component.Path]() && n.Value == "" {
-			p.at(n, "%s is empty: it must name a file or a folder", what)
+			p.at(n, "%s is empty; name a file or directory", what)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (p *parser) checkProfiles(n field) {
 		p.scalars(profile.value, what)
 		for _, v := range p.fields(profile.value, what) {
 			if valid := p.settable(); !slices.Contains(valid, v.key.Value) {
-				p.at(v.key, "%s sets %q, and there is no such variable%s", what, v.key.Value, component.Suggest(v.key.Value, valid))
+				p.at(v.key, "%s sets %q, which is not a variable%s", what, v.key.Value, component.Suggest(v.key.Value, valid))
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (h *Here) Report(ctx context.Context) *Report {
 func (h *Here) node(ctx context.Context, name string) (*state, error) {
 	n, err := h.run.Node(name)
 	if err == nil && n.Component.Kind == component.Sink {
-		err = fmt.Errorf("node %s is a sink and puts out nothing", name)
+		err = fmt.Errorf("node %s is a sink without output; name a node above", name)
 	}
 	if err != nil {
 		return nil, requestError{err}

@@ -217,7 +217,7 @@ func TestRangesThatAreNotThere(t *testing.T) {
 		want string
 	}{
 		{flow.Range{Node: "hashd"}, `there is no node "hashd"; did you mean "hashed"?`},
-		{flow.Range{Node: "out"}, "node out is a sink and puts out nothing"},
+		{flow.Range{Node: "out"}, "node out is a sink without output; name a node above"},
 		{flow.Range{Node: "last", Part: 2}, "node last puts out 2 datasets, and there is no number 2"},
 		{flow.Range{Node: "last", Part: -1}, "node last puts out 2 datasets, and there is no number -1"},
 		{flow.Range{Node: "again", From: 3, To: 2}, "node again puts out 500 samples, and there is no range from 3 to 2"},

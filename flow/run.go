@@ -78,7 +78,7 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 		return component.Data{}, err
 	}
 	if s.Component.Kind == component.Sink {
-		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
+		return component.Data{}, requestError{fmt.Errorf("node %s is a sink without output; name a node above", node)}
 	}
 	s.target = false // the caller reads it sample by sample
 	ctx = r.context(ctx)
@@ -131,7 +131,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	}
 	for _, n := range f.needed(targets) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Auto || n.Options.Checkpoint && o.Checkpoints == nil) {
-			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
+			return nil, fmt.Errorf("node %s caches its results, but no cache is open", n.Name)
 		}
 		s := &state{Node: n, target: target[n], eager: f.reach[n], pinned: n.Options.Checkpoint, only: outputs[n], ended: make(chan struct{})}
 		if n.Options.Workers > 0 {

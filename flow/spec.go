@@ -145,7 +145,7 @@ func (p *parser) top(root *yaml.Node) {
 	if v, ok := byName["version"]; !ok {
 		p.at(root, "a flow must say version: 1")
 	} else if v.value.Value != "1" {
-		p.at(v.value, "version %s is not known; this program reads version 1", v.value.Value)
+		p.at(v.value, "version %s is not supported; this program reads version 1", v.value.Value)
 	}
 	if s, ok := byName["sweep"]; ok && s.value.Kind == yaml.MappingNode {
 		for i := 0; i < len(s.value.Content); i += 2 {
@@ -217,7 +217,7 @@ func (m *maker) make(name string) {
 		return
 	}
 	if i := slices.Index(m.chain, name); i >= 0 {
-		m.at(n, "variable %s is made of itself: %s", name, strings.Join(append(m.chain[i:], name), " <- "))
+		m.at(n, "variable %s depends on itself: %s", name, strings.Join(append(m.chain[i:], name), " <- "))
 		m.made[name] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
 		return
 	}
@@ -316,7 +316,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	}
 	if n.Component == nil {
 		if len(p.list) == before && !slices.ContainsFunc(fields, func(f field) bool { return slices.Contains(nodeFields[:4], f.key.Value) }) {
-			p.at(f.key, "node %s must say what it is: source, map, op or sink", n.Name)
+			p.at(f.key, "node %s has no kind; add source, map, op or sink", n.Name)
 		}
 		return nil, false
 	}
@@ -337,7 +337,7 @@ func (p *parser) folder(f field) string {
 
 func (p *parser) component(n *Node, f field) {
 	if n.Component != nil {
-		p.at(f.key, "node %s is both %s and %s: exactly one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
+		p.at(f.key, "node %s is both %s and %s; give one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
 		return
 	}
 	c, err := component.Find(component.Kind(f.key.Value), f.value.Value)

@@ -55,10 +55,10 @@ func (f *Flow) findStreams() {
 // checkStream refuses options that a stream cannot have.
 func (f *Flow) checkStream(n *Node) {
 	if n.Options.Checkpoint || n.Options.Auto {
-		f.wrong(n, "node %s is a stream, and cannot be a checkpoint: what op: materialise makes of it is cached", n.Name)
+		f.wrong(n, "node %s is a stream and cannot be a checkpoint; cache the output of op: materialise", n.Name)
 	}
 	if o := n.Options.OnError; o != nil && o.Skip {
-		f.wrong(n, "node %s is a stream, and cannot skip samples: say on-error at a mapper behind op: materialise", n.Name)
+		f.wrong(n, "node %s is a stream and cannot skip samples; set on-error at a mapper after op: materialise", n.Name)
 	}
 }
 
@@ -66,7 +66,7 @@ func (f *Flow) checkStream(n *Node) {
 func (f *Flow) streamTargets(targets []*Node) error {
 	for _, n := range targets {
 		if f.streams[n] {
-			return fmt.Errorf("node %s is a stream, which nobody reads by itself; name what op: materialise makes of it", n.Name)
+			return fmt.Errorf("node %s is a stream; name an op: materialise that reads the stream", n.Name)
 		}
 	}
 	return nil

@@ -306,7 +306,7 @@ func TestWrongStreams(t *testing.T) {
 		}
 	}
 	f := besides(t, feed, map[string][]byte{"in": []byte("{}")})
-	if _, err := f.Run(t.Context(), flow.RunOptions{Only: []string{"feed"}}); err == nil || !strings.Contains(err.Error(), "nobody reads by itself") {
+	if _, err := f.Run(t.Context(), flow.RunOptions{Only: []string{"feed"}}); err == nil || !strings.Contains(err.Error(), "name an op: materialise") {
 		t.Errorf("a stream alone: %v", err)
 	}
 }

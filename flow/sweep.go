@@ -36,7 +36,7 @@ func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 	for _, f := range p.fields(n, "sweep") {
 		s := sweep{name: f.key.Value}
 		if _, ok := p.vars[s.name]; ok {
-			p.at(f.key, "%q is in vars and in sweep: it has one value or several", s.name)
+			p.at(f.key, "%q is in vars and in sweep; remove one of them", s.name)
 		}
 		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) == 0 {
 			p.at(f.value, "sweep %s must be a list of values, not %s", s.name, kindName(f.value))

@@ -60,9 +60,9 @@ func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
 	}
 	switch {
 	case dotted && nodes[0].Component.Kind == component.Sink:
-		return nil, "", fmt.Errorf("node %s is a sink, which writes all that it is given: name it without %q, or have it read one output", name, "."+output)
+		return nil, "", fmt.Errorf("node %s is a sink and has no outputs; leave out %q, or let the sink read one output", name, "."+output)
 	case dotted && !f.several[nodes[0]]:
-		return nil, "", fmt.Errorf("node %s has no outputs with names: name it without %q", name, "."+output)
+		return nil, "", fmt.Errorf("node %s has no named outputs; leave out %q", name, "."+output)
 	case dotted && output == "":
 		return nil, "", fmt.Errorf("%s. names no output", name)
 	}
@@ -83,7 +83,7 @@ func (f *Flow) called(name string) []*Node {
 // target returns the only target, which has this name.
 func (r *run) target(name string) (*state, error) {
 	if len(r.targets) > 1 {
-		return nil, requestError{fmt.Errorf("node %s is several by a sweep: name one, such as %s", name, r.targets[0].Name)}
+		return nil, requestError{fmt.Errorf("node %s has variants by a sweep; name one, such as %s", name, r.targets[0].Name)}
 	}
 	return r.state(r.targets[0].Name), nil
 }

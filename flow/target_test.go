@@ -125,8 +125,8 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	f, o := letters(t, grouped), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))}
 	for name, says := range map[string]string{
 		"stats.rde":   `there is no output "rde"; did you mean "red"?`,
-		"letters.red": `node letters has no outputs with names: name it without ".red"`,
-		"red.red":     `node red is a sink, which writes all that it is given: name it without ".red"`,
+		"letters.red": `node letters has no named outputs; leave out ".red"`,
+		"red.red":     `node red is a sink and has no outputs; leave out ".red"`,
 		"all.red":     `node all is a sink`,
 		"colour.red":  `there is no node "colour"; did you mean "colours"?`,
 		"wide.0":      `there is no output "0"`,
@@ -172,7 +172,7 @@ nodes:
 			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
-	if _, err := f.Open(t.Context(), "parts.1", flow.RunOptions{}); err == nil || !strings.Contains(err.Error(), "several by a sweep: name one, such as parts@q=") {
+	if _, err := f.Open(t.Context(), "parts.1", flow.RunOptions{}); err == nil || !strings.Contains(err.Error(), "has variants by a sweep; name one, such as parts@q=") {
 		t.Errorf("what several nodes are called is opened: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ type Text struct {
 // Go.
 func (f *Flow) Text() (Text, error) {
 	if f.texts == nil {
-		return Text{}, fmt.Errorf("flow %s was built in Go and cannot travel: only one that is read from a file can", f.Name)
+		return Text{}, fmt.Errorf("flow %s was built in Go and cannot be sent; only flows that are read from files can", f.Name)
 	}
 	return Text{File: f.File, Files: f.texts.content, Vars: f.vars}, nil
 }
@@ -75,7 +75,7 @@ func ReadFile(file string) ([]byte, error) {
 func ReadFrom(r io.Reader, file string) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxFileSize+1))
 	if err == nil && len(content) > maxFileSize {
-		err = fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
+		err = fmt.Errorf("%s: a flow file has at most %d MiB", file, maxFileSize>>20)
 	}
 	return content, err
 }

@@ -105,7 +105,7 @@ func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
 	if d, ok := parts["default"]; ok {
 		return p.expand(d)
 	}
-	p.at(parts["switch"], "there is no case %q, and no default%s", value.Value, component.Suggest(value.Value, names))
+	p.at(parts["switch"], "switch: no case %q and no default%s", value.Value, component.Suggest(value.Value, names))
 	return n
 }
 
@@ -135,7 +135,7 @@ func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 			return s
 		}
 		if v.Kind != yaml.ScalarNode {
-			p.at(n, "variable %s is %s and cannot stand within a text", s, kindName(v))
+			p.at(n, "variable %s is %s and cannot be part of a string", s, kindName(v))
 			return s
 		}
 		return v.Value
@@ -161,7 +161,7 @@ func isUnclosed(text string, matches [][]int) bool {
 func (p *parser) variable(n *yaml.Node, name string) *yaml.Node {
 	v, ok := p.vars[name]
 	if !ok && slices.Contains(p.swept, name) {
-		p.at(n, "variable %q takes several values in this run (sweep), so no other variable can be made of it: use it in the nodes", name)
+		p.at(n, "variable %q is in sweep, so other variables cannot use it; use it in nodes", name)
 		return nil
 	}
 	if !ok {

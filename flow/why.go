@@ -53,7 +53,7 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 		}
 		return p, found, err
 	}
-	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
+	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, so no sample %d", node, n, sample)}
 }
 
 // reasons returns a line for each result that a sample depends on.

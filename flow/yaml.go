@@ -52,7 +52,7 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 	}
 	if n.Kind == yaml.AliasNode {
 		if u.open[n.Alias] {
-			u.p.at(n, "*%s stands within what &%s marks, so there is no end to it", n.Value, n.Value)
+			u.p.at(n, "*%s is part of &%s, so the alias has no end", n.Value, n.Value)
 			end := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 			u.ends[end] = true
 			return end
@@ -60,7 +60,7 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 		return u.unalias(n.Alias)
 	}
 	if tag := n.ShortTag(); !slices.Contains(tags, tag) {
-		u.p.at(n, "the tag %s means nothing here; remove it", display.Name(tag))
+		u.p.at(n, "the tag %s has no meaning here; remove the tag", display.Name(tag))
 	}
 	if len(n.Content) == 0 {
 		return n
@@ -134,7 +134,7 @@ func (p *problems) fields(n *yaml.Node, what string) []field {
 		case k.Kind != yaml.ScalarNode:
 			p.at(k, "a key of %s must be a text", what)
 		case seen[k.Value]:
-			p.at(k, "%q comes twice in %s", k.Value, what)
+			p.at(k, "%q is given twice in %s", k.Value, what)
 		default:
 			seen[k.Value] = true
 			out = append(out, field{k, n.Content[i+1]})

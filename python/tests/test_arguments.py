@@ -102,9 +102,9 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: loader(node=""), "node: the name is empty; give one"),
     (lambda: loader(node=None, nodes=Endless()), "nodes: Endless is not a list; give a list of names, or a dict"),
     (lambda: loader(node=None, nodes="rows"), "nodes: str is not a list; "),
-    (lambda: loader(node=None, nodes=[]), "nodes: no node is named; give a list of names"),
+    (lambda: loader(node=None, nodes=[]), "nodes: empty; give a list of names"),
     (lambda: loader(node=None, nodes=[1]), "nodes: int is not a name; give a string"),
-    (lambda: loader(node=None, nodes={"rows": "a"}), "the weight of rows is a number, not 'a'"),
+    (lambda: loader(node=None, nodes={"rows": "a"}), "the weight of rows: 'a' is not a number"),
     (lambda: loader(fields="n"), "fields: str is not a list; give a list of items, or a dict"),
     (lambda: loader(fields=Endless()), "fields: Endless is not a list; "),
     (lambda: loader(fields=[3]), "item of a Field: int is not a name; give a string"),
@@ -119,15 +119,15 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: loader(profile=3), "profile: int is not a name; give a string"),
     (lambda: loader(cache_dir=3), "cache_dir: int is not a path; give a string or a pathlib.Path"),
     (lambda: loader(cache_dir=b"cache"), "cache_dir: bytes is not a path; "),
-    (lambda: loader(batch_size="4"), "batch_size is a whole number, not '4'"),
-    (lambda: sample("n"), "sample: str is not a number of one; give an int or a slice"),
-    (lambda: sample(1.0), "sample: float is not a number of one; "),
+    (lambda: loader(batch_size="4"), "batch_size: '4' is not an integer"),
+    (lambda: sample("n"), "sample: str is not an index; give an int or a slice"),
+    (lambda: sample(1.0), "sample: float is not an index; "),
     (lambda: larder.run("flow.yaml", only="rows"), "only: str is not a list; give a list of nodes"),
     (lambda: larder.run("flow.yaml", only=None), "only: None is not a list; "),  # type: ignore[arg-type]
     (lambda: larder.run("flow.yaml", only=[1]), "only: int is not a name; give a string"),  # type: ignore[list-item]
     (lambda: larder.run("flow.yaml", only=node()), "only: Node is not a list; give a list of nodes"),
     (lambda: larder.run("flow.yaml", set=3), "set: int is not a dict; "),  # type: ignore[arg-type]
-    (lambda: larder.run("flow.yaml", workers=[1]), "workers is a whole number, not [1]"),  # type: ignore[arg-type]
+    (lambda: larder.run("flow.yaml", workers=[1]), "workers: [1] is not an integer"),  # type: ignore[arg-type]
     (lambda: larder.run("flow.yaml", cache_dir=3), "cache_dir: int is not a path; "),  # type: ignore[arg-type]
     (lambda: larder.source(["jsonl"]), "component of source(): list is not a name; give a string"),  # type: ignore[arg-type]
     (lambda: larder.source(""), "component of source(): the name is empty; give one"),

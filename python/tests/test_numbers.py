@@ -15,14 +15,14 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed")
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"batch_size": 1.5}, TypeError, "batch_size is a whole number, not 1.5"),
+        ({"batch_size": 1.5}, TypeError, "batch_size: 1.5 is not an integer"),
         ({"batch_size": "4"}, TypeError, "batch_size"),
         ({"batch_size": True}, TypeError, "batch_size"),
         ({"batch_size": 0}, larder.RequestError, "batch_size=0"),
         ({"batch_size": 2**63}, larder.RequestError, "batch_size=9223372036854775808"),
         ({"seed": -1}, larder.RequestError, "seed=-1"),
         ({"rank": 0, "world_size": 0}, larder.RequestError, "world_size=0"),
-        ({"rank": 2, "world_size": 2}, larder.RequestError, "rank=2: it is 0 to 1"),
+        ({"rank": 2, "world_size": 2}, larder.RequestError, "rank=2: must be 0 to 1"),
         ({"tokens": float("nan")}, TypeError, "tokens"),
         ({"draws": 0, "replacement": True}, larder.RequestError, "draws=0"),
         ({"buckets": [3, 2.5]}, TypeError, "a bound of buckets"),
@@ -31,7 +31,7 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed")
         ({"nodes": {"rows": float("inf")}, "node": None}, larder.RequestError, "the weight of rows=inf"),
         ({"fields": {"n": {"scale": float("nan")}}}, larder.RequestError, "scale of n=nan"),
         ({"fields": {"n": {"mean": "red"}}}, TypeError, "mean of n"),
-        ({"fields": {"n": {"channels": 5}}}, larder.RequestError, "channels of n=5: it is 1 to 4"),
+        ({"fields": {"n": {"channels": 5}}}, larder.RequestError, "channels of n=5: must be 1 to 4"),
     ],
 )
 def test_what_is_no_number_is_refused_with_its_name(options: dict[str, Any], error: type[Exception], text: str) -> None:

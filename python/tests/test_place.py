@@ -47,7 +47,7 @@ def test_without_a_runtime_folder(runtime: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_folder_of_somebody_else_is_refused(runtime: Path) -> None:
     (runtime / "larder").symlink_to(runtime)
-    with pytest.raises(larder.ServerError, match="not a folder of yours"):
+    with pytest.raises(larder.ServerError, match="not a directory of yours"):
         _server.address(None)
 
 
@@ -55,7 +55,7 @@ def test_paths_that_are_too_long_for_a_socket(runtime: Path, monkeypatch: pytest
     long = runtime / ("x" * 80)
     long.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(long))
-    with pytest.raises(larder.ServerError, match="shorter folder"):
+    with pytest.raises(larder.ServerError, match="shorter directory"):
         _server.connect(_server.address(None), lambda: None)
 
 

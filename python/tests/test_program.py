@@ -190,7 +190,7 @@ def test_copies_in_a_folder_of_another_are_not_run(place: Path, wheel: Path, mon
     copy = _program._extracted(str(wheel))
     assert copy is not None
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    with pytest.raises(larder.ServerError, match="is not a folder of yours; set LARDER_BIN"):
+    with pytest.raises(larder.ServerError, match="is not a directory of yours; set LARDER_BIN"):
         _program._extracted(str(wheel))
 
 

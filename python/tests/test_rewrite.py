@@ -211,9 +211,9 @@ def test_a_file_of_another_folder(folder: Path) -> None:
     assert run(edited(flow, lambda e: e.set("out", overwrite="replace"))).status == "ok"
     with flow.nodes["only"].batch(26, fields=["metadata"]) as loader:
         assert sum(len(batch.samples) for batch in loader) == 26
-    with pytest.raises(ValueError, match="several folders cannot be one flow"):
+    with pytest.raises(ValueError, match="several directories cannot be one flow"):
         flow.nodes["in"].cat(underfolder(path="data"))
-    with pytest.raises(ValueError, match="several folders"):
+    with pytest.raises(ValueError, match="several directories"):
         Flow(flow.nodes["in"], underfolder(path="data"))
     assert flow.nodes["in"] != underfolder(path="data", name="in")
 
@@ -287,7 +287,7 @@ def test_edits_that_are_wrong() -> None:
     flow = read()
     wrong: list[tuple[Callable[[Editor], object], str]] = [
         (lambda e: e.remove("mixd"), "there is no node 'mixd'; did you mean 'mixed'?"),
-        (lambda e: e.remove("in"), "node in: it is a source, so that mixed would read nothing"),
+        (lambda e: e.remove("in"), "node in: a source reads nothing, so mixed would have no input"),
         (lambda e: e.remove("out"), "node out: nothing else is to be run"),
         (lambda e: e.wrap("mixed", lambda n, s: n.map(s)), "node mixed: op shuffle cannot be wrapped"),
         (lambda e: e.after("in", "mixed", lambda n: n.reverse()), "there are two nodes called 'mixed'"),

@@ -184,7 +184,7 @@ def test_files_that_change_while_a_server_is_killed_are_no_part_of_the_same_epoc
             for batch in batches:
                 seen.extend(batch["n"].tolist())
 
-        with pytest.raises(larder.DataError, match="have changed"):
+        with pytest.raises(larder.DataError, match="changed within an epoch"):
             read()
         assert seen == list(range(len(seen)))
         assert len(seen) < N
@@ -284,7 +284,7 @@ def test_samples_by_number(flow: Path) -> None:
         kept = list(dataset)
         assert [int(s["n"]) for s in kept] == list(range(N))
         for wrong in (N, -N - 1):
-            with pytest.raises(IndexError, match="there is no sample"):
+            with pytest.raises(IndexError, match="no sample"):
                 dataset[wrong]
 
 
@@ -346,7 +346,7 @@ def test_an_epoch_of_which_nothing_came_is_begun_again(flow: Path) -> None:
 def test_names_of_fields(flow: Path) -> None:
     with larder.Loader(flow, "rows", fields={"number": larder.Field(item="n"), "seq": "pad"}) as loader:
         assert set(next(iter(loader))) == {"number", "seq", "seq_lengths"}
-    with pytest.raises(larder.RequestError, match="called seq_lengths"):
+    with pytest.raises(larder.RequestError, match="the name seq_lengths"):
         next(iter(larder.Loader(flow, "rows", fields={"seq_lengths": larder.Field(item="n"), "seq": "pad"})))
     with pytest.raises(larder.RequestError, match="scale of n=0"):
         larder.Loader(flow, "rows", fields={"n": {"scale": 0}})

@@ -263,7 +263,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 	b.must("op clone -i jsonl:in.jsonl -o csv:local.csv --progress none")
 	s.Requests()
 	for args, want := range map[string]string{
-		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                  "the format is named",
+		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                  "a URL needs a format",
 		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                      "files of this machine only",
 		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "files of this machine only",
 		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "nothing is written over http",

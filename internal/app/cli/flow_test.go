@@ -72,7 +72,7 @@ func TestWrongPrints(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"flow", "../../../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--json does not go with --fingerprint"},
+		{[]string{"flow", "../../../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--fingerprint: not allowed with --json"},
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--only", "out"}, "--only requires --fingerprint"},
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--fingerprint", "--only", "outt"}, `did you mean "out"`},
 		{[]string{"flow", "none.yaml"}, "there is no file or folder none.yaml"},

@@ -464,9 +464,9 @@ func TestInventoryOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = b.larder("gc", "--node", "image-stats", "--dry-run")
-	mustContain(t, "gc --dry-run", r.stderr, "flow.yaml#stats: would be released, its flow file or checkpoint is gone\n", "26 records", "nothing was removed")
+	mustContain(t, "gc --dry-run", r.stderr, "flow.yaml#stats: would be released, because its flow file or checkpoint is gone\n", "26 records", "nothing was removed")
 	r = b.larder("gc", "--node", "image-stats")
-	mustContain(t, "gc", r.stderr, "flow.yaml#stats: released, its flow file or checkpoint is gone\n", "image-stats: 26 records", " removed, ")
+	mustContain(t, "gc", r.stderr, "flow.yaml#stats: released, because its flow file or checkpoint is gone\n", "image-stats: 26 records", " removed, ")
 	mustContain(t, "gc", b.larder("gc").stderr, "0 records (0 B) removed, 0 B freed on disk\n")
 }
 
@@ -489,7 +489,7 @@ nodes:
 	}
 	b.write("flow.yaml", strings.Replace(two, "with: {width: 8}, checkpoint: true", "with: {width: 8}", 1))
 	r := b.larder("gc", "--node", "image-resize")
-	mustContain(t, "gc", r.stderr, "flow.yaml#small: released, its flow file or checkpoint is gone\n", "image-resize: 26 records")
+	mustContain(t, "gc", r.stderr, "flow.yaml#small: released, because its flow file or checkpoint is gone\n", "image-resize: 26 records")
 	if strings.Contains(r.stderr, "#stats") || strings.Contains(r.stderr, "#kept") {
 		t.Errorf("others were released too: %s", r.stderr)
 	}

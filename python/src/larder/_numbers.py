@@ -24,9 +24,9 @@ def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int | Non
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is a whole number, not {value!r:.80}") from None
+        raise TypeError(f"{name}: {value!r:.80} is not an integer") from None
     if not least <= number <= most:
-        raise RequestError(f"{name}={number}: it is {least} to {most}")
+        raise RequestError(f"{name}={number}: must be {least} to {most}")
     return number
 
 
@@ -35,7 +35,7 @@ def finite(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is a number, not {value!r:.80}") from None
+        raise TypeError(f"{name}: {value!r:.80} is not a number") from None
     if not math.isfinite(number):
-        raise RequestError(f"{name}={number}: it must be finite")
+        raise RequestError(f"{name}={number}: must be finite")
     return number

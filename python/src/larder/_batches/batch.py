@@ -155,9 +155,7 @@ class Batch(dict[str, Any]):
 
     def _known(self) -> About:
         if self._about is _UNKNOWN:
-            raise StateError(
-                "batch: its samples are not known, as it was made of other rows; ask the loader's own batch"
-            )
+            raise StateError("batch: samples unknown, because it was assembled from rows; use the batch of the loader")
         return self._about
 
     def copy(self) -> Batch:

@@ -149,9 +149,9 @@ def _number(index: int, n: int) -> int:
     try:
         number = operator.index(index)
     except TypeError:
-        raise TypeError(f"sample: {_arguments.kind(index)} is not a number of one; give an int or a slice") from None
+        raise TypeError(f"sample: {_arguments.kind(index)} is not an index; give an int or a slice") from None
     if not -n <= number < n:
-        raise IndexError(f"there is no sample {number} of {n}")
+        raise IndexError(f"no sample {number}; the dataset has {n}")
     return number % n
 
 

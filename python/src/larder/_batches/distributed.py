@@ -17,7 +17,7 @@ def here(rank: int | None, world_size: int | None) -> tuple[int, int]:
     and WORLD_SIZE of the environment, else 0 of 1.
     """
     if (rank is None) != (world_size is None):
-        raise TypeError("rank and world_size go together: give both or none")
+        raise TypeError("give both rank and world_size, or neither")
     if rank is not None and world_size is not None:
         return _one_of("rank", rank, "world_size", world_size)
     found = _of_torch()
@@ -33,7 +33,7 @@ def _number(name: str) -> int:
     try:
         return int(os.environ[name])
     except ValueError:
-        raise RequestError(f"{name}={os.environ[name]!r:.80} of the environment is no whole number") from None
+        raise RequestError(f"{name}={os.environ[name]!r:.80} of the environment is not an integer") from None
 
 
 def _one_of(name: str, rank: Any, names: str, ranks: Any) -> tuple[int, int]:

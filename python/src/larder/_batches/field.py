@@ -77,7 +77,7 @@ def _several(name: str, value: float | Sequence[float]) -> list[float]:
 def _scale(name: str, value: Any) -> float:
     scale = _numbers.finite(name, value)
     if scale == 0:
-        raise RequestError(f"{name}=0: all elements would be the same")
+        raise RequestError(f"{name}=0: all elements would be equal; leave scale out")
     return scale
 
 

@@ -61,7 +61,7 @@ def _torch() -> tuple[Callable[[str], Any], Make]:
     def dtype(name: str) -> Any:
         found = getattr(torch, name, None)
         if found is None:
-            raise RequestError(f"this torch has no {name}; give the field a dtype, such as int64 or float32")
+            raise RequestError(f"this version of torch has no {name}; give the field a dtype, such as int64 or float32")
         return found
 
     def array(memory: Any, dtype: Any, shape: tuple[int, ...], offset: int) -> Any:
@@ -123,9 +123,7 @@ class Layout:
         names = [name for name, *_ in (*self.arrays, *self.others)]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise RequestError(
-                f"a field and what lies beside another one are both called {twice}; name the field otherwise"
-            )
+            raise RequestError(f"two fields have the name {twice}; rename one of them")
 
     def _add(self, field: dict[str, Any]) -> None:
         name, collation, data = str(field["name"]), field["collation"], self._block(field)

@@ -245,7 +245,7 @@ class Loader:
         """
         try:
             if not isinstance(state, Mapping):
-                raise TypeError("it is no dict")
+                raise TypeError("the state is not a dict")
             text = state["state"]
             prefix, epoch, position = text.rsplit(".", 2)
             place = int(epoch, 36), int(position, 36)
@@ -264,8 +264,8 @@ class Loader:
         workers = 0 if worker is None else worker[1]
         if workers != state.get("workers"):
             raise StateError(
-                f"the state is that of one of {state.get('workers')} workers of a DataLoader, and here there are "
-                f"{workers}; resume it with as many, or save the state of a loader without workers"
+                f"the state is of a DataLoader with {state.get('workers')} workers, not {workers}; "
+                "resume with as many workers, or save the state of a loader without workers"
             )
 
     def __len__(self) -> int:
@@ -449,7 +449,7 @@ class _Iteration:
     def __next__(self) -> Batch:
         loader = self._loader
         if loader._iteration != self._number:
-            raise RuntimeError("another iteration of this loader has begun, which ended this one")
+            raise RuntimeError("this iteration ended, because another iteration of the loader began")
         process = os.getpid()
         if loader._busy == process:
             raise RuntimeError("another thread is reading from this loader; only one thread at a time may do so")

@@ -68,12 +68,12 @@ def node_of(flow: FlowArgument, node: str | None, nodes: NodesArgument | None) -
     """Return the nodes to read; an object that is one node of a flow names itself."""
     if nodes is not None:
         if node is not None:
-            raise TypeError("give node or nodes, not both")
+            raise TypeError("give either node or nodes, not both")
         of = "names, or a dict from names to weights"
         weighed = isinstance(nodes, Mapping)
         names = list(nodes) if weighed else _arguments.several("nodes", nodes, of)
         if not names:
-            raise TypeError(f"nodes: no node is named; give a list of {of}")
+            raise TypeError(f"nodes: empty; give a list of {of}")
         for name in names:
             _arguments.text("nodes", name)
         return nodes if weighed else names
@@ -89,7 +89,7 @@ def _only_node(flow: FlowArgument) -> str:
     ends = getattr(flow, "ends", None)
     named = getattr(flow, "name", None) if ends is None else ends[0] if len(ends) == 1 else None
     if isinstance(flow, (str, os.PathLike)) or not isinstance(named, str):
-        raise TypeError("say which node of the flow is read: node=NAME")
+        raise TypeError("node: missing; give node=NAME")
     return named
 
 
@@ -103,14 +103,14 @@ def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | 
         return parts
     if not isinstance(subset, Mapping):
         if len(parts) != 1:
-            raise TypeError("there are several nodes; say of which the subset is: subset={node: ...}")
+            raise TypeError("subset: there are several nodes; give subset={node: ...}")
         subset = {parts[0]["node"]: subset}
     for part in parts:
         if part["node"] in subset:
             part["only"] = _only(subset[part["node"]])
     unknown = set(subset) - {part["node"] for part in parts}
     if unknown:
-        raise TypeError(f"subset names {sorted(unknown)}, which are not among the nodes")
+        raise TypeError(f"subset: {sorted(unknown)} are not among the nodes")
     return parts
 
 

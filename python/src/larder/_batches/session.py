@@ -30,9 +30,9 @@ def tensors_of(given: str | None, pin: bool) -> str | None:
             return "torch"
         return "numpy" if importlib.util.find_spec("numpy") else None
     if given not in ("numpy", "torch", None):
-        raise TypeError(f'tensors is "numpy", "torch", "auto" or None, not {given!r}')
+        raise TypeError(f'tensors: {given!r} is not valid; give "numpy", "torch", "auto" or None')
     if pin and given != "torch":
-        raise TypeError('only tensors of torch are pinned; leave out pin_memory, or take tensors="torch"')
+        raise TypeError('pin_memory requires torch; give tensors="torch", or leave pin_memory out')
     return given
 
 

@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
 def _executable(path: str, who: str) -> str:
     found = shutil.which(path)
     if found is None:
-        raise ServerError(f"{who} names {path!r}, which is no program that can be run")
+        raise ServerError(f"{who} names {path!r}, which is not an executable program")
     return os.path.abspath(found)
 
 
@@ -167,9 +167,9 @@ def private(folder: str, fix: str) -> str:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         seen = os.lstat(folder)
     except OSError as error:
-        raise ServerError(f"folder {folder}: {error}; {fix}") from error
+        raise ServerError(f"directory {folder}: {error}; {fix}") from error
     if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
-        raise ServerError(f"{folder} is not a folder of yours; {fix}")
+        raise ServerError(f"{folder} is not a directory of yours; {fix}")
     return folder
 
 
@@ -205,7 +205,7 @@ def _user_cache() -> str:
     else:
         folder = os.environ.get("XDG_CACHE_HOME", "") or _below_home(".cache")
     if not folder or not os.path.isabs(folder):
-        raise ServerError("the user's cache folder is not known; set LARDER_CACHE, or name a directory by cache_dir=")
+        raise ServerError("the user's cache directory is not known; set LARDER_CACHE, or give cache_dir=")
     return folder
 
 

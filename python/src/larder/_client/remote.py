@@ -97,8 +97,8 @@ class Remote:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
             raise ServerError(
-                f"{self.name}: its certificate is not to be trusted: {error.verify_message}; "
-                "name the file of the authority that signed it by ca="
+                f"{self.name}: its certificate is not trusted: {error.verify_message}; "
+                "name the file of its authority by ca="
             ) from None
         except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:
             raise Lost(str(error)) from error
@@ -148,7 +148,7 @@ class Remote:
         except (OSError, http.client.HTTPException) as error:
             return Lost(str(error))
         if reply.status == 401:
-            return ServerError(f"{self.name} does not let this client in: {self._cure(token)}")
+            return ServerError(f"{self.name} refuses this client: {self._cure(token)}")
         if reply.status in (429, 502, 503, 504):
             return Lost(f"status {reply.status}")
         if token:
@@ -218,11 +218,11 @@ def at(
     remote = Remote(*_place(url), _given(token), _path(ca), _certificate(certificate))
     if not remote.secure and not (cleartext or _loopback(remote.host)):
         raise RequestError(
-            f"{remote.name}: without TLS the token and the data can be read by whoever sees the network; "
-            "take https://, or say cleartext=True"
+            f"{remote.name}: without TLS the token and the data can be read by anyone on the network; "
+            "use https://, or give cleartext=True"
         )
     if not remote.secure and (remote.ca or remote.certificate):
-        raise RequestError(f"{remote.name}: certificates go with https://")
+        raise RequestError(f"{remote.name}: certificates require https://")
     return remote
 
 
@@ -233,12 +233,12 @@ def _place(url: str) -> tuple[bool, str, int, str]:
     except ValueError as error:
         raise RequestError(f"the URL of the flow: {error}") from None
     if "@" in parts.netloc:
-        raise RequestError("the URL of the flow has a user or a password, which it may not; give token=")
+        raise RequestError("the URL of the flow must not have a user or password; give token=")
     secure = parts.scheme == "https"
     flow = unquote(parts.path.lstrip("/"))
     if not host or not flow or parts.query or parts.fragment:
         raise RequestError(
-            f"{parts.scheme}://{parts.netloc}{parts.path} names no flow of a server: https://HOST:PORT/FLOW.yaml"
+            f"{parts.scheme}://{parts.netloc}{parts.path} names no flow; give https://HOST:PORT/FLOW.yaml"
         )
     return secure, host, port or (443 if secure else 80), flow
 

@@ -117,7 +117,7 @@ def _pauses(seconds: float) -> Iterator[None]:
 def _try(at: Address) -> socket.socket | None:
     """Connect, or return None if no process listens."""
     if len(os.fsencode(at.socket)) > 103:
-        raise ServerError(f"{at.socket} is too long for a socket; set XDG_RUNTIME_DIR to a shorter folder")
+        raise ServerError(f"{at.socket} is too long for a socket; set XDG_RUNTIME_DIR to a shorter directory")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(at.socket)

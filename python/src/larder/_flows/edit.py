@@ -124,7 +124,9 @@ class GraphEditor(Generic[N, F]):
         n = self.called(node)
         readers = self._readers(n)
         if readers and not n.inputs:
-            raise ValueError(f"node {n.name}: it is a source, so that {readers[0].name} would read nothing: replace it")
+            raise ValueError(
+                f"node {n.name}: a source reads nothing, so {readers[0].name} would have no input; replace the source"
+            )
         ends = [end for end in self._ends if end[0] is not n]
         if not ends and n.kind != "sink":
             ends = list(n.inputs)

@@ -61,7 +61,7 @@ class Node(GraphNode, Methods["Flow"]):
             component = "python"
         if isinstance(component, Step):
             if with_ is not None:
-                raise TypeError(f"map({component!r}) has its parameters already: with_ cannot be given")
+                raise TypeError(f"map({component!r}) has parameters already; leave out with_")
             with_, component = component.params, component.component
         return self._named("map", component, with_, params)
 
@@ -192,16 +192,16 @@ def step(component: str, /, *, with_: Mapping[str, object] | None = None, **para
     call = f"step({component!r})"
     given, own = split(params, "map", _arguments.text("component of step()", component))
     if own:
-        raise TypeError(f"{call}: {', '.join(own)} belongs to a node, and a step is none")
+        raise TypeError(f"{call}: {', '.join(own)} is an option of nodes, not of steps")
     return Step(component, parameters("map", component, _together(call, with_, given), call))
 
 
 def _together(call: str, with_: Mapping[str, object] | None, given: Mapping[str, object]) -> dict[str, object]:
     if with_ is not None and not isinstance(with_, Mapping):
-        raise TypeError(f"{call}: with_ is a mapping of parameters by their names in flow files")
+        raise TypeError(f"{call}: with_ is not a dict; give parameters by their names in flow files")
     twice = sorted(set(with_ or {}) & set(given))
     if twice:
-        raise TypeError(f"{call}: {', '.join(twice)} is given twice, in with_ and by keyword")
+        raise TypeError(f"{call}: {', '.join(twice)} is given both in with_ and by keyword")
     return {**(with_ or {}), **given}
 
 
@@ -251,7 +251,7 @@ class Order:
 
         node = self._node
         if node._several:
-            raise TypeError(f'{node!r} puts out several datasets; load one, as node["NAME"]')
+            raise TypeError(f'{node!r} outputs several datasets; load one by node["NAME"]')
         sized = {} if size is None else {"batch_size": size}
         return Loader(Flow(node), node=node.name, **{**self._options, **sized, **options})
 

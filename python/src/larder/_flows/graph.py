@@ -48,7 +48,7 @@ class GraphNode:
     def __getitem__(self, output: str | int) -> Self:
         """Return one of several datasets, by name or index."""
         if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset")
+            raise TypeError(f"{self!r} outputs one dataset")
         names = self._outputs
         if isinstance(output, int):
             if names is None and output >= 0:
@@ -61,9 +61,9 @@ class GraphNode:
     def __iter__(self) -> Iterator[Self]:
         """Iterate over the datasets that this outputs, if their names are known."""
         if self._several is False:
-            raise TypeError(f"{self!r} puts out a single dataset; larder.Dataset reads its samples")
+            raise TypeError(f"{self!r} outputs one dataset; larder.Dataset reads its samples")
         if self._outputs is None:
-            raise TypeError(f'{self!r}: what it puts out is not known before it runs; name one, as node["NAME"]')
+            raise TypeError(f'{self!r}: its outputs are not known before it runs; name one by node["NAME"]')
         return iter([self[name] for name in self._outputs])
 
     # The node itself
@@ -147,7 +147,7 @@ def _one_folder(nodes: tuple[GraphNode, ...]) -> str | None:
     if len(folders) > 1:
         said = " and ".join("the current one" if f is None else f for f in folders)
         raise ValueError(
-            f"nodes of flows of several folders cannot be one flow: {said}; change to the folder of the file"
+            f"nodes of flows of several directories cannot be one flow: {said}; change to the directory of the file"
         )
     return next(iter(folders))
 
@@ -262,7 +262,7 @@ class Graph(Generic[N]):
         if not isinstance(other, Graph):
             return NotImplemented
         if self._top != other._top:
-            raise ValueError("flows with other defaults or limits cannot be one")
+            raise ValueError("flows with different defaults or limits cannot be joined")
         both = type(self)(*self._ends, *other._ends, name=self.name)
         both._top, both._as_file = self._top, self._as_file and other._as_file
         return both
@@ -294,7 +294,7 @@ def _ends(given: tuple[N | Graph[N], ...]) -> Iterator[N]:
     for end in given:
         if isinstance(end, Graph):
             if end._top != {"defaults": {}, "limits": {}}:
-                raise ValueError(f"{end!r} has defaults or limits of its own and cannot be in another flow")
+                raise ValueError(f"{end!r} has defaults or limits, so it cannot be part of another flow")
             yield from end._ends
         elif isinstance(end, GraphNode):
             yield end
@@ -308,7 +308,7 @@ def _flow_name(name: str | None) -> str:
         name = os.path.splitext(os.path.basename(script))[0].replace("__main__", "")
         return name or "flow"
     if not name or re.search(r"[/\\\0]", name) or not name.isprintable():
-        raise ValueError(f"{name!r} cannot name a flow: it must be fit for a file's name")
+        raise ValueError(f"{name!r} cannot name a flow; give a valid file name")
     return name
 
 
@@ -335,7 +335,7 @@ def _named_nodes(ends: tuple[N, ...]) -> dict[str, N]:
 
 
 def _two(name: str, one: GraphNode, other: GraphNode) -> NoReturn:
-    raise ValueError(f"two nodes are called {name!r} and are not the same: {one!r} and {other!r}")
+    raise ValueError(f"two different nodes have the name {name!r}: {one!r} and {other!r}")
 
 
 def _sorted(ends: tuple[N, ...]) -> list[N]:

@@ -95,7 +95,7 @@ def targets(flow: Graph[Any] | str | os.PathLike[str], only: Any) -> list[str]:
     if not isinstance(flow, Graph):
         nodes = [name for name in only if isinstance(name, GraphNode)]
         if nodes:
-            raise TypeError(f"{nodes[0]!r} is not of a flow file: give its name")
+            raise TypeError(f"{nodes[0]!r} is not a node of the flow file; give a name")
         return [str(name) for name in only]
     if not only and not flow._as_file and any(end._kind != "sink" for end in flow._ends):
         return list(flow.ends)
