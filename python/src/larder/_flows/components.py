@@ -52,11 +52,11 @@ class Methods(Generic[F]):
             brightness: range of the factor: a number or a list of two
             contrast: range of the factor: a number or a list of two
             saturation: range of the factor: a number or a list of two
-            hue: range of the share of the circle: a number or a list of two, from -0.5 to 0.5
+            hue: range of the shift of the hue, as a share of the colour circle: a list of two, or h for -h to h; from -0.5 to 0.5
             format: how the result is encoded
-            seed: another seed draws anew
-            epoch: the pass over the data: each draws anew
-            per: whether a sample is drawn for by its position in the dataset or by the content of its images
+            seed: another seed gives other draws
+            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
+            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
         """
         return self._apply("map", "color-jitter", {
             "items": items,
@@ -265,9 +265,9 @@ class Methods(Generic[F]):
             horizontal: probability from 0 to 1 of left and right being exchanged
             vertical: probability from 0 to 1 of top and bottom being exchanged
             format: how the result is encoded
-            seed: another seed draws anew
-            epoch: the pass over the data: each draws anew
-            per: whether a sample is drawn for by its position in the dataset or by the content of its images
+            seed: another seed gives other draws
+            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
+            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
         """
         return self._apply("map", "image-flip", {
             "items": items,
@@ -457,9 +457,9 @@ class Methods(Generic[F]):
             width: columns of the result
             height: rows of the result
             format: how the result is encoded
-            seed: another seed draws other places
-            epoch: the pass over the data: each draws anew
-            per: whether a sample is drawn for by its position in the dataset or by the content of its images
+            seed: another seed gives other places
+            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
+            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
         """
         return self._apply("map", "random-crop", {
             "items": items,
