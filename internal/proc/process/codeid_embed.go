@@ -10,6 +10,6 @@ import (
 var files embed.FS
 
 var _ = codeid.Register(files, codeid.Options{Pure: []string{
-	// The ended processes do not affect results.
-	"os", "path/filepath", "syscall",
+	// The ended processes and shared memory do not affect results.
+	"os", "path/filepath", "syscall", "golang.org/x/sys/unix",
 }})

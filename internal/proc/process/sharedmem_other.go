@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A SharedMemory is a file of memory, mapped as far as it may ever grow.
+// A SharedMemory is memory that several processes map: a file without a name, whose
+// descriptor another process receives. It is mapped at its maximum size.
 type SharedMemory struct {
 	File  *os.File
-	Bytes []byte // of which only what the file has may be touched
+	Bytes []byte // only the part within the size of the file may be accessed
 }
 
-// reserved is how much address space is mapped for a file: what it can have at most.
+// reserved is the address space mapped for a file, and its maximum size.
 const reserved = int64(1) << (29 + 5*(strconv.IntSize/64)) // 16 GiB, or 512 MiB where addresses have 32 bits
 
-// NewSharedMemory makes memory of no size.
+// NewSharedMemory returns memory of size 0.
 func NewSharedMemory() (*SharedMemory, error) {
 	f, err := os.CreateTemp("", "larder-memory-")
 	if err != nil {
@@ -36,7 +37,7 @@ func NewSharedMemory() (*SharedMemory, error) {
 	return m, nil
 }
 
-// Grow makes the file as large.
+// Grow extends the file.
 func (m *SharedMemory) Grow(_, to int64) error { return m.File.Truncate(to) }
 
 // Shrink does nothing.

@@ -4,16 +4,16 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// Most is how large it can become.
+// Most returns the maximum size.
 func (m *SharedMemory) Most() int64 { return int64(len(m.Bytes)) }
 
-// Close lets go of it here. Who else has it mapped keeps it.
+// Close releases the memory in this process; other processes keep it.
 func (m *SharedMemory) Close() {
 	_ = unix.Munmap(m.Bytes)
 	_ = m.File.Close()
 }
 
-// Size is how large it is by now, whoever made it so.
+// Size returns the current size, which other processes may have changed.
 func (m *SharedMemory) Size() (int64, error) {
 	info, err := m.File.Stat()
 	if err != nil {

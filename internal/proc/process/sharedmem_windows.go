@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// A SharedMemory cannot be had here.
+// A SharedMemory does not exist on Windows.
 type SharedMemory struct {
 	File  *os.File
 	Bytes []byte

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// ParseSize reads a number of bytes such as 256MiB, 1GB or 1000. Parts of a byte are dropped. What is
-// no such number, is below 0 or above 2^62 is an error that says so, without the text.
+// ParseSize parses a number of bytes such as 256MiB, 1GB or 1000, and drops parts of a byte.
+// It returns an error, without the text, for other texts and for numbers below 0 or above
+// 2^62.
 func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string
