@@ -59,7 +59,7 @@ def test_what_libraries_fill_in_is_no_change(name: str, real: Path, tmp_path: Pa
         text += "print((g if 'g' in globals() else f).executions)\n"
         (tmp_path / "program.py").write_text(text)
         run = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, check=True)
-        assert "NotKept" not in run.stderr
+        assert "NotCached" not in run.stderr
         said.append(run.stdout.split())
     assert said == [["3", "3", "1"], ["3", "3", "0"], ["4", "4", "1"], ["4", "4", "0"]]
 
