@@ -383,7 +383,7 @@ number = 3
 		{mapper.Python{Batch: -1}, "batch"},
 		{mapper.Python{Workers: -1}, "workers"},
 		{mapper.Python{Into: []string{"r", "r"}}, "into has r twice"},
-		{mapper.Python{Path: []component.Path{"nope"}}, "there is no folder"},
+		{mapper.Python{Path: []component.Path{"nope"}}, "no directory"},
 		{mapper.Python{Args: map[string]any{"a": 1e30}, Items: []string{}}, "more than 64 bits; give it as a text"},
 	} {
 		_, failed := p.all(c.m, texts(1)...)

@@ -202,7 +202,7 @@ func TestOperatorsOfOthers(t *testing.T) {
 		p.write("moving.yaml", "version: 1\nnodes:\n  days: {source: jsonl, with: {path: rows.jsonl}}\n"+flow+
 			"  out: {sink: jsonl, from: moved, with: {path: out.jsonl, overwrite: replace}}\n")
 		_, stderr := p.weather(0, "run", "moving.yaml")
-		return p.read("out.jsonl"), strings.Contains(stderr, "unchanged")
+		return p.read("out.jsonl"), strings.Contains(stderr, "up to date")
 	}
 	for op, flow := range map[string]string{
 		"some": "  moved: {op: some, from: days}\n", "recorded": "  moved: {op: recorded, from: days}\n", "name": "  moved: {map: name, from: days}\n",

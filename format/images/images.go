@@ -95,7 +95,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 	l := &listing{Listing: dataset.NewListing(), root: root, wanted: s.wanted(), excluded: fits(s.Exclude)}
 	err := l.add(ctx, "", s.Recursive || s.Label)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", root)
+		return nil, fmt.Errorf("no directory %s", root)
 	}
 	if info, serr := os.Stat(root); serr == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file, and images are read from a folder: name that", root)

@@ -115,7 +115,7 @@ func (l *listing) listRoot() error {
 		}
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no folder %s", l.root)
+		return fmt.Errorf("no directory %s", l.root)
 	}
 	if err != nil {
 		return err

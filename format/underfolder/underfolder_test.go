@@ -155,7 +155,7 @@ func TestRead(t *testing.T) {
 
 func TestReadMissing(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := underfolder.Open(filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "no folder") {
+	if _, err := underfolder.Open(filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "no directory") {
 		t.Errorf("a missing folder gives %v", err)
 	}
 	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "no folder data") {

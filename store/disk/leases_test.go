@@ -199,7 +199,7 @@ func TestOneWayOfLending(t *testing.T) {
 	}
 	_, release = try(t, late, k)
 	release()
-	if !strings.Contains(said.String(), "cannot lend keys to other processes") {
+	if !strings.Contains(said.String(), "cannot lock results against other processes") {
 		t.Errorf("it says %q", &said)
 	}
 	if err := late.Close(); err != nil {

@@ -61,16 +61,16 @@ func ifElse[T any](which bool, a, b T) T {
 // of a run is refused before anything is computed or written.
 func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 	for args, want := range map[string]string{
-		"--summary none/s.md":                     "--summary none/s.md: there is no folder",
-		"--report none/r.json":                    "--report none/r.json: there is no folder",
-		"--skips none/s.jsonl":                    "--skips none/s.jsonl: there is no folder",
+		"--summary none/s.md":                     "--summary none/s.md: no directory",
+		"--report none/r.json":                    "--report none/r.json: no directory",
+		"--skips none/s.jsonl":                    "--skips none/s.jsonl: no directory",
 		"--events none/e.jsonl":                   "no directory",
 		"--report folder":                         "--report folder: not a file but a directory",
 		"--skips folder/":                         "--skips folder/: not a file but a directory",
 		"--report new/":                           "--report new/: the path ends in /; name a file",
-		"--summary file/s.md":                     "file is a file, where a folder is needed",
+		"--summary file/s.md":                     "file is not a directory but a file",
 		"--logs file":                             "not a directory but a file",
-		"--logs file/logs":                        "file is a file, where a folder is needed",
+		"--logs file/logs":                        "file is not a directory but a file",
 		"--trace-orders file":                     "not a directory but a file",
 		"--report - --skips -":                    "--report and --skips both write to standard output",
 		"--report - --skips /dev/stdout":          "both write to standard output",
@@ -120,16 +120,16 @@ func TestOtherFilesAreCheckedBefore(t *testing.T) {
 	b.write("flow.yaml", statsFlow)
 	b.must("run flow.yaml --progress none")
 	for args, want := range map[string]string{
-		"draw flow.yaml -o none/x.svg":                                    "-o none/x.svg: there is no folder",
-		"export -o none/x.larder":                                         "-o none/x.larder: there is no folder",
+		"draw flow.yaml -o none/x.svg":                                    "-o none/x.svg: no directory",
+		"export -o none/x.larder":                                         "-o none/x.larder: no directory",
 		"export -o out":                                                   "-o out: not a file but a directory",
-		"simulate --calls 10 --svg none/x.svg":                            "--svg none/x.svg: there is no folder",
+		"simulate --calls 10 --svg none/x.svg":                            "--svg none/x.svg: no directory",
 		"simulate --calls 10 --svg -":                                     "both write to standard output",
 		"op repeat --times 2 -i data -o jsonl:- --report -":               "both write to standard output",
 		"op repeat --times 2 -i data -o new --report new/r":               "--report would write",
 		"op split -i data --sizes '[1, null]' -o r3 -o r3/in":             "-o r3/in would write",
 		"op split -i data --sizes '[1, null]' -o jsonl:r3 -o jsonl:r3/in": "-o jsonl:r3/in would write",
-		"op repeat --times 2 -i data -o new --cpuprofile none/x":          "there is no folder",
+		"op repeat --times 2 -i data -o new --cpuprofile none/x":          "no directory",
 	} {
 		r := b.larder(words(args)...)
 		if r.status != 2 || r.stdout != "" {

@@ -151,7 +151,7 @@ func TestFilesWithOtherNames(t *testing.T) {
 		}
 	}
 	r := b.larder("run", "flow.yaml", "--events", "events")
-	if r.status != 2 || !strings.Contains(r.stderr, "another name") {
+	if r.status != 2 || !strings.Contains(r.stderr, "has a hard link") {
 		t.Errorf("events: status %d, want 2: %s", r.status, r.stderr)
 	}
 	for _, line := range []string{"run flow.yaml --report report.json --trace-orders traces", "draw flow.yaml -o drawing.svg"} {

@@ -101,7 +101,7 @@ nodes:
 
 func TestWrongShared(t *testing.T) {
 	for text, want := range map[string]string{
-		"redis://host/0?u:hunter2@":              "there is a setting that is not known",
+		"redis://host/0?u:hunter2@":              "unknown setting",
 		"redis://host?max-bytes=hunter2":         "max-bytes is not a size",
 		"unix:///u:hunter2@/run/redis":           "the address of the server is not such as redis://host:6379/0",
 		"redis://u:hunter2@host:port":            "the address of the server is not such as redis://host:6379/0",

@@ -57,8 +57,8 @@ func TestFlowOnStandardInputIsWrong(t *testing.T) {
 		{misspelt, []string{"lint", "-", "--stdin-filename", as}, as + `:4:16: there is no map "image-stat"`},
 		{misspelt, []string{"run", "-"}, `flow.yaml:4:16: there is no map "image-stat"`},
 		{measured, []string{"run", "-", "--watch"}, "--watch: standard input cannot be watched"},
-		{measured, []string{"run", "-", "--stdin-filename", ""}, "--stdin-filename is empty"},
-		{measured + strings.Repeat("#\n", 8<<20), []string{"lint", "-"}, "standard input is larger than a flow can be"},
+		{measured, []string{"run", "-", "--stdin-filename", ""}, "--stdin-filename: empty"},
+		{measured + strings.Repeat("#\n", 8<<20), []string{"lint", "-"}, "standard input: a flow has at most 16 MiB"},
 	} {
 		status := 2
 		if c.says == "" {

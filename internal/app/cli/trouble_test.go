@@ -124,7 +124,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "missing folder",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: nowhere}, checkpoint: true}\n",
-			status: 1, says: []string{"node a", "there is no folder", "nowhere"},
+			status: 1, says: []string{"node a", "no directory", "nowhere"},
 		},
 		{
 			name:   "a sink on its own source",

@@ -205,7 +205,7 @@ func TestWatchThroughMistakes(t *testing.T) {
 	if err := os.Rename(w.path("data"), w.path("away")); err != nil {
 		t.Fatal(err)
 	}
-	w.changed("data", "there is no folder", 0)
+	w.changed("data", "no directory", 0)
 	made := filepath.Join(t.TempDir(), "data") // elsewhere, as a run may begin while it is incomplete
 	if err := os.CopyFS(made, os.DirFS(w.path("away"))); err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func (f Function) Worker(env *component.Env) (s python.Setup, err error) {
 	for _, p := range f.Path {
 		folder := env.Path(p)
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return s, fmt.Errorf("path: there is no folder %s", folder)
+			return s, fmt.Errorf("path: no directory %s", folder)
 		}
 		s.Path = append(s.Path, folder)
 	}

@@ -49,7 +49,7 @@ func ofFile(err error) (text string) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && !isFolder(filepath.Dir(path)) {
-		return "there is no folder " + Name(filepath.Dir(path)) // also for a file to be created
+		return "no directory " + Name(filepath.Dir(path)) // also for a file to be created
 	}
 	if errors.Is(err, fs.ErrNotExist) && op == "mkdir" {
 		return Name(path) + " cannot be made there"
