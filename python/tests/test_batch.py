@@ -112,9 +112,9 @@ def test_other_rows_are_no_batch_of_a_loader(other: Callable[[Batch], Batch]) ->
     batch = made()
     for it in (other(batch), copy.copy(other(batch)), pickled(other(batch))):
         assert (it.epoch, it.padding) == (-1, 0)
-        with pytest.raises(larder.StateError, match="its samples are not known"):
+        with pytest.raises(larder.StateError, match="samples unknown"):
             _ = it.samples
-        with pytest.raises(larder.StateError, match="its samples are not known"):
+        with pytest.raises(larder.StateError, match="samples unknown"):
             _ = it.state
 
 

@@ -65,7 +65,7 @@ def test_all_keys_differ_and_stay(real: Path) -> None:
 
 def test_keys_are_to_be_given(real: Path) -> None:
     f, x = kept(), np.ones((3, 2))
-    with pytest.raises(TypeError, match="give them by name, keys="):
+    with pytest.raises(TypeError, match="pass them as keys="):
         f(x=x)
     with pytest.raises(ValueError, match="2 keys of 3 items"):
         f(x=x, keys=["a", "b"])

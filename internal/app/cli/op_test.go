@@ -179,7 +179,7 @@ func TestWrongComponentArguments(t *testing.T) {
 		"op clone -i data -o new -- x":                                "unexpected arguments after --",
 		"op clone -i undefolder:data -o new":                          `there is no source format "undefolder"`,
 		"op clone -i data -o imagse:new":                              `there is no sink format "imagse" (for a path with a colon, write underfolder:imagse:new)`,
-		"op clone -i data,recursive -o new":                           `-i data,recursive: "recursive" is not of the form NAME=VALUE`,
+		"op clone -i data,recursive -o new":                           `-i data,recursive: "recursive" is not NAME=VALUE`,
 		"op clone -i images:data,recursive=1 -o new":                  "recursive=1: recursive must be true or false",
 		"op clone -i data -o new,overwrit=replace":                    `sink underfolder has no field "overwrit"; did you mean "overwrite"?`,
 		"op clone -i data -o new,overwrite=always":                    `overwrite=always: overwrite cannot be "always"`,
