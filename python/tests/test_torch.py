@@ -282,7 +282,7 @@ def test_the_stateful_dataloader_of_torchdata_goes_on_exactly(flow: Path, worker
 
 def test_a_state_of_other_workers_is_refused(flow: Path) -> None:
     _, _, state = next(iter(dataloader(Stateful(rows(flow)), 2)))
-    with pytest.raises(larder.StateError, match="one of 2 workers"):
+    with pytest.raises(larder.StateError, match="with 2 workers"):
         rows(flow).load_state_dict(state)
 
 
