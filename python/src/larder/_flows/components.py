@@ -76,7 +76,7 @@ class Methods(Generic[F]):
         steps: Sequence[Step | Mapping[str, Any]] | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Applies several mappers, one after another, as one node: only what is left in the end is computed and kept.
+        """Applies several mappers, one after another, as one node: only what is left in the end is computed and cached.
 
         Args:
             steps: mappers with their parameters, the first one first: {map: NAME, with: {...}}
@@ -154,7 +154,7 @@ class Methods(Generic[F]):
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Self:
-        """Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.
+        """Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are cached while its words, its code files, its variables and the items it reads stay the same.
 
         Args:
             command: the program and its arguments
@@ -401,7 +401,7 @@ class Methods(Generic[F]):
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Self:
-        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are kept while the code that the function reaches, its arguments and the items that it gets stay the same.
+        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are cached while the code that the function reaches, its arguments and the items that it gets stay the same.
 
         Args:
             function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name\"
@@ -723,7 +723,7 @@ class Methods(Generic[F]):
         """Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.
 
         Args:
-            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
+            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
         """
         return self._apply("op", "materialise", {"key": key}, options)
 

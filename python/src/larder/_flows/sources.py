@@ -208,7 +208,7 @@ def python(
     max_bytes: int | Var = 1073741824,
     **options: Unpack[Options],
 ) -> Node:
-    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is kept while the code that the function reaches, its arguments and its files stay the same.
+    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is cached while the code that the function reaches, its arguments and its files stay the same.
 
     Args:
         function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name". A generator, or a function that returns an iterator or a list
