@@ -75,7 +75,7 @@ func (s *Store) makeRoom() {
 			_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.collectName()) })
 		} else if err == nil {
 			wait = soon
-			err = s.recount(ctx, 0)
+			err = s.recount(ctx, 0, 0)
 		}
 		if err != nil || s.counted.Load() > s.o.MaxBytes {
 			s.rest.Store(time.Now().Add(wait).UnixNano())
@@ -124,7 +124,7 @@ func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, 
 	if errors.Is(err, store.ErrReadOnly) {
 		return freed, err
 	}
-	return freed, errors.Join(err, s.recount(ctx, held-freed-before))
+	return freed, errors.Join(err, s.recount(ctx, held-freed-before, before))
 }
 
 // evict removes the records in the classes before the last one, and up to most bytes of the
@@ -185,14 +185,15 @@ func (s *Store) count(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// recount corrects the count.
-func (s *Store) recount(ctx context.Context, by int64) error {
+// recount corrects the count, which was at least before. A smaller one was lost in between, or
+// another process has corrected it, too.
+func (s *Store) recount(ctx context.Context, by, before int64) error {
 	var c *goredis.IntCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.IncrBy(ctx, s.countName(), by) })
 	if err == nil {
 		err = s.refused(c.Err())
 	}
-	if err == nil && (c.Err() != nil || c.Val() < 0) { // another process has corrected it, too
+	if err == nil && (c.Err() != nil || c.Val() < 0 || c.Val()-by < before) {
 		s.miscounted(ctx)
 		return nil
 	}

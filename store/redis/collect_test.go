@@ -125,3 +125,42 @@ func TestForeignNames(t *testing.T) {
 		t.Errorf("%d of 4 names are left", n)
 	}
 }
+
+// TestCountIsLostDuringAnEviction checks that an eviction that began before the server lost the count does not correct
+// the new one.
+func TestCountIsLostDuringAnEviction(t *testing.T) {
+	server := startServer(t)
+	s := open(t, Options{URL: server.url(), MaxBytes: 1 << 20})
+	put := func(i int) {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 100 {
+		put(i)
+	}
+	settled(s)
+	before, err := s.count(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.collects.Store(true) // an eviction is in progress
+	if err := server.client.Del(t.Context(), s.countName()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	put(100)
+	put(101)
+	if err := s.recount(t.Context(), -1000, before); err != nil { // it ends
+		t.Fatal(err)
+	}
+	s.collects.Store(false)
+	put(102)
+	settled(s)
+	u, err := s.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.count(t.Context()); err != nil || n < u.Bytes {
+		t.Errorf("%d bytes are counted, and %d held: %v", n, u.Bytes, err)
+	}
+}

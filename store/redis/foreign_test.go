@@ -76,7 +76,7 @@ func TestDamagedCount(t *testing.T) {
 			t.Errorf("%s: %d lines:\n%s", count, lines, log)
 		}
 	}
-	if err := s.recount(ctx, -1<<40); err != nil {
+	if err := s.recount(ctx, -1<<40, 0); err != nil {
 		t.Error(err)
 	}
 	if n := server.client.Exists(ctx, s.countName()).Val(); n != 0 {
