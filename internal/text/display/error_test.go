@@ -24,7 +24,7 @@ func TestError(t *testing.T) {
 		"/d is a folder, where a file is needed":                                 &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
 		`"/a\x1b[2J": the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
 		"/p: broken pipe":                                                        &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
-		"no directory /no/such":                                            &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
+		"no directory /no/such":                                                  &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
 		"plain":                                                                  errors.New("plain"),
 	} {
 		if got := display.Error(err); got != want {
