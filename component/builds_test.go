@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // needsBuilds skips a test that builds programs where that is of no use.
 func needsBuilds(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds programs, which takes half a minute")
-	}
+	testrand.Long(t)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command: ", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // notRun has the commands that are not run here, and why.
@@ -48,6 +50,7 @@ var shown = []struct{ page, line, script, why string }{
 
 // TestPages runs the blocks of each page in a directory of its own that has the examples.
 func TestPages(t *testing.T) {
+	testrand.Long(t)
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "larder"), "../cmd/larder")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // declared has what blocks without a comment before them need.
@@ -43,6 +45,7 @@ func init() {
 // TestSnippetsCompile builds every Go block, each as a package of this repository that is
 // not on disk.
 func TestSnippetsCompile(t *testing.T) {
+	testrand.Long(t)
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -130,6 +130,7 @@ func sh(script string) []string { return []string{"sh", "-c", script} }
 // TestExecBatches checks that the command starts once for as many missing samples as it
 // accepts, with the same results as one by one.
 func TestExecBatches(t *testing.T) {
+	testrand.Long(t)
 	draw := testrand.Chance(t)
 	for _, size := range []int{1, 4, 7} {
 		for _, n := range testrand.Some(t, 21, 4) {
@@ -201,6 +202,7 @@ func order(n int) func(func(int) bool) {
 // item, fails separately, and that the others are cached. If the command itself fails, its
 // files are ignored and the bad sample is found.
 func TestExecBatchErrors(t *testing.T) {
+	testrand.Long(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	const each = shout + `for s in "$LARDER_BATCH"/*; do n=$(cat "$s/in/a.txt"); if [ $n = 2 ]; then BAD; else shout "$s/in/a.txt" "$s/out"; fi; done; for s in "$LARDER_BATCH"/*; do cat "$s/in/a.txt"; printf ' '; done >> "$RUNS"; echo >> "$RUNS"; `
 	for name, c := range map[string]struct {

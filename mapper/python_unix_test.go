@@ -26,6 +26,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/testing/pythontest"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
@@ -226,6 +227,7 @@ def named(a):
 // TestPythonEdits checks the identity of a function: each edit makes another result, except
 // those that change nothing.
 func TestPythonEdits(t *testing.T) {
+	testrand.Long(t)
 	const start = `
 import helper
 LIMIT = 3
@@ -345,6 +347,7 @@ def f(a):
 
 // TestPythonRefusals checks that unusable functions are errors when the mapper is made.
 func TestPythonRefusals(t *testing.T) {
+	testrand.Long(t)
 	p := newPythons(t, `
 import time, random
 def f(a): return a
@@ -476,6 +479,7 @@ def endless(values):
 // TestPythonFew checks that workers receive several fast samples at a time, without an
 // effect on results or failures.
 func TestPythonFew(t *testing.T) {
+	testrand.Long(t)
 	p := newPythons(t, `
 import os, time
 def load(): return bytearray(5)
@@ -597,6 +601,7 @@ def f(pid, a):
 // TestPythonSlowSetup checks that the timeout of a sample excludes setup, such as loading a
 // model.
 func TestPythonSlowSetup(t *testing.T) {
+	testrand.Long(t)
 	p := newPythons(t, `
 import time
 def load():
@@ -721,6 +726,7 @@ def f(a):
 
 // TestPythonArguments checks that arguments keep the types with which they are written.
 func TestPythonArguments(t *testing.T) {
+	testrand.Long(t)
 	p := newPythons(t, `
 def f(a, given):
     return repr(given)

@@ -139,6 +139,7 @@ func (c *session) run(o Options, fail medium.Fail) (err error) {
 // TestWhereverTheMediumFails makes each file operation fail in turn, in each way. Settled records must exist when the
 // medium works again, returned records are right, and the store continues.
 func TestWhereverTheMediumFails(t *testing.T) {
+	testrand.Long(t)
 	from := sample(t)
 	for _, f := range []fault{flicker, full, readOnly} {
 		t.Run(f.name, func(t *testing.T) {

@@ -374,6 +374,7 @@ func TestOlderFormatIsRaised(t *testing.T) {
 // TestGroupsAgreeWithAModel runs random batches, deletions, evictions, merges and reopenings, with and without indexes.
 // Reads return the latest record, and hold no more memory than requested.
 func TestGroupsAgreeWithAModel(t *testing.T) {
+	testrand.Long(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &groupModel{o: Options{Dir: t.TempDir(), PackBytes: 40 << 10, BlobBytes: 64 << 10, MaxBytes: -1, Logger: quiet}}
 		m.want = make(map[key.Key]store.Record)

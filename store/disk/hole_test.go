@@ -172,6 +172,7 @@ func testHoles(t *testing.T, dir string, inPacks bool) {
 // TestHolesAreReadOnce checks that, if the system does not report holes, they are read once, up to the size limit of a
 // pack.
 func TestHolesAreReadOnce(t *testing.T) {
+	testrand.Long(t)
 	for _, sealed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("finished %t", sealed), func(t *testing.T) {
 			dir := t.TempDir()

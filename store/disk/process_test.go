@@ -182,6 +182,7 @@ func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
 }
 
 func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
+	testrand.Long(t)
 	for _, each := range []int{1, 20} {
 		t.Run(fmt.Sprint(each, " at once"), func(t *testing.T) { testKilledWriter(t, each) })
 	}
@@ -322,6 +323,7 @@ func churn(s *Store, args []string) error {
 // TestProcessesShareACap checks processes that write, evict and delete concurrently. They see right records or none,
 // stay within the limit, and find nothing damaged.
 func TestProcessesShareACap(t *testing.T) {
+	testrand.Long(t)
 	dir := t.TempDir()
 	var children []*exec.Cmd
 	var log bytes.Buffer

@@ -89,6 +89,7 @@ func (b *bench) expectSamples(what string, samples, executions int) {
 // and kinds of caching, with the same output as one by one. An edit of the script computes
 // all again.
 func TestBatchesInFlows(t *testing.T) {
+	testrand.Long(t)
 	for _, i := range testrand.Some(t, 8, 3) {
 		options, sink := []string{"keep: true", "checkpoint: true", "cache: {policy: memo}", "on-error: skip"}[i/2], []string{"underfolder", "jsonl"}[i%2]
 		t.Run(options+", "+sink, func(t *testing.T) {
@@ -224,6 +225,7 @@ func TestBatchesWithBadSamples(t *testing.T) {
 // TestEarlyCutoffOfBatches checks that an edit that changes no output computes no
 // dependents, and that explanations and verification work by sample.
 func TestEarlyCutoffOfBatches(t *testing.T) {
+	testrand.Long(t)
 	const first = `echo first >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do tail -c 300 "$s/in/image.jpeg" > "$s/out/head.bin"; done` + "\n"
 	const second = `echo second >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do wc -c < "$s/in/head.bin" > "$s/out/size.txt"; done` + "\n"
 	for _, option := range []string{"keep: true", "keep: false"} {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/lazy"
 )
 
@@ -175,6 +176,7 @@ var (
 `
 
 func TestGeneratedTest(t *testing.T) {
+	testrand.Long(t)
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("needs the go command: ", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/internal/testing/testrand"
 	_ "github.com/larder-data/larder/objectstore/http"
 	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
@@ -37,6 +38,7 @@ func farRows(n int) string {
 // TestFarFiles checks that a flow gives the same results for a file at a URL as for the
 // local file, in any order. Another run only checks whether the file changed.
 func TestFarFiles(t *testing.T) {
+	testrand.Long(t)
 	for _, f := range farFormats {
 		t.Run(f.file, func(t *testing.T) {
 			b := newBench(t)

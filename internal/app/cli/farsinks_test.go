@@ -27,6 +27,7 @@ func puts(s *objectstoretest.Server) (n int) {
 // TestFarRoundTrip checks that a flow's output at a URL has the bytes of the local output
 // and reads the same. A second run sends nothing, and a dry run sends no request.
 func TestFarRoundTrip(t *testing.T) {
+	testrand.Long(t)
 	for _, f := range append([]struct{ name, file, with string }{{"arrow", "a.arrow", ""}, {"arrow", "a.arrows", ""}}, farFormats...) {
 		if strings.HasSuffix(f.file, ".tar.gz") {
 			continue // an input, not an output
@@ -71,6 +72,7 @@ func TestFarRoundTrip(t *testing.T) {
 // TestKilledAmongFarShards checks that a killed run leaves whole shards, and that the next
 // run sends only the rest.
 func TestKilledAmongFarShards(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	s, o := objectstoretest.S3(t)
 	deadly := b.log + "-deadly"
@@ -301,6 +303,7 @@ func TestFarSinksAreAudited(t *testing.T) {
 // TestInterruptedWhileSending checks that an interrupted multipart upload leaves neither
 // the object nor its parts.
 func TestInterruptedWhileSending(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	s, o := objectstoretest.S3(t)
 	b.write("in.jsonl", strings.Repeat("{\"text\": \""+strings.Repeat("x", 1<<20)+"\"}\n", 70))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // stuck is a sink that writes, and does not end on a signal.
@@ -44,6 +45,7 @@ func init() {
 // after a second one, by that signal. It leaves no process, no directory of a command and
 // no pending output.
 func TestSecondInterrupt(t *testing.T) {
+	testrand.Long(t)
 	defaultHangUps(t)
 	for _, again := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		b := newBench(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder/internal/app/cli"
 	"github.com/larder-data/larder/internal/app/inventory"
 	"github.com/larder-data/larder/internal/testing/pythontest"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
@@ -410,6 +411,7 @@ func TestExportAndImport(t *testing.T) {
 // TestRemovalDuringRuns deletes records that other processes are using. Their output is
 // right nevertheless.
 func TestRemovalDuringRuns(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	b.run()

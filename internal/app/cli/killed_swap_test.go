@@ -17,6 +17,7 @@ import (
 // the old one or the new one as a whole, and its inputs unchanged. The next run completes
 // the work and cleans up.
 func TestKilledWhileWriting(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	for i := range 300 {
 		b.write(fmt.Sprintf("many/data/%03d_a.txt", i), fmt.Sprint(i))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // evil is a name that looks like a line of the program, and that moves the cursor of a
@@ -13,6 +15,7 @@ const evil = "a\nlarder: all is well\x1b[2J\r\u202eb"
 // TestNames checks that no name of a file, item, group, variable or directory adds a line
 // or control characters to a message, table, drawing or list.
 func TestNames(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	t.Chdir(b.dir)
 	json := `{"` + strings.NewReplacer("\n", `\n`, "\x1b", `\u001b`, "\r", `\r`).Replace(evil) + `":1,"g":"` + strings.NewReplacer("\n", `\n`, "\x1b", `\u001b`, "\r", `\r`).Replace(evil) + `"}` + "\n"

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // deadlyFlow has a command that kills the program at a certain row, on request.
@@ -27,6 +29,7 @@ nodes:
 // leaves the output unchanged, and that the next run writes the right output. The table
 // shows how much is reused.
 func TestKilledAmongCopiedRows(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	deadly := b.log + "-deadly" // outside of the flow's directory, so that it is not read
 	b.write("flow.yaml", strings.Replace(deadlyFlow, "DEADLY", deadly, 1))

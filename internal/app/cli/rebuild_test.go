@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // countingScript records each execution and makes an item from the image.
@@ -100,6 +102,7 @@ func TestFilesInWordsAreCode(t *testing.T) {
 }
 
 func TestEarlyCutoff(t *testing.T) {
+	testrand.Long(t)
 	const first = `echo first >> "$EXECUTIONS"; tail -c 300 "$LARDER_IN/image.jpeg" > "$LARDER_OUT/head.bin"` + "\n"
 	const second = `echo second >> "$EXECUTIONS"; wc -c < "$LARDER_IN/head.bin" > "$LARDER_OUT/size.txt"` + "\n"
 	for _, option := range []string{"keep: true", "checkpoint: true", "keep: false"} {

@@ -14,12 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/larder-data/larder/internal/app/cli"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestUserDataIsSafe checks random commands over directories and files that are linked,
 // mounted and named in any way. Inputs stay readable by all of their names, and outside of
 // the outputs and the cache nothing changes or appears.
 func TestUserDataIsSafe(t *testing.T) {
+	testrand.Long(t)
 	base := t.TempDir()
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

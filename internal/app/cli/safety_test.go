@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestReplaceBehindLinks reads a dataset of links, and writes part of it over the dataset
@@ -43,6 +45,7 @@ nodes:
 // TestInputsAreNotWritten checks that all flags refuse an input of the flow as output,
 // before anything runs, with both names in the error.
 func TestInputsAreNotWritten(t *testing.T) {
+	testrand.Long(t)
 	for _, c := range []struct {
 		args  string // after the flow
 		to    string // of the sink; out if empty

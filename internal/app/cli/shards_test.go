@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestKilledAmongShards checks that a killed run leaves complete shards, and that the next
 // run writes the rest with the bytes of an undisturbed run. A third run writes nothing.
 func TestKilledAmongShards(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	deadly := b.log + "-deadly" // outside of the flow's directory, so that it is not read
 	sharded := strings.Replace(deadlyFlow, "path: out.jsonl", "path: PLACE, shard-bytes: 1KiB", 1)

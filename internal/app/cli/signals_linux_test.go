@@ -79,6 +79,7 @@ func (b *bench) left() (all []string) {
 // process, directory or lock. After a kill, the next program that opens a cache deletes
 // them.
 func TestNothingOutlivesTheRun(t *testing.T) {
+	testrand.Long(t)
 	defaultHangUps(t)
 	b := newForking(t)
 	start := time.Now()
@@ -204,6 +205,7 @@ nodes:
 // TestNothingOutlivesABatch checks that the remains of a command for several samples go
 // when it ends. After a kill of the program they go when a cache is opened next.
 func TestNothingOutlivesABatch(t *testing.T) {
+	testrand.Long(t)
 	b := newForking(t)
 	b.write("fork.sh", strings.NewReplacer(`"$LARDER_OUT/x.txt"`, `"$LARDER_BATCH/$s/out/x.txt"`, `"${LARDER_OUT##*A*}"`, `"${LARDER_BATCH##*A*}"`).Replace(
 		`for s in $(ls "$LARDER_BATCH"); do `+forking+`done; while [ -e "$HANG" ]; do : > "$HANG.here"; sleep 0.01; done`))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestStandardOutputTakesRows checks that -o FORMAT:- prints rows, complete or not at all.
@@ -31,6 +33,7 @@ func TestStandardOutputTakesRows(t *testing.T) {
 
 // TestFullStandardOutput checks that requested output that cannot be written is a failure.
 func TestFullStandardOutput(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	for _, args := range []string{"components", "components exec", "schema", "formats", "ls", "stats", "audit flow.yaml", "lint flow.yaml", "tree flow.yaml", "why flow.yaml stats",

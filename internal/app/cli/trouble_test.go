@@ -36,6 +36,7 @@ nodes:
 // TestDamagedCache applies every kind of damage to the cache directory, also repeatedly.
 // Every run must succeed with the right output.
 func TestDamagedCache(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	b.write("flow.yaml", damagedFlow)
 	want := runFlow(t, b)
@@ -200,6 +201,7 @@ func TestCorruptImage(t *testing.T) {
 // TestFullDisk runs with a cache directory in a file system of 256 KiB, which is too small
 // for the results.
 func TestFullDisk(t *testing.T) {
+	testrand.Long(t)
 	b := newBench(t)
 	b.write("big.sh", `echo run >> "$EXECUTIONS"; head -c 100000 /dev/zero | tr '\0' "$(basename "$LARDER_IN")" > "$LARDER_OUT/big.bin"; cat "$LARDER_IN/image.jpeg" >> "$LARDER_OUT/big.bin"`)
 	b.write("flow.yaml", `

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 const watchedFlow = `
@@ -188,6 +190,7 @@ func copies(t *testing.T, dir string) map[string]string {
 }
 
 func TestWatchThroughMistakes(t *testing.T) {
+	testrand.Long(t)
 	t.Parallel()
 	w := startWatching(t, strings.Replace(watchedFlow, "with:", "wiht:", 1))
 	w.ran("flow.yaml:4:", 0)

@@ -53,9 +53,7 @@ func TestSuite(t *testing.T) {
 // needsBuilds skips a test that builds programs where that is of no use.
 func needsBuilds(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds programs, which takes minutes")
-	}
+	testrand.Long(t)
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command: ", err)
 	}
@@ -64,7 +62,7 @@ func needsBuilds(t *testing.T) {
 	}
 }
 
-// someEdits is the part of the edits that is tried by default. LARDER_SUITE=all tries all of them, which takes some
+// someEdits is the part of the edits that LARDER_SUITE=long tries. LARDER_SUITE=all tries all of them, which takes some
 // minutes. Independent edits share a build; LARDER_SUITE=each builds each separately.
 const someEdits = 16
 

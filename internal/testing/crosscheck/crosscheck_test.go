@@ -12,12 +12,15 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // TestOtherSystems type-checks the module for other systems, including a 32-bit one. It
 // finds missing functions and constants that overflow. Compiling all imports would take
 // minutes.
 func TestOtherSystems(t *testing.T) {
+	testrand.Long(t)
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)

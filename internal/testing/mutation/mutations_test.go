@@ -149,7 +149,7 @@ func (b binary) run(t *testing.T, test string) (out string, err error) {
 	cmd.Dir = b.dir
 	// Tests begin with the same draws each time. Property tests make at least as many
 	// checks as without -short, and leave nothing in the tree.
-	cmd.Env = append(cmd.Environ(), "LARDER_SEED=1", "RAPID_SEED=1", "RAPID_CHECKS=1000", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
+	cmd.Env = append(cmd.Environ(), "LARDER_SUITE=long", "LARDER_SEED=1", "RAPID_SEED=1", "RAPID_CHECKS=1000", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	all, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 // Package testrand provides random subsets of test cases. By default a test runs a
-// different part of its cases each time, so it is quick and covers all over time. With
-// LARDER_SUITE=all in the environment it runs all of them.
+// different part of its cases each time, so it is quick and covers all over time, and
+// tests that take seconds are skipped. LARDER_SUITE=long in the environment runs these,
+// too, and LARDER_SUITE=all runs all cases of all tests.
 package testrand
 
 import (
@@ -9,6 +10,14 @@ import (
 	"strconv"
 	"testing"
 )
+
+// Long skips a test that takes seconds, unless LARDER_SUITE requests it.
+func Long(tb testing.TB) {
+	tb.Helper()
+	if os.Getenv("LARDER_SUITE") == "" {
+		tb.Skip("takes seconds; LARDER_SUITE=long runs it")
+	}
+}
 
 // All reports whether tests run all their cases.
 func All() bool { return os.Getenv("LARDER_SUITE") == "all" }
@@ -30,7 +39,7 @@ func Chance(tb testing.TB) *rand.Rand {
 	if given := os.Getenv("LARDER_SEED"); given != "" {
 		var err error
 		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
-			tb.Fatalf("LARDER_SEED is %q; it is a whole number, such as a test has logged", given)
+			tb.Fatalf("LARDER_SEED is %q; it is an integer, such as a test has logged", given)
 		}
 	}
 	tb.Logf("chance: LARDER_SEED=%d", seed)
