@@ -220,6 +220,7 @@ func (e *edited) rewrite(name string, b []byte) {
 // output and manifests equal those of a fresh run, each new result is computed once, and
 // the dry run predicts this.
 func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
+	testrand.Long(t)
 	chance := testrand.Chance(t)
 	rounds := testrand.Rounds(12, 40)
 	if testing.Short() {

@@ -251,6 +251,7 @@ var doings = map[string]func(f *filed, i int){
 // The output and manifests equal those of a run with an empty cache, and the plan predicts
 // the run.
 func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
+	testrand.Long(t)
 	chance := testrand.Chance(t)
 	stood := int64(0)
 	for name, nodes := range map[string]string{"samples": filesOfSamples, "files alone": filesAlone, "rows": filesOfRows} {

@@ -3,7 +3,6 @@ package mapper
 import (
 	"fmt"
 	"image"
-	"image/color"
 	"math"
 	"math/rand/v2"
 
@@ -25,9 +24,11 @@ func init() {
 //   - hue rotates hues by this fraction of the circle.
 //
 // A range is a list of two numbers, or one number x for [max(0, 1-x), 1+x]; for hue, x
-// from 0 to 0.5 means [-x, x]. Without a range the property does not change. Values are
-// rounded once, at the end. Channels and depth stay, but palette and CMYK images become
-// RGB. Saturation and hue do not change grey images, and alpha never changes.
+// from 0 to 0.5 means [-x, x]. Without a range the property does not change. Images with
+// 8 bits per channel are rounded down after each property, as the v2 transforms of
+// torchvision do with tensors of uint8; those with 16 bits are rounded once, at the end.
+// Channels and depth stay, but palette and CMYK images become RGB. Saturation and hue do
+// not change grey images, and alpha never changes.
 type ColorJitter struct {
 	Items      []string `param:"items" doc:"the images, which are replaced; all are changed alike" default:"[image]"`
 	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
@@ -143,182 +144,9 @@ const (
 	hue
 )
 
-// rgb is a colour with channels from 0 to 1.
-type rgb [3]float64
-
-// grey returns the luminance of a colour, by the weights of ITU-R 601.
-func (c rgb) grey() float64 { return (299*c[0] + 587*c[1] + 114*c[2]) / 1000 }
-
-// towards interpolates between grey (factor 0) and c (factor 1), or extrapolates.
-func (c rgb) towards(grey, factor float64) rgb {
-	for i := range c {
-		c[i] = clamp(grey + (c[i]-grey)*factor)
-	}
-	return c
-}
-
-func clamp(v float64) float64 { return min(1, max(0, v)) }
-
 func jitter(img image.Image, order []int, factors [4]float64) image.Image {
-	p := pixelsOf(img)
-	for _, q := range order {
-		f := factors[q]
-		switch {
-		case q == brightness && f != 1:
-			p.change(func(c rgb) rgb { return c.towards(0, f) })
-		case q == contrast && f != 1:
-			mean := p.mean()
-			p.change(func(c rgb) rgb { return c.towards(mean, f) })
-		case q == saturation && f != 1 && !p.grey:
-			p.change(func(c rgb) rgb { return c.towards(c.grey(), f) })
-		case q == hue && f != 0 && !p.grey:
-			p.change(func(c rgb) rgb { return c.turn(f) })
-		}
+	if _, depth := array.Channels(img); depth == array.Uint16 {
+		return jitter16(img, order, factors)
 	}
-	return p.image()
-}
-
-// turn rotates a colour's hue by a fraction of the circle in the HSV model. Value and
-// saturation stay.
-func (c rgb) turn(share float64) rgb {
-	v, low := max(c[0], c[1], c[2]), min(c[0], c[1], c[2])
-	d := v - low
-	if d == 0 {
-		return c
-	}
-	var h float64 // in sixths of the circle
-	switch v {
-	case c[0]:
-		h = (c[1] - c[2]) / d
-	case c[1]:
-		h = 2 + (c[2]-c[0])/d
-	default:
-		h = 4 + (c[0]-c[1])/d
-	}
-	h = math.Mod(h+6*share+12, 6)
-	channel := func(offset float64) float64 { // falls from v to low and back, a third of the circle apart
-		k := math.Mod(offset+h, 6)
-		return v - d*clamp(min(k, 4-k))
-	}
-	return rgb{channel(5), channel(3), channel(1)}
-}
-
-// pixels is an image in floating point.
-type pixels struct {
-	rect   image.Rectangle
-	colors []rgb
-	alpha  []uint16
-	grey   bool
-	clear  bool // with alpha
-	deep   bool // 16 bits
-}
-
-func pixelsOf(img image.Image) *pixels {
-	r := rasterOf(img)
-	if m, ok := r.Image.(*image.RGBA); ok && m.Opaque() { // then alpha changes no colour
-		r = rasterOf(&image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect})
-	}
-	n := r.width() * r.height()
-	p := &pixels{rect: image.Rect(0, 0, r.width(), r.height()), colors: make([]rgb, 0, n), alpha: make([]uint16, 0, n)}
-	channels, depth := array.Channels(img)
-	_, inks := img.(*image.CMYK)
-	p.grey, p.clear, p.deep = channels < 3, channels%2 == 0 && !inks, depth == array.Uint16
-	p.read(r)
-	return p
-}
-
-// read reads an image. It has fast paths for the types that decoders return most.
-func (p *pixels) read(r raster) {
-	add := func(red, green, blue, alpha uint8) {
-		p.colors = append(p.colors, rgb{float64(red) / math.MaxUint8, float64(green) / math.MaxUint8, float64(blue) / math.MaxUint8})
-		p.alpha = append(p.alpha, uint16(alpha)*257)
-	}
-	for y := range r.height() {
-		row := r.row(y)
-		switch m := r.Image.(type) {
-		case *image.Gray:
-			for _, v := range row {
-				add(v, v, v, math.MaxUint8)
-			}
-		case *image.NRGBA:
-			for i := 0; i < len(row); i += 4 {
-				add(row[i], row[i+1], row[i+2], row[i+3])
-			}
-		default:
-			for x := range r.width() {
-				c := color.NRGBA64Model.Convert(m.At(m.Bounds().Min.X+x, m.Bounds().Min.Y+y)).(color.NRGBA64)
-				p.colors = append(p.colors, rgb{float64(c.R) / math.MaxUint16, float64(c.G) / math.MaxUint16, float64(c.B) / math.MaxUint16})
-				p.alpha = append(p.alpha, c.A)
-			}
-		}
-	}
-}
-
-func (p *pixels) change(f func(rgb) rgb) {
-	for i, c := range p.colors {
-		p.colors[i] = f(c)
-	}
-}
-
-func (p *pixels) mean() float64 {
-	sum := 0.0
-	for _, c := range p.colors {
-		sum += c.grey()
-	}
-	return sum / float64(len(p.colors))
-}
-
-func (p *pixels) image() image.Image {
-	switch {
-	case p.grey && p.clear && p.deep:
-		out := array.NewGrayAlpha16(p.rect)
-		p.each(func(x, y int, c rgb, a uint16) {
-			out.Set(x, y, color.NRGBA64{R: deep(c[0]), G: deep(c[0]), B: deep(c[0]), A: a})
-		})
-		return out
-	case p.grey && p.clear:
-		out := array.NewGrayAlpha(p.rect)
-		p.each(func(x, y int, c rgb, a uint16) {
-			v := shallow(c[0])
-			out.Set(x, y, color.NRGBA{R: v, G: v, B: v, A: uint8(a >> 8)})
-		})
-		return out
-	case p.grey && p.deep:
-		out := image.NewGray16(p.rect)
-		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray16(x, y, color.Gray16{Y: deep(c[0])}) })
-		return out
-	case p.grey:
-		out := image.NewGray(p.rect)
-		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray(x, y, color.Gray{Y: shallow(c[0])}) })
-		return out
-	case p.deep && !p.clear:
-		out := image.NewRGBA64(p.rect)
-		p.each(func(x, y int, c rgb, _ uint16) {
-			out.SetRGBA64(x, y, color.RGBA64{R: deep(c[0]), G: deep(c[1]), B: deep(c[2]), A: math.MaxUint16})
-		})
-		return out
-	case p.deep:
-		out := image.NewNRGBA64(p.rect)
-		p.each(func(x, y int, c rgb, a uint16) {
-			out.SetNRGBA64(x, y, color.NRGBA64{R: deep(c[0]), G: deep(c[1]), B: deep(c[2]), A: a})
-		})
-		return out
-	}
-	out := image.NewNRGBA(p.rect)
-	p.each(func(x, y int, c rgb, a uint16) {
-		out.SetNRGBA(x, y, color.NRGBA{R: shallow(c[0]), G: shallow(c[1]), B: shallow(c[2]), A: uint8(a >> 8)})
-	})
-	if !p.clear {
-		return opaque(out)
-	}
-	return out
-}
-
-func deep(v float64) uint16   { return uint16(v*math.MaxUint16 + 0.5) }
-func shallow(v float64) uint8 { return uint8(v*math.MaxUint8 + 0.5) }
-
-func (p *pixels) each(set func(x, y int, c rgb, alpha uint16)) {
-	for i, c := range p.colors {
-		set(i%p.rect.Dx(), i/p.rect.Dx(), c, p.alpha[i])
-	}
+	return jitter8(img, order, factors)
 }

@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"encoding/binary"
 	"image"
 	"image/color"
 	"image/draw"
@@ -122,19 +123,31 @@ func (r raster) flip(columns, rows bool) image.Image {
 		if rows {
 			from = r.height() - 1 - y
 		}
-		copy(out.row(y), r.row(from))
 		if columns {
-			reversePixels(out.row(y), r.bytes)
+			mirror(out.row(y), r.row(from), r.bytes)
+		} else {
+			copy(out.row(y), r.row(from))
 		}
 	}
 	return out.Image
 }
 
-// reversePixels reverses a row in place: all bytes, then those of each pixel back.
-func reversePixels(row []uint8, bytes int) {
-	slices.Reverse(row)
-	for pixel := range slices.Chunk(row, bytes) {
-		slices.Reverse(pixel)
+// mirror copies a row with its pixels in reverse order.
+func mirror(to, from []uint8, bytes int) {
+	n := len(from)
+	switch bytes {
+	case 1:
+		for i, v := range from {
+			to[n-1-i] = v
+		}
+	case 4:
+		for i := 0; i+4 <= n; i += 4 {
+			binary.NativeEndian.PutUint32(to[n-4-i:], binary.NativeEndian.Uint32(from[i:]))
+		}
+	default:
+		for i := 0; i < n; i += bytes {
+			copy(to[n-bytes-i:][:bytes], from[i:])
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/op"
 	"github.com/larder-data/larder/pool"
 )
@@ -26,6 +27,7 @@ func named(name string, n int) component.Samples {
 }
 
 func TestItemsNamedLikeFunctionsAreRead(t *testing.T) {
+	testrand.Long(t)
 	for _, name := range builtin.Names {
 		in := []component.Samples{named(name, 5)}
 		for _, c := range []struct {
