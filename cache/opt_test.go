@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/order"
 )
 
@@ -130,6 +131,7 @@ func TestShuffledEpochs(t *testing.T) {
 }
 
 func TestWhereKnowingTheOrderPays(t *testing.T) {
+	testrand.Long(t)
 	const n, epochs, size = 50_000, 5, 5_000
 	must := func(o order.Order, err error) order.Order {
 		t.Helper()

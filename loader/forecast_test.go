@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/order"
 )
@@ -17,6 +18,7 @@ import (
 // It covers shuffled epochs, draws with replacement and mixtures; bounds in samples and
 // bytes; one reader and several ranks.
 func TestHitsArePredicted(t *testing.T) {
+	testrand.Long(t)
 	const n, epochs = 6000, 3
 	for _, kind := range []loader.Kind{loader.Shuffled, loader.WithReplacement, loader.Mixed} {
 		for _, ranks := range []int{1, 2, 4} {

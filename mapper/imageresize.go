@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("image-resize", "Scales an image to a size; with only one of width and height the shape is kept.",
+	component.RegisterMapper("image-resize", "Scales an image to a size; with one side given the shape is kept.",
 		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
@@ -27,13 +27,15 @@ func init() {
 // alpha. The filter nearest leaves pixels unchanged, as in [ImageCrop], which masks
 // require.
 type ImageResize struct {
-	Item   string `param:"item" doc:"the image" default:"image"`
-	Into   string `param:"into" doc:"the item to make; the image itself if not given"`
-	Width  int    `param:"width" doc:"columns of the result; 0 to keep the shape"`
-	Height int    `param:"height" doc:"rows of the result; 0 to keep the shape"`
-	Filter string `param:"filter" doc:"how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
-	Reduce int    `param:"reduce" doc:"have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole" default:"0"`
-	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Item    string `param:"item" doc:"the image" default:"image"`
+	Into    string `param:"into" doc:"the item to make; the image itself if not given"`
+	Width   int    `param:"width" doc:"columns of the result; 0 to keep the shape"`
+	Height  int    `param:"height" doc:"rows of the result; 0 to keep the shape"`
+	Shorter int    `param:"shorter" doc:"the shorter side of the result, in place of width and height"`
+	Longer  int    `param:"longer" doc:"the longer side of the result, in place of width and height"`
+	Filter  string `param:"filter" doc:"how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
+	Reduce  int    `param:"reduce" doc:"have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole" default:"0"`
+	Format  string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 func filterOf(name string) *draw.Kernel {
@@ -57,11 +59,17 @@ func sinc(t float64) float64 {
 
 // Check refuses invalid sizes.
 func (m ImageResize) Check() error {
-	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
-		return fmt.Errorf("width is %d and height %d, and both must be between 0 and %d", m.Width, m.Height, maxSide)
+	if sides := []int{m.Width, m.Height, m.Shorter, m.Longer}; slices.Min(sides) < 0 || slices.Max(sides) > maxSide {
+		return fmt.Errorf("width is %d, height %d, shorter %d and longer %d; all must be from 0 to %d", m.Width, m.Height, m.Shorter, m.Longer, maxSide)
 	}
-	if m.Width == 0 && m.Height == 0 {
-		return errors.New("width or height must be given")
+	ways := 0
+	for _, given := range []bool{m.Width > 0 || m.Height > 0, m.Shorter > 0, m.Longer > 0} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return errors.New("the size is not clear; give width and height, or one of them, or shorter, or longer")
 	}
 	if m.Reduce < 0 || m.Reduce > maxReduce {
 		return fmt.Errorf("reduce must be between 0 and %d", maxReduce)
@@ -82,14 +90,14 @@ func (m ImageResize) Transform() (dataset.Transform, error) {
 	}
 	m.Item, m.Filter, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Filter, "bilinear"), cmp.Or(m.Format, "png")
 	into := cmp.Or(m.Into, m.Item)
-	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
-		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
+	if err := m.checkFilter(); err != nil {
+		return nil, err
 	}
 	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "image-resize", Formats: []string{m.Format},
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
-			{Name: "filter", Value: m.Filter}, {Name: "reduce", Value: m.Reduce}, {Name: "format", Value: m.Format},
+			{Name: "shorter", Value: m.Shorter}, {Name: "longer", Value: m.Longer}, {Name: "filter", Value: m.Filter}, {Name: "reduce", Value: m.Reduce}, {Name: "format", Value: m.Format},
 		},
 		In: []string{m.Item}, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -107,6 +115,13 @@ func (m ImageResize) Transform() (dataset.Transform, error) {
 	})
 }
 
+func (m ImageResize) checkFilter() error {
+	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
+		return fmt.Errorf("there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
+	}
+	return nil
+}
+
 // image borrows the image, which may be decoded at reduced size, and returns the size
 // of the original.
 func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, image.Point, func(), error) {
@@ -114,7 +129,8 @@ func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, 
 	if err != nil {
 		return nil, image.Point{}, nil, err
 	}
-	v, whole, done, err := it.Borrow(ctx, image.Pt(m.Reduce*m.Width, m.Reduce*m.Height))
+	side := max(m.Shorter, m.Longer) // the longer side bounds both
+	v, whole, done, err := it.Borrow(ctx, image.Pt(m.Reduce*max(m.Width, side), m.Reduce*max(m.Height, side)))
 	if err != nil {
 		return nil, image.Point{}, nil, err
 	}
@@ -132,13 +148,7 @@ func (m ImageResize) scale(img image.Image, whole image.Point) (image.Image, err
 	if b.Empty() {
 		return nil, errors.New("the image is empty")
 	}
-	w, h := m.Width, m.Height
-	if w == 0 {
-		w = max(1, (whole.X*h+whole.Y/2)/whole.Y)
-	}
-	if h == 0 {
-		h = max(1, (whole.Y*w+whole.X/2)/whole.X)
-	}
+	w, h := m.size(whole)
 	if err := checkSize(w, h); err != nil {
 		return nil, err
 	}
@@ -153,6 +163,26 @@ func (m ImageResize) scale(img image.Image, whole image.Point) (image.Image, err
 	dst := canvas(img, r)
 	filter.Scale(dst, r, img, b, draw.Src, nil)
 	return sealed(dst), nil
+}
+
+// size returns the size of the result. With a shorter or longer side, the other is rounded
+// down, as Resize of torchvision does.
+func (m ImageResize) size(whole image.Point) (w, h int) {
+	side := m.Shorter
+	if m.Longer > 0 {
+		side = m.Longer
+	}
+	switch w, h = m.Width, m.Height; {
+	case side > 0 && (whole.X <= whole.Y) == (m.Shorter > 0):
+		return side, max(1, side*whole.Y/whole.X)
+	case side > 0:
+		return max(1, side*whole.X/whole.Y), side
+	case w == 0:
+		w = max(1, (whole.X*h+whole.Y/2)/whole.Y)
+	case h == 0:
+		h = max(1, (whole.Y*w+whole.X/2)/whole.X)
+	}
+	return w, h
 }
 
 // canvas returns the target image for blending img, with the channels of img.

@@ -326,6 +326,16 @@ func TestRandomImagesAreChangedAlike(t *testing.T) {
 		} {
 			return mapper.ColorJitter{Items: both, Brightness: 0.5, Contrast: []any{0.5, 1.5}, Seed: seed, Epoch: epoch}
 		}},
+		{"resized crop", func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		} {
+			return mapper.RandomResizedCrop{Items: both, Width: 3, Height: 2, Seed: seed, Epoch: epoch}
+		}},
+		{"erasing", func(seed, epoch int) interface {
+			Transform() (dataset.Transform, error)
+		} {
+			return mapper.RandomErasing{Items: both, Value: int64(255), Seed: seed, Epoch: epoch}
+		}},
 	} {
 		run := func(seed, epoch int) []*image.Gray {
 			ds := dataset.Map(pairs(20, 6, 5), makerOf(t, c.make(seed, epoch)), dataset.MapOptions{})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/testing/testrand"
 )
 
 // program is the example as users have it: built, in its own directory.
@@ -96,6 +97,7 @@ func TestExtension(t *testing.T) {
 }
 
 func TestExtensionIsInEveryCommand(t *testing.T) {
+	testrand.Long(t)
 	p := build(t)
 	p.weather(0, "op", "every", "--n", "10", "-i", "station:july.txt", "-o", "table:out/tens.txt")
 	if got := p.read("out/tens.txt"); strings.Count(got, "\n") != 4 || !strings.Contains(got, "2024-07-11\t") {
@@ -179,6 +181,7 @@ func first(_ context.Context, _ *component.Env, _ none, in component.Samples) (c
 // TestOperatorsOfOthers checks that a sink is reused if the code of all its nodes is known,
 // also of external operators. It is written again if some of them may depend on more.
 func TestOperatorsOfOthers(t *testing.T) {
+	testrand.Long(t)
 	dir := t.TempDir()
 	here, err := filepath.Abs("moving.go")
 	if err != nil {

@@ -171,6 +171,7 @@ func branches(from, a string) string {
 // drawing has the parameters with which components that accept an epoch draw.
 var drawing = map[string]string{
 	"color-jitter": "brightness: 0.5", "image-flip": "", "random-crop": "width: 8, height: 8",
+	"random-resized-crop": "width: 8, height: 8", "random-erasing": "",
 	"map-if": "probability: 0.5, step: {map: image-resize, with: {width: 8}}",
 	"mix":    "n: 3", "sample": "n: 3", "shuffle": "", "weighted-sample": "n: 3, weight: '1'",
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/arrow"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -143,6 +144,7 @@ func TestFilesAndStreams(t *testing.T) {
 // TestFilesThatBreakOff checks that a file cut anywhere is an error, or is read up to the
 // last whole batch if the parameters ask for it.
 func TestFilesThatBreakOff(t *testing.T) {
+	testrand.Long(t)
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	for _, stream := range []bool{false, true} {
 		whole := written(t, stream)
@@ -240,6 +242,7 @@ func TestDictionariesThatAreReplaced(t *testing.T) {
 // TestDamage checks files with one changed byte. Reading ends, errors name the file, and
 // without an error there are as many rows and items as before.
 func TestDamage(t *testing.T) {
+	testrand.Long(t)
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	for _, whole := range [][]byte{written(t, true), written(t, false), written(t, true, ipc.WithLZ4())} {
 		if err := os.WriteFile(path, whole, 0o600); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/parquet"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -254,6 +255,7 @@ func written(t testing.TB) []byte {
 // TestDamage checks that a file cut anywhere is an error, and so is a changed byte of
 // content. Changed metadata must not crash the reader.
 func TestDamage(t *testing.T) {
+	testrand.Long(t)
 	whole, path := written(t), filepath.Join(t.TempDir(), "b.parquet")
 	for n := range whole {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/format/python"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store/memory"
 	"github.com/larder-data/larder/stream"
 
@@ -63,6 +64,7 @@ const written = "  all: {op: materialise, from: rows}\n  out: {sink: jsonl, from
 
 // TestWhatIsMadeAnew checks that only edits of dependencies compute elements again.
 func TestWhatIsMadeAnew(t *testing.T) {
+	testrand.Long(t)
 	const source = `
 import larder
 import helper

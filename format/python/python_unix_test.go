@@ -118,6 +118,7 @@ func (p place) texts(s python.Source) (all []string, err error) {
 // TestStreamIsWhatTheFunctionYields checks that elements of all sizes arrive as yielded,
 // from the beginning and from any position of a reader.
 func TestStreamIsWhatTheFunctionYields(t *testing.T) {
+	testrand.Long(t)
 	p := newPlace(t, noting+`
 def f(sizes):
     note("begun")
@@ -218,6 +219,7 @@ def f(stop=None):
 // TestErrorsOfElements checks that an error names its element, after the elements before it
 // are returned.
 func TestErrorsOfElements(t *testing.T) {
+	testrand.Long(t)
 	p := newPlace(t, noting+`
 import sys
 def inner(n):

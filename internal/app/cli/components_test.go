@@ -385,6 +385,26 @@ var mappers = map[string]oneComponent{
 		out.has(alphabet)
 		out.size(9, 7)
 	}},
+	"center-crop": {line: "--width 9 --height 40", check: func(_, out written) {
+		out.has(alphabet)
+		out.size(9, 40)
+	}},
+	"random-resized-crop": {line: "--width 9 --height 7", check: func(_, out written) {
+		out.has(alphabet)
+		out.size(9, 7)
+	}},
+	"random-erasing": {line: "--probability 1 --scale 0.25 --scale 0.25 --ratio 1 --ratio 1 --value '[9, 250, 1]'", check: func(_, out written) {
+		out.has(alphabet)
+		n := 0
+		for i := range 32 * 32 {
+			if r, g, b, _ := out.picture(3).At(i%32, i/32).RGBA(); r>>8 == 9 && g>>8 == 250 && b>>8 == 1 {
+				n++
+			}
+		}
+		if n != 16*16 {
+			out.Errorf("%d pixels have the colour", n)
+		}
+	}},
 	"rename": {line: "--names image=photo --names vowels=v", check: func(_, out written) {
 		out.has(alphabet)
 		out.keys("consonants", "metadata", "photo", "v")

@@ -31,6 +31,30 @@ class Methods(Generic[F]):
     def _end(self, component: str, params: dict[str, Any], options: Options) -> F:
         raise NotImplementedError
 
+    def center_crop(
+        self,
+        *,
+        items: Sequence[str | Var] | Var = ("image",),
+        width: int | Var,
+        height: int | Var,
+        format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Cuts a rectangle of a given size out of the middle of images.
+
+        Args:
+            items: the images, which are replaced
+            width: columns of the result
+            height: rows of the result
+            format: how the result is encoded
+        """
+        return self._apply("map", "center-crop", {
+            "items": items,
+            "width": width,
+            "height": height,
+            "format": format,
+        }, options)
+
     def color_jitter(
         self,
         *,
@@ -325,18 +349,22 @@ class Methods(Generic[F]):
         into: str | Var | None = None,
         width: int | Var | None = None,
         height: int | Var | None = None,
+        shorter: int | Var | None = None,
+        longer: int | Var | None = None,
         filter: Literal["nearest", "box", "bilinear", "catmull-rom", "lanczos"] | Var = "bilinear",
         reduce: int | Var = 0,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         **options: Unpack[Options],
     ) -> Self:
-        """Scales an image to a size; with only one of width and height the shape is kept.
+        """Scales an image to a size; with one side given the shape is kept.
 
         Args:
             item: the image
             into: the item to make; the image itself if not given
             width: columns of the result; 0 to keep the shape
             height: rows of the result; 0 to keep the shape
+            shorter: the shorter side of the result, in place of width and height
+            longer: the longer side of the result, in place of width and height
             filter: how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is
             reduce: have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole
             format: how the result is encoded
@@ -346,6 +374,8 @@ class Methods(Generic[F]):
             "into": into,
             "width": width,
             "height": height,
+            "shorter": shorter,
+            "longer": longer,
             "filter": filter,
             "reduce": reduce,
             "format": format,
@@ -465,6 +495,87 @@ class Methods(Generic[F]):
             "items": items,
             "width": width,
             "height": height,
+            "format": format,
+            "seed": seed,
+            "epoch": epoch,
+            "per": per,
+        }, options)
+
+    def random_erasing(
+        self,
+        *,
+        items: Sequence[str | Var] | Var = ("image",),
+        probability: float | Var = 0.5,
+        scale: Sequence[float | Var] | Var = (0.02, 0.33),
+        ratio: Sequence[float | Var] | Var = (0.3, 3.3),
+        value: object = 0,
+        format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
+        seed: int | Var = 0,
+        epoch: int | Var = 0,
+        per: Literal["position", "content"] | Var = "position",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Fills a random rectangle of images with one colour, with a given probability.
+
+        Args:
+            items: the images, which are replaced; the same place of all is filled
+            probability: probability from 0 to 1 of a rectangle being filled
+            scale: range of the area, as a share of the image: two numbers above 0, at most 1
+            ratio: range of height by width: two numbers above 0
+            value: the colour: a level from 0 to 255 for all channels, or a list of red, green and blue
+            format: how the result is encoded
+            seed: another seed gives other draws
+            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
+            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+        """
+        return self._apply("map", "random-erasing", {
+            "items": items,
+            "probability": probability,
+            "scale": scale,
+            "ratio": ratio,
+            "value": value,
+            "format": format,
+            "seed": seed,
+            "epoch": epoch,
+            "per": per,
+        }, options)
+
+    def random_resized_crop(
+        self,
+        *,
+        items: Sequence[str | Var] | Var = ("image",),
+        width: int | Var,
+        height: int | Var,
+        scale: Sequence[float | Var] | Var = (0.08, 1),
+        ratio: Sequence[float | Var] | Var = (0.75, 1.3333),
+        filter: Literal["nearest", "box", "bilinear", "catmull-rom", "lanczos"] | Var = "bilinear",
+        format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
+        seed: int | Var = 0,
+        epoch: int | Var = 0,
+        per: Literal["position", "content"] | Var = "position",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Cuts a rectangle of random place, size and shape out of images, and scales it.
+
+        Args:
+            items: the images, which are replaced; all are cut at the same place
+            width: columns of the result
+            height: rows of the result
+            scale: range of the area, as a share of the image: two numbers above 0, at most 1
+            ratio: range of width by height of what is cut out: two numbers above 0
+            filter: how pixels are blended, as in image-resize
+            format: how the result is encoded
+            seed: another seed gives other draws
+            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
+            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+        """
+        return self._apply("map", "random-resized-crop", {
+            "items": items,
+            "width": width,
+            "height": height,
+            "scale": scale,
+            "ratio": ratio,
+            "filter": filter,
             "format": format,
             "seed": seed,
             "epoch": epoch,
