@@ -27,8 +27,8 @@ const defaultMaxPixels = 1 << 28
 // channels of the file, as array.Channels lists. It reads an *array.Array if no image type
 // fits: (pages, height, width, channels) of several pages or frames, or numbers other than
 // uint8 and uint16. It writes an image or such an array, and reads back the same channels.
-// A palette stays one, or becomes grey if the format has no other grey. Metadata such as
-// the orientation is ignored.
+// A palette stays one, or becomes grey if the format has no other grey. Metadata is ignored;
+// [Orientation] reads the orientation.
 //
 // JPEG takes grey, colour and CMYK and drops alpha; GIF takes a palette. Lossless refers to
 // pixels and channels; the type of image may change.

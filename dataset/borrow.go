@@ -41,6 +41,9 @@ func (it *Item) Borrow(ctx context.Context, least image.Point) (v any, whole ima
 		return nil, whole, nil, err
 	}
 	v, whole, giveBack, err := borrow(ctx, c, b, least)
+	if err == nil {
+		warnOfTurned(ctx, b, it.origin)
+	}
 	if err != nil {
 		end()
 		free()

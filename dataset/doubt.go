@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"image"
 	"log/slog"
 	"sync"
 
@@ -10,9 +11,17 @@ import (
 )
 
 // WithLog returns a context that sends warnings about ambiguous files (see
-// [codec.Doubt]) to log, once for each file. Without it they go to slog.Default.
+// [codec.Doubt]) to log, once for each file. Without it they go to slog.Default. The
+// first image whose orientation is ignored is a warning, too (see [Item.Oriented]).
 func WithLog(ctx context.Context, log *slog.Logger) context.Context {
 	return context.WithValue(ctx, doubtsKey{}, &doubts{log: log, told: map[string]bool{}})
+}
+
+// WithRunLog is [WithLog] for a run that ends: end must be called then, and warns of all
+// images whose orientation was ignored, with their number.
+func WithRunLog(ctx context.Context, log *slog.Logger) (_ context.Context, end func()) {
+	d := &doubts{log: log, told: map[string]bool{}, counting: true}
+	return context.WithValue(ctx, doubtsKey{}, d), d.endRun
 }
 
 type doubtsKey struct{}
@@ -21,8 +30,11 @@ type doubtsKey struct{}
 type doubts struct {
 	log *slog.Logger // nil for the default
 
-	mu   sync.Mutex
-	told map[string]bool
+	mu       sync.Mutex
+	told     map[string]bool
+	counting bool // turned images are counted until the end of a run
+	turned   int  // images whose orientation was ignored
+	first    string
 }
 
 // maxTold bounds the files that are remembered and named.
@@ -33,7 +45,11 @@ var unlogged = &doubts{told: map[string]bool{}}
 // noting decodes and logs ambiguities, if the format has any.
 func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
 	if c.Noting == nil {
-		return c.Decode(b)
+		v, err := c.Decode(b)
+		if _, ok := v.(image.Image); ok {
+			warnOfTurned(ctx, b, o)
+		}
+		return v, err
 	}
 	var first codec.Doubt
 	n := 0
@@ -43,22 +59,54 @@ func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 		}
 	})
 	if n > 0 && err == nil {
-		told, ok := ctx.Value(doubtsKey{}).(*doubts)
-		if !ok {
-			told = unlogged
-		}
-		told.tell(Describe(o), first, n-1)
+		doubtsOf(ctx).tell(Describe(o), first, n-1)
 	}
 	return v, err
+}
+
+func doubtsOf(ctx context.Context) *doubts {
+	if d, ok := ctx.Value(doubtsKey{}).(*doubts); ok {
+		return d
+	}
+	return unlogged
+}
+
+// warnOfTurned notes an image that is decoded without regard to its orientation.
+func warnOfTurned(ctx context.Context, b []byte, o Origin) {
+	if orientation := codec.Orientation(b); orientation != codec.Upright {
+		doubtsOf(ctx).turn(o, orientation)
+	}
+}
+
+const turnedFix = "set orient: true in the source images, or use the mapper image-orient"
+
+func (d *doubts) turn(o Origin, orientation int) {
+	d.mu.Lock()
+	d.turned++
+	first := d.turned == 1
+	if first {
+		d.first = Describe(o)
+	}
+	d.mu.Unlock()
+	if first && !d.counting {
+		d.logger().Warn("the Exif orientation of images is ignored; "+turnedFix, "file", Describe(o), "orientation", orientation)
+	}
+}
+
+// endRun warns of the images that were counted.
+func (d *doubts) endRun() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.turned > 0 {
+		d.logger().Warn("the Exif orientation of images was ignored; "+turnedFix, "images", d.turned, "file", d.first)
+	}
+	d.turned = 0
 }
 
 // Warn logs a message about a file to the log of the context, once for each file and
 // message.
 func Warn(ctx context.Context, file, message string) {
-	d, ok := ctx.Value(doubtsKey{}).(*doubts)
-	if !ok {
-		d = unlogged
-	}
+	d := doubtsOf(ctx)
 	if again, _ := d.note(file + "\x00" + message); !again {
 		d.logger().Warn(message, "file", file)
 	}

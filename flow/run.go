@@ -25,7 +25,9 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	ctx = r.context(ctx)
+	ctx, endLog := dataset.WithRunLog(ctx, r.Log)
+	defer endLog()
+	ctx = r.Pool.Context(ctx)
 	r.ends = true
 	start := time.Now()
 	r.leaveUnchanged(ctx)

@@ -7,16 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/mapper"
 )
 
 func init() {
@@ -31,6 +34,9 @@ type Source struct {
 	Path      component.Path `param:"path,required" doc:"the folder"`
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
 	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
+	Class     bool           `param:"class" doc:"give each sample an integer item class, the number of its label: labels are numbered from 0 in sorted order, or as classes lists them"`
+	Classes   []string       `param:"classes" doc:"the labels in the order of their numbers, for class"`
+	Orient    bool           `param:"orient" doc:"turn images as their Exif orientation says, as the mapper image-orient does"`
 	Include   []string       `param:"include" doc:"read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders"`
 	Exclude   []string       `param:"exclude" doc:"pass over files, and folders with all in them, that one of these patterns fits"`
 	File      string         `param:"file" doc:"give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}"`
@@ -47,11 +53,14 @@ func (s Source) Check() error {
 		}
 	}
 	for _, pattern := range s.Include {
-		if strings.Contains(pattern, "/") && !s.Recursive && !s.Label {
+		if strings.Contains(pattern, "/") && !s.recursive() {
 			return fmt.Errorf("include: %q names folders inside, which are read with recursive: true only", pattern)
 		}
 	}
-	if s.File == imageKey || s.File == labelKey && s.Label {
+	if len(s.Classes) > 0 && !s.Class {
+		return errors.New("classes: are for class; set class: true")
+	}
+	if s.File == imageKey || s.File == labelKey && s.Label || s.File == classKey && s.Class {
 		return fmt.Errorf("file cannot be %q, as there is such an item", s.File)
 	}
 	return nil
@@ -61,11 +70,12 @@ func (s Source) Check() error {
 const (
 	imageKey = "image"
 	labelKey = "label"
+	classKey = "class"
 )
 
 // Inputs returns the directory, and whether subdirectories are read.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	return []pathguard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
+	return []pathguard.Input{{Path: env.Path(s.Path), Flat: !s.recursive()}}
 }
 
 // Listed reports that names, sizes and times identify the input.
@@ -79,7 +89,7 @@ func (s Source) Picks(file string) bool {
 			return false
 		}
 	}
-	return s.wanted()(file) && (len(names) == 1 || s.Recursive || s.Label)
+	return s.wanted()(file) && (len(names) == 1 || s.recursive())
 }
 
 // extensions are those of image files, in lower case.
@@ -93,7 +103,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 		return nil, err
 	}
 	l := &listing{Listing: dataset.NewListing(), root: root, wanted: s.wanted(), excluded: fits(s.Exclude)}
-	err := l.add(ctx, "", s.Recursive || s.Label)
+	err := l.add(ctx, "", s.recursive())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no directory %s", root)
 	}
@@ -106,21 +116,60 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	if s.Label {
-		for i := range l.files {
-			if l.label(i) == "" {
-				return nil, fmt.Errorf("%s is in no folder inside %s that could be its label; move it into one", l.path(i), root)
-			}
+	f := &folder{listing: l, source: s, memo: memo}
+	if s.labelled() {
+		if err := f.number(); err != nil {
+			return nil, err
 		}
 	}
-	return &folder{l, s, memo}, nil
+	if !s.Orient {
+		return f, nil
+	}
+	orient, err := mapper.ImageOrient{}.Transform()
+	return dataset.Map(f, orient, dataset.MapOptions{Node: "images"}), err
 }
+
+// labelled reports whether the directories in the root are labels.
+func (s Source) labelled() bool { return s.Label || s.Class }
+
+// recursive reports whether subdirectories are read.
+func (s Source) recursive() bool { return s.Recursive || s.labelled() }
 
 // folder is the dataset of a listing.
 type folder struct {
 	*listing
-	source Source
-	memo   key.Memo
+	source  Source
+	memo    key.Memo
+	classes map[string]int // number of each label
+}
+
+// number checks that each file has a label, and numbers the labels.
+func (f *folder) number() error {
+	labels := f.source.Classes
+	if labels == nil {
+		seen := map[string]bool{}
+		for i := range f.files {
+			seen[f.label(i)] = true
+		}
+		labels = slices.Sorted(maps.Keys(seen))
+	}
+	f.classes = make(map[string]int, len(labels))
+	for i, label := range labels {
+		if _, again := f.classes[label]; again {
+			return fmt.Errorf("classes: %q is listed twice", label)
+		}
+		f.classes[label] = i
+	}
+	for i := range f.files {
+		label := f.label(i)
+		if label == "" {
+			return fmt.Errorf("%s is in no directory inside %s that could be its label; move it into one", f.path(i), f.root)
+		}
+		if _, listed := f.classes[label]; f.source.Class && !listed {
+			return fmt.Errorf("%s: its label %q is not in classes; add it there, or exclude the directory", f.path(i), label)
+		}
+	}
+	return nil
 }
 
 func (f *folder) Len() int { return len(f.files) }
@@ -132,6 +181,9 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	sample := dataset.NewSample(dataset.Field{Key: imageKey, Item: f.File(f.path(i), f.memo)})
 	if f.source.Label {
 		sample = sample.WithItem(labelKey, dataset.NewItem("json", f.label(i)))
+	}
+	if f.source.Class {
+		sample = sample.WithItem(classKey, dataset.NewItem("json", int64(f.classes[f.label(i)])))
 	}
 	if f.source.File != "" {
 		path := f.within(i)
@@ -148,6 +200,9 @@ func (f *folder) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
 		on = []string{filepath.Ext(path)}
 		if f.source.Label {
 			on = append(on, f.label(i))
+		}
+		if f.source.Class {
+			on = append(on, strconv.Itoa(f.classes[f.label(i)]))
 		}
 		if f.source.File != "" {
 			on = append(on, f.source.File, f.within(i))

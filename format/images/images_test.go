@@ -1,11 +1,16 @@
 package images_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +113,101 @@ func TestLabel(t *testing.T) {
 	}
 	if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "loose.png") {
 		t.Errorf("an image without a folder gives %v", err)
+	}
+}
+
+// TestClass checks the numbers of labels, and that they are part of what samples depend on.
+func TestClass(t *testing.T) {
+	dir := folder(t, "b/1.png", "a/2.png", "b/3.png")
+	classes := func(source images.Source) (all []any) {
+		t.Helper()
+		ds, err := source.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range ds.Len() {
+			s, err := ds.At(t.Context(), i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Value(t.Context(), "class")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	if got, want := classes(images.Source{Class: true}), []any{int64(0), int64(1), int64(1)}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := classes(images.Source{Class: true, Classes: []string{"c", "b", "a"}}), []any{int64(2), int64(1), int64(1)}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	chunks := func(source images.Source) []dataset.Chunk {
+		ds, err := source.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := dataset.Chunks(t.Context(), ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if reflect.DeepEqual(chunks(images.Source{Class: true}), chunks(images.Source{Class: true, Classes: []string{"b", "a"}})) {
+		t.Error("other numbers give the same chunks")
+	}
+	for says, source := range map[string]images.Source{
+		`label "b" is not in classes`: {Class: true, Classes: []string{"a"}},
+		`"a" is listed twice`:         {Class: true, Classes: []string{"a", "b", "a"}},
+		"set class: true":             {Classes: []string{"a"}},
+		`file cannot be "class"`:      {Class: true, File: "class"},
+	} {
+		if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: the error is %v, want %q", source, err, says)
+		}
+	}
+}
+
+// TestOrient checks that images are turned, and that a run warns once where they are not.
+func TestOrient(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 16, 8)), nil); err != nil {
+		t.Fatal(err)
+	}
+	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+	turned := slices.Insert(b.Bytes(), 2, []byte(exif)...)
+	for i := range 3 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".jpg")), turned, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, orient := range []bool{false, true} {
+		var log bytes.Buffer
+		ctx, end := dataset.WithRunLog(t.Context(), slog.New(slog.NewTextHandler(&log, nil)))
+		ds, err := images.Source{Orient: orient}.Open(ctx, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range ds.Len() {
+			s, err := ds.At(ctx, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Value(ctx, "image")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := v.(image.Image).Bounds().Size(); (size == image.Pt(8, 16)) != orient {
+				t.Errorf("orient %v: the size is %v", orient, size)
+			}
+		}
+		end()
+		if text := log.String(); strings.Contains(text, "images=3") == orient || strings.Count(text, "orientation") > 1 {
+			t.Errorf("orient %v: the log is %q", orient, text)
+		}
 	}
 }
 

@@ -389,6 +389,10 @@ var mappers = map[string]oneComponent{
 		out.has(alphabet)
 		out.size(9, 40)
 	}},
+	"image-orient": {line: "--items image", check: func(_, out written) {
+		out.has(alphabet)
+		out.size(32, 32)
+	}},
 	"random-resized-crop": {line: "--width 9 --height 7", check: func(_, out written) {
 		out.has(alphabet)
 		out.size(9, 7)

@@ -303,6 +303,21 @@ class Methods(Generic[F]):
             "per": per,
         }, options)
 
+    def image_orient(
+        self,
+        *,
+        items: Sequence[str | Var] | Var = ("image",),
+        format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Turns images as their Exif orientation says; upright images stay unchanged.
+
+        Args:
+            items: the images, which are replaced
+            format: how a turned image is encoded
+        """
+        return self._apply("map", "image-orient", {"items": items, "format": format}, options)
+
     def image_pad(
         self,
         *,

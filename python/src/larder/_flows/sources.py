@@ -92,6 +92,9 @@ def images(
     path: str | PathLike[str] | Var,
     recursive: bool | Var = False,
     label: bool | Var = False,
+    class_: bool | Var = False,
+    classes: Sequence[str | Var] | Var | None = None,
+    orient: bool | Var = False,
     include: Sequence[str | Var] | Var | None = None,
     exclude: Sequence[str | Var] | Var | None = None,
     file: str | Var | None = None,
@@ -104,6 +107,9 @@ def images(
         path: the folder
         recursive: read the folders inside as well
         label: give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one
+        class_: give each sample an integer item class, the number of its label: labels are numbered from 0 in sorted order, or as classes lists them
+        classes: the labels in the order of their numbers, for class
+        orient: turn images as their Exif orientation says, as the mapper image-orient does
         include: read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders
         exclude: pass over files, and folders with all in them, that one of these patterns fits
         file: give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}
@@ -113,6 +119,9 @@ def images(
         "path": path,
         "recursive": recursive,
         "label": label,
+        "class": class_,
+        "classes": classes,
+        "orient": orient,
         "include": include,
         "exclude": exclude,
         "file": file,
