@@ -26,7 +26,7 @@ func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, image.Point{}, fmt.Errorf("jpeg: it is %s, and no image", display.Value(v))
+		return nil, image.Point{}, fmt.Errorf("jpeg: %s is not an image", display.Value(v))
 	}
 	whole := img.Bounds().Size()
 	return means(img, reduction(whole, least)), whole, nil

@@ -277,9 +277,9 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 func TestWrongStreams(t *testing.T) {
 	const feed = "  feed: {source: jsonl, with: {path: in, stream: true}}\n"
 	for _, c := range []struct{ nodes, want string }{
-		{feed + "  x: {op: sort, from: feed, with: {by: n}}\n", "4:23: op sort needs a dataset, and node feed puts out a stream: put op: materialise between them"},
+		{feed + "  x: {op: sort, from: feed, with: {by: n}}\n", "4:23: op sort needs a dataset, but node feed returns a stream; add op: materialise between them"},
 		{feed + "  x: {sink: jsonl, from: feed, with: {path: out}}\n", "sink jsonl needs a dataset"},
-		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: feed}\n", "node feed is a stream, which is read once, and node a reads it already"},
+		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: feed}\n", "node feed is a stream, which node a already reads"},
 		{feed + "  x: {op: interleave, from: [feed, feed]}\n", "is read once"},
 		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: a}\n", "node a is a dataset already"},
 		{feed + "  x: {op: clone, from: feed, checkpoint: true}\n", "cannot be a checkpoint"},

@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("image-resize", "Scales an image to a size; with only one of width and height the shape is kept.",
+	component.RegisterMapper("image-resize", "Scales an image; with only one of width and height, the aspect ratio is preserved.",
 		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
@@ -28,12 +28,12 @@ func init() {
 // require.
 type ImageResize struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
-	Into   string `param:"into" doc:"the item to make; the image itself if not given"`
-	Width  int    `param:"width" doc:"columns of the result; 0 to keep the shape"`
-	Height int    `param:"height" doc:"rows of the result; 0 to keep the shape"`
-	Filter string `param:"filter" doc:"how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
-	Reduce int    `param:"reduce" doc:"have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole" default:"0"`
-	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Into   string `param:"into" doc:"the item to write; the image itself by default"`
+	Width  int    `param:"width" doc:"width of the result; 0 to preserve the aspect ratio"`
+	Height int    `param:"height" doc:"height of the result; 0 to preserve the aspect ratio"`
+	Filter string `param:"filter" doc:"interpolation: box, bilinear, catmull-rom (bicubic) and lanczos blend 1, 2, 4 and 6 pixels; nearest copies one" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
+	Reduce int    `param:"reduce" doc:"decode a JPEG faster, at 1/2, 1/4 or 1/8 of its size, if each side stays at least this many times the result's; 2 or more for little difference, 0 to decode the full size" default:"0"`
+	Format string `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 func filterOf(name string) *draw.Kernel {
@@ -58,16 +58,16 @@ func sinc(t float64) float64 {
 // Check refuses invalid sizes.
 func (m ImageResize) Check() error {
 	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
-		return fmt.Errorf("width is %d and height %d, and both must be between 0 and %d", m.Width, m.Height, maxSide)
+		return fmt.Errorf("width is %d and height %d; give 0 to %d for both", m.Width, m.Height, maxSide)
 	}
 	if m.Width == 0 && m.Height == 0 {
-		return errors.New("width or height must be given")
+		return errors.New("width and height are missing; give one of them")
 	}
 	if m.Reduce < 0 || m.Reduce > maxReduce {
-		return fmt.Errorf("reduce must be between 0 and %d", maxReduce)
+		return fmt.Errorf("reduce is out of range; give 0 to %d", maxReduce)
 	}
 	if m.Reduce > 0 && m.Filter == "nearest" {
-		return errors.New("the filter nearest takes pixels as they are: reduce must be 0")
+		return errors.New("reduce cannot be combined with filter nearest; set reduce to 0")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (m ImageResize) Transform() (dataset.Transform, error) {
 	m.Item, m.Filter, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Filter, "bilinear"), cmp.Or(m.Format, "png")
 	into := cmp.Or(m.Into, m.Item)
 	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
-		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
+		return nil, fmt.Errorf("image-resize: unknown filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
 	}
 	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "image-resize", Formats: []string{m.Format},

@@ -229,16 +229,16 @@ func TestImageCropAndPad(t *testing.T) {
 		{"negative", mapper.ImageCrop{X: -1}, nil, "must not be negative"},
 		{"no items", mapper.ImageCrop{Items: []string{}}, nil, "at least one image"},
 		{"no format", mapper.ImageCrop{Format: "webp"}, nil, "can be read but not written"},
-		{"what is not there", mapper.ImageCrop{Items: []string{"photo"}}, nil, `no item "photo"`},
+		{"what is not there", mapper.ImageCrop{Items: []string{"photo"}}, nil, `item "photo" not found`},
 		{"pad", mapper.ImagePad{Left: 1, Bottom: 1, Color: "#fff"}, [][]uint8{{255, 0, 1, 2, 3}, {255, 4, 5, 6, 7}, {255, 8, 9, 10, 11}, {255, 255, 255, 255, 255}}, ""},
 		{"pad to a size", mapper.ImagePad{Width: 7, Height: 3}, [][]uint8{{0, 0, 1, 2, 3, 0, 0}, {0, 4, 5, 6, 7, 0, 0}, {0, 8, 9, 10, 11, 0, 0}}, ""},
 		{"pad to a size it has", mapper.ImagePad{Width: 2}, [][]uint8{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, ""},
 		{"pad both ways", mapper.ImagePad{Width: 7, Left: 1}, nil, "takes the place of"},
-		{"pad negative", mapper.ImagePad{Top: -1}, nil, "is no size"},
+		{"pad negative", mapper.ImagePad{Top: -1}, nil, "is not a size"},
 		{"pad far too much", mapper.ImagePad{Top: 1 << 16}, nil, "at most 65536 a side"},
-		{"pad too many pixels", mapper.ImagePad{Width: 60000, Height: 60000}, nil, "in all are made"},
-		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is no colour"},
-		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is no colour"},
+		{"pad too many pixels", mapper.ImagePad{Width: 60000, Height: 60000}, nil, "in total are supported"},
+		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is not a colour"},
+		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is not a colour"},
 	} {
 		m, err := c.m.Transform()
 		got, err := one(t.Context(), t, m, err, s)
@@ -491,8 +491,8 @@ func TestJitter(t *testing.T) {
 func TestJitterRanges(t *testing.T) {
 	for says, bad := range map[string]mapper.ColorJitter{
 		"brightness: -1 must not be negative": {Brightness: -1},
-		"contrast: x is no range":             {Contrast: "x"},
-		"saturation: [1] is no range":         {Saturation: []any{1.0}},
+		"contrast: x is not a range":          {Contrast: "x"},
+		"saturation: [1] is not a range":      {Saturation: []any{1.0}},
 		"must go up":                          {Saturation: []any{1.0, 0.5}},
 		"hue: 0.6 is a range":                 {Hue: 0.6},
 		"hue: [-1 0] is a range":              {Hue: []any{int64(-1), int64(0)}},

@@ -143,8 +143,8 @@ func TestPartsConform(t *testing.T) {
 		{"more than samples", "chunk", op.Chunk{N: 4}, 2, []int{1, 1, 0, 0}},
 		{"of nothing", "chunk", op.Chunk{N: 3}, 0, []int{0, 0, 0}},
 
-		{"whole numbers", "split", op.Split{Sizes: []any{int64(10), int64(5)}}, 15, []int{10, 5}},
-		{"whole numbers and the rest", "split", op.Split{Sizes: []any{int64(10), nil, int64(2)}}, 15, []int{10, 3, 2}},
+		{"integers", "split", op.Split{Sizes: []any{int64(10), int64(5)}}, 15, []int{10, 5}},
+		{"integers and the rest", "split", op.Split{Sizes: []any{int64(10), nil, int64(2)}}, 15, []int{10, 3, 2}},
 		{"the rest alone", "split", op.Split{Sizes: []any{nil}}, 15, []int{15}},
 		{"the rest of nothing", "split", op.Split{Sizes: []any{nil}}, 0, []int{0}},
 		{"fractions of nothing", "split", op.Split{Sizes: []any{0.5, 0.5}}, 0, []int{0, 0}},
@@ -180,14 +180,14 @@ func TestRefusedOfADataset(t *testing.T) {
 		in     []component.Samples
 		says   string
 	}{
-		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements, and there are 15"}, // was 12, 3
+		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements but there are 15"}, // was 12, 3
 		{"split", op.Split{Sizes: []any{int64(12)}}, one(15), "give the rest to one of them"},
 		{"cycle", op.Cycle{N: 1}, one(0), "empty"},
 		{"pad", op.Pad{Length: 1}, one(0), "outside of 0"},
 		{"pad", op.Pad{Length: 2}, one(3), "truncate: true"},
-		{"pad", op.Pad{Length: 5, With: ptr(3)}, one(3), "3 is outside of 3"},
-		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is outside of 3"},
-		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is outside of 3"},
+		{"pad", op.Pad{Length: 5, With: ptr(3)}, one(3), "3 is out of range for 3"},
+		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is out of range for 3"},
+		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is out of range for 3"},
 		{"index", op.Index{Indices: []int{-4}, Negate: true}, one(3), "-4 is outside"},
 		{"repeat", op.Repeat{Times: 1e18}, one(100), "too many"},
 		{"sample", op.Sample{N: 1}, one(0), "no sample to draw"},

@@ -106,8 +106,8 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 func TestMissingItemsAreToldWithThoseThereAre(t *testing.T) {
 	in := []component.Samples{named("count", 2)}
 	for by, says := range map[string]string{
-		"cuont":        `no item "cuont": the sample has count, meta`,
-		"meta + other": `no item "other": the sample has meta, count`,
+		"cuont":        `item "cuont" not found; the sample has count, meta`,
+		"meta + other": `item "other" not found; the sample has meta, count`,
 	} {
 		c, err := component.Find(component.Op, "sort")
 		if err != nil {

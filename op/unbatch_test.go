@@ -98,10 +98,10 @@ func TestUnbatchRefuses(t *testing.T) {
 	for want, u := range map[string]op.Unbatch{
 		"name the lists":                            {},
 		"named twice":                               {Items: []string{"labels", "labels"}},
-		`"labels" is named twice`:                   {Items: []string{"labels"}, Index: "labels"},
-		"item name is a text":                       {Items: []string{"name"}},
-		"item labels has 1 elements and item boxes": {Items: []string{"labels", "boxes"}},
-		"there is an item name already":             {Items: []string{"labels"}, Index: "name"},
+		`"labels" is listed twice; remove one`:      {Items: []string{"labels"}, Index: "labels"},
+		"item name is a string":                     {Items: []string{"name"}},
+		"item labels has 1 elements but item boxes": {Items: []string{"labels", "boxes"}},
+		"item name exists":                          {Items: []string{"labels"}, Index: "name"},
 		"no item":                                   {Items: []string{"nothing"}},
 	} {
 		if err := apply(u, s); err == nil || !strings.Contains(err.Error(), want) {

@@ -84,7 +84,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if _, err := (images.Source{}).Open(t.Context(), filepath.Join(dir, "none"), nil); err == nil {
-		t.Error("a missing folder was opened")
+		t.Error("a missing directory was opened")
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -107,7 +107,7 @@ func TestLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "loose.png") {
-		t.Errorf("an image without a folder gives %v", err)
+		t.Errorf("an image without a directory gives %v", err)
 	}
 }
 
@@ -295,6 +295,6 @@ func TestPicks(t *testing.T) {
 		}
 	}
 	if s := (images.Source{Label: true}); !s.Picks("x/a.png") || s.Picks("x/a.txt") {
-		t.Error("where folders are labels, images in folders are picked")
+		t.Error("where directories are labels, images in directories are picked")
 	}
 }

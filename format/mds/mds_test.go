@@ -124,7 +124,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"no JSON":        {"{", "JSON"},
 		"another one":    {strings.Replace(good, `"version": 2`, `"version": 3`, 1), "version 3"},
 		"no shard":       {strings.Replace(good, `"mds"`, `"csv"`, 1), "only mds"},
-		"a way out":      {strings.Replace(good, `"a.mds"`, `"../a.mds"`, 1), "none in its folder"},
+		"a way out":      {strings.Replace(good, `"a.mds"`, `"../a.mds"`, 1), "none in its directory"},
 		"huge":           {strings.Replace(good, `"samples": 1`, `"samples": 1000000000`, 1), "too short"},
 		"other samples":  {strings.Replace(good, `"samples": 1`, `"samples": 2`, 1), "index.json says 2"},
 		"lists":          {strings.Replace(good, `[null, 8]`, `[null]`, 1), "other numbers"},

@@ -358,7 +358,7 @@ func TestOldLZ4(t *testing.T) {
 }
 
 func TestTwoFieldsOfOneName(t *testing.T) {
-	if got, err := shown(t, "testdata/two-fields.parquet"); err == nil || !strings.Contains(err.Error(), "column a: two of its fields are called x") {
+	if got, err := shown(t, "testdata/two-fields.parquet"); err == nil || !strings.Contains(err.Error(), "column a: two fields are named x") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

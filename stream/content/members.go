@@ -94,7 +94,7 @@ func (m *members) Next(context.Context) (c Content, err error) {
 			continue // directories and devices have no data
 		}
 		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
-			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a folder; this is an archive to beware of", h.Name))
+			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a directory; this is an archive to beware of", h.Name))
 		}
 		if err := m.check(h.Name); err != nil {
 			return c, m.wrong(err)
@@ -118,7 +118,7 @@ func (m *members) wrong(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("the archive breaks off: %w", err)
 	case errors.Is(err, tar.ErrHeader):
-		err = fmt.Errorf("this is no archive of tar, or it is damaged here: %w", err)
+		err = fmt.Errorf("not a tar archive, or damaged: %w", err)
 	}
 	return fmt.Errorf("%s: %w", m.name, err)
 }
