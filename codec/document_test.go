@@ -92,7 +92,7 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 		{"json", "{\n\"a\": }", "line 2"},
 		{"json", "1 2", "data after the value"},
 		{"json", "\ufeff1", "byte order mark"},
-		{"yaml", "a: ! 1", "the tag !"},
+		{"yaml", "a: ! 1", "unsupported tag !"},
 		{"json", "", "unexpected end, expected a value"},
 		{"json", "1e999", "exceeds 64 bits"},
 		{"json", "\"\xff\"", "column 2: byte 0xff is not UTF-8"},

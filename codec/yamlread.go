@@ -184,7 +184,7 @@ func (r yamlReader) scalar(n *yaml.Node) (any, error) {
 		return nil, unknownTag(n)
 	}
 	if !ok {
-		return nil, fmt.Errorf("line %d: %q is no %s", n.Line, n.Value, n.Tag)
+		return nil, fmt.Errorf("line %d: %q is not a %s", n.Line, n.Value, n.Tag)
 	}
 	return v, nil
 }

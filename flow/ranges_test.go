@@ -248,7 +248,7 @@ func TestTextsThatAreNotWhole(t *testing.T) {
 	}
 	included := filepath.Join(dir, "parts", "source.yaml")
 	delete(text.Files, included)
-	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "does not have "+included) {
+	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "lacks the included file "+included) {
 		t.Error(err)
 	}
 	delete(text.Files, text.File)

@@ -114,7 +114,7 @@ func TestOpenOutput(t *testing.T) {
 	if lines, err := f.Why(t.Context(), o, "stats.red", last); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "stats.red, sample") {
 		t.Errorf("%q, %v", lines, err)
 	}
-	if _, err := f.Why(t.Context(), o, "stats.red", last+1); err == nil || !strings.Contains(err.Error(), "no sample") {
+	if _, err := f.Why(t.Context(), o, "stats.red", last+1); err == nil || !strings.Contains(err.Error(), "there is no sample") {
 		t.Errorf("a sample that is not of the group: %v", err)
 	}
 }

@@ -88,7 +88,7 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 		"a and a.b cannot both be set":                                    {Set: map[string]string{"a": "1", "a.b": "2"}},
 		`a.b and a.b cannot both be set`:                                  {Set: map[string]string{"a.b": "1", `a["b"]`: "2"}},
 		"a name is missing":                                               {Set: map[string]string{"a..b": "1"}},
-		"not an extension":                                                {Set: map[string]string{"a": "1"}, Format: "xyz"},
+		"not a known extension":                                           {Set: map[string]string{"a": "1"}, Format: "xyz"},
 	} {
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: the error is %v, want %q", m.Set, err, says)

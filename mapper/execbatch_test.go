@@ -211,7 +211,7 @@ func TestExecBatchErrors(t *testing.T) {
 	}{
 		"named": {bad: `echo "it is even" > "$s/error"`, error: "node n: sample 2: the command failed: it is even",
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"named without a word":  {bad: `: > "$s/error"; shout "$s/in/a.txt" "$s/out"`, error: "in an empty file error", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
+		"named without a word":  {bad: `: > "$s/error"; shout "$s/in/a.txt" "$s/out"`, error: "an empty file error", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"named, as a directory": {bad: `mkdir "$s/error"`, error: "error, which is not a regular file", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"an item is missing":    {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command did not write item c", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"too many bytes": {bad: `seq 9 > "$s/out/b.bin"; : > "$s/out/c.txt"`, e: mapper.Exec{Bytes: 9}, error: "node n: sample 2: the command wrote more than 9 bytes",
@@ -305,7 +305,7 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 // anything runs.
 func TestExecIsCheckedBefore(t *testing.T) {
 	for want, e := range map[string]mapper.Exec{
-		"command must have":            {Items: []string{"a"}, Into: []string{"b"}},
+		"command is empty":             {Items: []string{"a"}, Into: []string{"b"}},
 		`items: item "a" is named twi`: {Command: []string{"true"}, Items: []string{"a", "a"}, Into: []string{"b"}},
 		`into: item "b" is named twic`: {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b", "b"}},
 		`into: item "b.c" cannot be`:   {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b.c"}},

@@ -21,7 +21,7 @@ func TestExecBatchFolders(t *testing.T) {
 		`rm -r "$s"; ln -s 001 "$s"`:                "the command replaced its directory LARDER_BATCH/002",
 		`echo b > "$s/error"; rm -r "$s/out"`:       "the command failed: b",
 		`printf '[' > "$s/out/b.json"`:              "the command wrote item b twice",
-		`rm "$s/out/b.bin"; touch "$s/out/b.json"`:  "the command left b.json, which cannot be read: json: ",
+		`rm "$s/out/b.bin"; touch "$s/out/b.json"`:  "the command wrote b.json, which cannot be read: json: ",
 	} {
 		b := newBatches(t)
 		e := mapper.Exec{Batch: 4, Command: sh(shout + `for s in "$LARDER_BATCH"/*; do n=$(cat "$s/in/a.txt"); shout "$s/in/a.txt" "$s/out"; [ $n != 2 ] || { ` + bad + `; }; done`)}

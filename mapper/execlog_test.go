@@ -73,7 +73,7 @@ func TestExecLogs(t *testing.T) {
 	}
 	running(t, mapper.Exec{Command: []string{"sh", "-c", script + `[ $n != 1 ] || seq 3000000 >&2`}}, env)
 	got := logsIn(t, dir)
-	if text := got["000001.log"]; len(got) != 1 || len(text) < 16<<20 || len(text) > 16<<20+100 || !strings.HasSuffix(text, "(more than 16 MiB: the rest is left out)\n") {
+	if text := got["000001.log"]; len(got) != 1 || len(text) < 16<<20 || len(text) > 16<<20+100 || !strings.HasSuffix(text, "(truncated after 16 MiB)\n") {
 		t.Errorf("%d logs, that of sample 1 has %d bytes", len(got), len(text))
 	}
 }

@@ -101,7 +101,7 @@ func TestParametersInAFlow(t *testing.T) {
 		{"{map: convert, from: letters, with: {to: {image: xyz}}}", "to.image"},
 		{"{map: hash, from: letters, with: {algorithm: shake_128}}", "sha512"},
 		{"{map: set-value, from: letters, with: {key: a.b}}", "needs the parameter value"},
-		{"{map: set-value, from: letters, with: {key: a., value: 1}}", "nothing follows"},
+		{"{map: set-value, from: letters, with: {key: a., value: 1}}", "after the last dot"},
 		{"{map: color-jitter, from: letters, with: {hue: 1}}", "hue"},
 		{"{map: compose, from: letters, with: {steps: [{map: hsah}]}}", `did you mean "hash"`},
 		{"{map: compose, from: letters, with: {steps: [{map: image-flip, with: {vertical: -1}}]}}", "vertical is -1"},

@@ -126,7 +126,7 @@ func TestSetValue(t *testing.T) {
 		}
 	}
 	for says, bad := range map[string]mapper.SetValue{
-		"a name is missing": {Key: "a..b"}, "must begin": {}, "not an extension": {Key: "a", Format: "xyz"},
+		"a name is missing": {Key: "a..b"}, "the item key at the beginning": {}, "not a known extension": {Key: "a", Format: "xyz"},
 	} {
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v", bad, err)

@@ -189,8 +189,8 @@ func TestRefusedOfADataset(t *testing.T) {
 		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is out of range for 3"},
 		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is out of range for 3"},
 		{"index", op.Index{Indices: []int{-4}, Negate: true}, one(3), "-4 is outside"},
-		{"repeat", op.Repeat{Times: 1e18}, one(100), "too many"},
-		{"sample", op.Sample{N: 1}, one(0), "no sample to draw"},
+		{"repeat", op.Repeat{Times: 1e18}, one(100), "exceed the limit"},
+		{"sample", op.Sample{N: 1}, one(0), "the dataset is empty"},
 		{"batch", op.Batch{}, one(3), "size is 0"},
 		{"chunk", op.Chunk{}, one(3), "n is 0"},
 		{"shard", op.Shard{}, one(3), "no rank 0 of 0"},
@@ -201,8 +201,8 @@ func TestRefusedOfADataset(t *testing.T) {
 		{"mix", op.Mix{N: 1, Weights: []float64{-1, 1}}, []component.Samples{numbers(1), numbers(1)}, "weight -1"},
 		{"zip", op.Zip{}, []component.Samples{numbers(2), numbers(3)}, "must be equal"},
 		{"zip", op.Zip{Keys: []string{"*"}}, []component.Samples{numbers(2), numbers(2)}, "1 keys for 2 datasets"},
-		{"weighted-sample", op.WeightedSample{N: 1, Weight: "-meta.n"}, one(3), "not negative"},
-		{"weighted-sample", op.WeightedSample{N: 1, Weight: "meta.letter"}, one(3), "must be a number"},
+		{"weighted-sample", op.WeightedSample{N: 1, Weight: "-meta.n"}, one(3), "return a number of 0 or more"},
+		{"weighted-sample", op.WeightedSample{N: 1, Weight: "meta.letter"}, one(3), "return a number of 0 or more"},
 		{"weighted-sample", op.WeightedSample{N: 1, Weight: "0"}, one(3), "add up to 0"},
 	} {
 		t.Run(fmt.Sprintf("%s %+v", c.op, c.params), func(t *testing.T) {
@@ -303,7 +303,7 @@ func TestFilterKeepsLength(t *testing.T) {
 // TestFilterTakesOnlyTruth checks that a condition must be a boolean: other values passed,
 // and were not negated.
 func TestFilterTakesOnlyTruth(t *testing.T) {
-	if err := refusal(t, "filter", op.Filter{Where: "metadata.letter"}, alphabet()); err == nil || !strings.Contains(err.Error(), "must be true or false") {
+	if err := refusal(t, "filter", op.Filter{Where: "metadata.letter"}, alphabet()); err == nil || !strings.Contains(err.Error(), "return true or false") {
 		t.Errorf("the error is %v", err)
 	}
 }

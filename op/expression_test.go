@@ -92,10 +92,10 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 	for where, says := range map[string]string{
 		"lenn(meta) > 1":       `there is no function "lenn"`,
 		"let f = 1; f() == 1":  `there is no function "f"`,
-		"let len = 1; len > 0": "which is taken",
-		"let now = 1; now > 0": "which is taken",
+		"let len = 1; len > 0": "is already used",
+		"let now = 1; now > 0": "is already used",
 		"::now() == nil":       "now is not available",
-		"$env['meta'] != nil":  "name the items",
+		"$env['meta'] != nil":  "name items directly",
 	} {
 		if err := (op.Filter{Where: where}).Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: the error is %v, want %q", where, err, says)

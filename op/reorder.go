@@ -216,7 +216,7 @@ func (c CheckLength) Check() error {
 	case c.Min == nil && c.Max == nil:
 		return errors.New("min and max are missing; give one, or both for an exact number")
 	case c.Max != nil && *c.Max < 0 || c.Min != nil && c.Max != nil && *c.Min > *c.Max:
-		return errors.New("min is greater than max; swap them")
+		return errors.New("no length satisfies min and max; give 0 <= min <= max")
 	}
 	return nil
 }

@@ -96,8 +96,8 @@ func TestUnbatchRefuses(t *testing.T) {
 	}
 	s := boxes(t, "two", []any{"a"}, 1, 2, 3, 4)
 	for want, u := range map[string]op.Unbatch{
-		"name the lists":                            {},
-		"named twice":                               {Items: []string{"labels", "labels"}},
+		"name lists or arrays":                      {},
+		"listed twice":                              {Items: []string{"labels", "labels"}},
 		`"labels" is listed twice; remove one`:      {Items: []string{"labels"}, Index: "labels"},
 		"item name is a string":                     {Items: []string{"name"}},
 		"item labels has 1 elements but item boxes": {Items: []string{"labels", "boxes"}},

@@ -188,13 +188,13 @@ func TestWrite(t *testing.T) {
 		{"chosen columns", csv.Sink{Header: true, Columns: []string{"b", "a"}, Delimiter: "tab"}, []dataset.Sample{sample("x"), sample("y", "z", "w")}, "b\ta\n\tx\nz\ty\n", ""},
 		{"an item too many", csv.Sink{}, []dataset.Sample{sample("x"), sample("x", "y")}, "", "sample 1: item b has no column"},
 		{"an item missing", csv.Sink{}, []dataset.Sample{sample("x", "y"), sample("x")}, "", "sample 1: there is no item for every column"},
-		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: it is a list"},
+		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: a list cannot be written to a field"},
 		{"an image", csv.Sink{}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "i", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))})}, "", "sample 0: item i: it is an image"},
 		{"an item without a name", csv.Sink{Header: true}, []dataset.Sample{named("", "x")}, "", `item "" cannot name a column; rename`},
 		{"a field without a name", csv.Sink{Header: true, Files: map[string]string{"a": ""}}, []dataset.Sample{sample("x")}, "", `item "" cannot name a column`},
-		{"a name that is not a string", csv.Sink{Header: true}, []dataset.Sample{named("a\x00", "x")}, "", "cannot name a column"},
+		{"a name that is not a string", csv.Sink{Header: true}, []dataset.Sample{named("a\x00", "x")}, "", "cannot be the name of a column"},
 		{"a name that no header has", csv.Sink{}, []dataset.Sample{named("", "x")}, "x\n", ""},
-		{"a sample without items", csv.Sink{Header: true}, []dataset.Sample{{}}, "", "sample 0: a sample without items makes no row"},
+		{"a sample without items", csv.Sink{Header: true}, []dataset.Sample{{}}, "", "sample 0: a sample has no items for a row"},
 		{"a file whose name is not a string", csv.Sink{Files: map[string]string{"f": "f"}}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "f", Item: dataset.File("a\xff.txt", nil)})}, "", `sample 0: item f: file name "a\xff.txt" is not UTF-8`},
 		{"two columns of a name", csv.Sink{Files: map[string]string{"a": "b"}}, []dataset.Sample{sample("x", "y")}, "", `two columns "b"`},
 	} {
@@ -393,8 +393,8 @@ func TestCompressedTables(t *testing.T) {
 func TestNumbersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ text, typ, want string }{
 		{"18446744073709551615", "int", `"18446744073709551615" exceeds 64 bits; read the column as string`},
-		{"-9223372036854775809", "int", "too large for int"},
-		{"1e999", "float", "too large for float"},
+		{"-9223372036854775809", "int", "exceeds 64 bits"},
+		{"1e999", "float", "exceeds 64-bit floats"},
 		{"inf", "float", "is not finite"},
 		{"1_0", "float", `"1_0" is not a number`},
 		{"0x1p3", "float", `"0x1p3" is not a number`},

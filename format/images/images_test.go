@@ -230,8 +230,8 @@ func TestPatterns(t *testing.T) {
 	for says, s := range map[string]images.Source{
 		`pattern "a//b"`:             {Exclude: []string{"a//b"}},
 		`pattern "../*"`:             {Exclude: []string{"../*"}},
-		"[ needs its ]":              {Include: []string{"a["}},
-		"with recursive: true only":  {Include: []string{"a/*.png"}},
+		"[ without ]":                {Include: []string{"a["}},
+		"set recursive: true":        {Include: []string{"a/*.png"}},
 		`file cannot be "image"`:     {File: "image"},
 		`file cannot be "label", as`: {File: "label", Label: true},
 	} {

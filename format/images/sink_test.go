@@ -211,13 +211,13 @@ func TestImagesReplaceOnlyTheirs(t *testing.T) {
 
 func TestSinkRefusesParameters(t *testing.T) {
 	for says, s := range map[string]images.Sink{
-		"is not an extension":         {Format: "xyz"},
-		"webp":                        {Format: "webp"},
-		"is none of images":           {Format: "json"},
-		"quality is 101":              {Format: "jpg", Quality: 101},
-		"say format: jpg with it":     {Quality: 50},
-		"there is no function \"f\"":  {Name: "f(n)"},
-		"quality is of JPEG: say for": {Format: "png", Quality: 50},
+		"is not a known extension":   {Format: "xyz"},
+		"webp":                       {Format: "webp"},
+		"is not an image format":     {Format: "json"},
+		"quality is 101":             {Format: "jpg", Quality: 101},
+		"set format: jpg":            {Quality: 50},
+		"there is no function \"f\"": {Name: "f(n)"},
+		"quality needs JPEG":         {Format: "png", Quality: 50},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", s, err, says)

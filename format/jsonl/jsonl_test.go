@@ -153,7 +153,7 @@ func TestPipesAreRefused(t *testing.T) {
 		stream bool
 	}{{pipe, false}, {dir, false}, {dir, true}} {
 		_, err := jsonl.Source{Stream: c.stream}.Open(t.Context(), c.path, nil)
-		if err == nil || !strings.Contains(err.Error(), "no regular file") {
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestWriteRefuses(t *testing.T) {
 		{dataset.NewSample(document("x", math.NaN())), jsonl.Sink{}, "item x: "},
 		{dataset.NewSample(document("x", int64(1)), document("record", int64(1))), jsonl.Sink{Items: jsonl.Record}, "keep only that item"},
 		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Items: jsonl.Record}, `item "record" not found`},
-		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Files: map[string]string{"x": "path"}}, "it lies in no file"},
+		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Files: map[string]string{"x": "path"}}, "the item is not a file"},
 		{dataset.NewSample(document("a\xff", int64(1))), jsonl.Sink{}, "not UTF-8"},
 	} {
 		dir := t.TempDir()

@@ -129,7 +129,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"other samples":  {strings.Replace(good, `"samples": 1`, `"samples": 2`, 1), "index.json says 2"},
 		"lists":          {strings.Replace(good, `[null, 8]`, `[null]`, 1), "other numbers"},
 		"two of a name":  {strings.Replace(good, `"text", "n"`, `"n", "n"`, 1), "two columns"},
-		"a missing file": {strings.Replace(good, `"a.mds"`, `"b.mds"`, 1), "there is no file"},
+		"a missing file": {strings.Replace(good, `"a.mds"`, `"b.mds"`, 1), "no such file"},
 		"brotli":         {strings.Replace(indexOf(1, len(b), `, "compression": "br:11", "zip_data": {"basename": "a.mds.br", "bytes": 1}`), `"a.mds"`, `"b.mds"`, 1), "a.mds.br: the compression br is not read"},
 		"pickle":         {strings.Replace(good, `"str"`, `"pkl"`, 1), "could run any code"},
 	} {

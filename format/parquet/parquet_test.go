@@ -282,7 +282,7 @@ func TestDamage(t *testing.T) {
 			if n < footer && err == nil && !slices.Equal(got, want) {
 				t.Errorf("byte %d, bit %d: %q", n, bit, got)
 			}
-			if err != nil && !strings.Contains(err.Error(), "b.parquet") && !strings.Contains(err.Error(), "more rows") {
+			if err != nil && !strings.Contains(err.Error(), "b.parquet") && !strings.Contains(err.Error(), "too many rows") {
 				t.Errorf("byte %d, bit %d: %v does not name the file", n, bit, err)
 			}
 		}

@@ -117,7 +117,7 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 		t.Skip("there is no second file system")
 	}
 	_, log := writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: filecopy.HardLink}, open(t, from))
-	if strings.Count(log, "links cannot be made") != 1 {
+	if strings.Count(log, "links cannot be created") != 1 {
 		t.Errorf("the log is %q", log)
 	}
 	if got := files(t, path); len(got) != 3 || got["data/2_a.txt"] != "x" {

@@ -474,10 +474,10 @@ func TestSink(t *testing.T) {
 	}{
 		{[]dataset.Sample{text("a"), text("a")}, `sample 1: its key "a" is also that of sample 0`},
 		{[]dataset.Sample{text("a"), text("b"), text("a")}, `sample 2: its key "a" is also that of sample 0`},
-		{[]dataset.Sample{text("a.b")}, "must have no dot"},
-		{[]dataset.Sample{text("../a")}, "lead out of no directory"},
-		{[]dataset.Sample{text("/a")}, "lead out of no directory"},
-		{[]dataset.Sample{dataset.NewSample()}, "it has no items"},
+		{[]dataset.Sample{text("a.b")}, "without a dot"},
+		{[]dataset.Sample{text("../a")}, "not a member name"},
+		{[]dataset.Sample{text("/a")}, "not a member name"},
+		{[]dataset.Sample{dataset.NewSample()}, "the sample has no items"},
 	} {
 		if _, err := write(t, path, output.Replace, one(c.samples...)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)

@@ -118,7 +118,7 @@ def test_values_of_variables(letters: Node) -> None:
     assert run(flow)["jsonl"].samples == 26
     assert run(flow, set={"times": 2, "text": "007"})["jsonl"].samples == 52
     assert json.loads(Path("a.jsonl").read_text().splitlines()[0])["a"] == "007"
-    with pytest.raises(TypeError, match="variable times takes a text, a number or a truth value, not list"):
+    with pytest.raises(TypeError, match="variable times takes a string, a number or a boolean, not list"):
         run(flow, set={"times": [2]})  # type: ignore[dict-item]
     with pytest.raises(FlowError, match='the flow has no variable "time" to set; did you mean "times"'):
         run(flow, set={"time": 2})

@@ -116,7 +116,7 @@ func (m *members) Close() error { return m.file.Close() }
 func (m *members) wrong(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("the archive breaks off: %w", err)
+		err = fmt.Errorf("the archive is truncated: %w", err)
 	case errors.Is(err, tar.ErrHeader):
 		err = fmt.Errorf("not a tar archive, or damaged: %w", err)
 	}
@@ -128,7 +128,7 @@ func (m *members) wrong(err error) error {
 // truncated between two members.
 func (m *members) ended() error {
 	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes { // a truncated member has a longer header, too
-		return fmt.Errorf("%s: the end of the archive is missing, so some of it may be", m.name)
+		return fmt.Errorf("%s: the end of the archive is missing", m.name)
 	}
 	if _, err := io.Copy(io.Discard, m.in); err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)

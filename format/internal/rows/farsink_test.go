@@ -305,7 +305,7 @@ func TestFarSinksRefuse(t *testing.T) {
 		{"jsonl", "s3://bucket/folder/", nil, "names a directory"},
 		{"parquet", "s3://bucket/folder/", nil, "names a directory"},
 		{"webdataset", "s3://bucket/folder/", nil, "names a directory"},
-		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "a name without the ending"},
+		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "remove the extension"},
 		{"csv", "http://me:hunter2@host/a.csv", nil, "over http"},
 		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
 		{"jsonl", "s3://bucket/a.jsonl", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},

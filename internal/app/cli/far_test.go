@@ -108,7 +108,7 @@ func TestFarRefused(t *testing.T) {
 	s.Fail(func(int, *http.Request) objectstoretest.Fault { return objectstoretest.Fault{Status: 403} })
 	host := strings.Replace(s.URL, "://", "://me:hunter2@", 1)
 	for flow, want := range map[string]string{
-		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "files of this machine only",
+		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "local files only",
 		"rows: {source: webdataset, with: {path: 'gs://me:hunter2@bucket/a.tar'}}":                                                     "nothing reads gs://",
 		"rows: {source: webdataset, with: {path: '" + host + "/a-{0..1}.tar?token=hunter2'}}":                                          "403 forbidden",
 		"rows: {source: webdataset, with: {path: '" + host + "/folder/?token=hunter2'}}":                                               "name them by a pattern",

@@ -149,7 +149,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "replacing what is no dataset",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full, overwrite: replace}}\n",
-			status: 1, says: []string{"refusing to replace", "no dataset"},
+			status: 1, says: []string{"refusing to replace", "not a dataset"},
 		},
 		{
 			name:   "a command that fails",

@@ -113,14 +113,14 @@ func TestAccess(t *testing.T) {
 // TestOptions checks that conflicting options are refused, without secrets in the message.
 func TestOptions(t *testing.T) {
 	for upstream, want := range map[string]string{
-		"":                          "no URL",
-		"ftp://x":                   "no URL",
-		"api.example/v1":            "no URL",
-		"https://":                  "no URL",
+		"":                          "not a URL",
+		"ftp://x":                   "not a URL",
+		"api.example/v1":            "not a URL",
+		"https://":                  "not a URL",
 		"https://u:secret@x/v1":     "password",
 		"https://x/v1?key=secret":   "query",
-		"https://u:secret@x/%zz":    "no URL",
-		"//u:secret@api.example/v1": "no URL",
+		"https://u:secret@x/%zz":    "not a URL",
+		"//u:secret@api.example/v1": "not a URL",
 	} {
 		if _, err := New(Options{Upstream: upstream}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", upstream, err)
