@@ -13,8 +13,8 @@ func TestSay(t *testing.T) {
 	for was, want := range map[string]string{
 		"unexpected token EOF":                                                           "unexpected end of the expression",
 		`unexpected token Operator("=")`:                                                 "unexpected =; use == to compare",
-		`unexpected token Identifier("like")`:                                            `"like" cannot stand here`,
-		"unrecognized character: U+0040 '@'":                                             "'@' cannot stand here",
+		`unexpected token Identifier("like")`:                                            `unexpected "like"`,
+		"unrecognized character: U+0040 '@'":                                             "unexpected '@'",
 		`invalid integer literal: strconv.ParseInt: parsing "99": value out of range`:    "99 exceeds 64-bit integers; append .0 for an approximate number",
 		`invalid float literal: strconv.ParseFloat: parsing "1e999": value out of range`: `"1e999" exceeds the range of numbers`,
 		`invalid hex literal: strconv.ParseInt: parsing "0x": invalid syntax`:            `"0x" is not a number`,

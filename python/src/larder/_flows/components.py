@@ -163,7 +163,7 @@ class Methods(Generic[F]):
             code: files that the result depends on: scripts, weights, tables
             env: names of environment variables that the command may see
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default
-            batch: how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one
+            batch: samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT
             max_bytes: most bytes of the files that the command writes for a sample; 0 means 1 GiB
         """
         return self._apply("map", "exec", {
@@ -297,10 +297,10 @@ class Methods(Generic[F]):
 
         Args:
             items: the images, which are replaced
-            left: columns put on the left
-            top: rows put at the top
-            right: columns put on the right
-            bottom: rows put at the bottom
+            left: columns to add on the left
+            top: rows to add at the top
+            right: columns to add on the right
+            bottom: rows to add at the bottom
             width: least width of the result, instead of left and right; the image is centred
             height: least height of the result, instead of top and bottom; the image is centred
             color: colour of the border: #rgb, #rrggbb or #rrggbbaa; the # is optional
@@ -404,19 +404,19 @@ class Methods(Generic[F]):
         """Calls a Python function on each sample, or on several together (batch), in persistent workers. The key covers the code that the function reaches, its arguments and its input items.
 
         Args:
-            function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name\"
+            function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name"
             items: items to pass to the function, in this order
             into: items that it returns; for several, it returns a tuple or a dict
             setup: a function that each worker calls once; its result, such as a model, is the first argument of the function
             args: further keyword arguments, for the function, its setup or both, whichever has such a parameter
             files: keyword arguments that are files, identified by content; the parameters are annotated as larder.File
-            as_: how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)
-            version: stands for all code, where that depends on what no key can tell: a text to be changed whenever results do
+            as_: type of items for which the function has no annotation: value (default: NumPy arrays for arrays and images, strings, documents), numpy, pil, torch, bytes (the encoded item)
+            version: identifies the code instead of Larder; change it whenever results change
             allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
             batch: samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists
             workers_: most worker processes; 0 means one for each sample computed concurrently
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default
-            path: folders where modules are looked for after the flow's folder
+            path: directories to search for modules after the flow's directory
             interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
             max_bytes: most bytes that the function may return for a sample; 0 means 1 GiB
         """
@@ -454,8 +454,8 @@ class Methods(Generic[F]):
 
         Args:
             items: the images, which are replaced; all are cut at the same position
-            width: columns of the result
-            height: rows of the result
+            width: width of the result
+            height: height of the result
             format: format of the result
             seed: seed of the random draws
             epoch: number of the epoch; use "${epoch}" for new draws in each epoch
@@ -566,8 +566,8 @@ class Methods(Generic[F]):
         """Returns the dataset unchanged; fails if its number of samples is not as required.
 
         Args:
-            min: as many samples, or more
-            max: as many samples, or fewer
+            min: least number of samples
+            max: greatest number of samples
         """
         return self._apply("op", "check-length", {"min": min, "max": max}, options)
 
@@ -632,8 +632,8 @@ class Methods(Generic[F]):
         """Selects the samples for which an expression over their items is true.
 
         Args:
-            where: an expression over the items, such as metadata.color == "red\"
-            negate: pass on the others
+            where: an expression over the items, such as metadata.color == "red"
+            negate: select the other samples
             keep_length: return all samples, those not selected with shared items only
         """
         return self._apply("op", "filter", {
@@ -651,7 +651,7 @@ class Methods(Generic[F]):
         """Splits a dataset into one output for each value of an expression, in the order of first occurrence.
 
         Args:
-            by: an expression over the items that gives a text, a whole number or a truth value
+            by: an expression over the items that returns a string, an integer or a boolean
         """
         return self._apply("op", "group-by", {"by": by}, options)
 
@@ -723,7 +723,7 @@ class Methods(Generic[F]):
         """Reads a stream once, to its end, and caches its samples as a dataset. An interrupted run resumes, if the stream can be read again.
 
         Args:
-            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
+            key: identifies the content of a stream that cannot be read again, such as "feed of 3 May": later runs use the cached samples instead of the stream. Without it, each run reads the stream
         """
         return self._apply("op", "materialise", {"key": key}, options)
 
@@ -877,7 +877,7 @@ class Methods(Generic[F]):
         """Sorts samples by an expression over their items; the sort is stable.
 
         Args:
-            by: an expression over the items that gives a number or a text, or a list of these
+            by: an expression over the items that returns a number, a string, or a list of these
             reverse: descending order; still stable
         """
         return self._apply("op", "sort", {"by": by, "reverse": reverse}, options)
@@ -895,9 +895,9 @@ class Methods(Generic[F]):
         """Splits a dataset into parts of given sizes: in order, stratified by an expression, or by the hash of a value.
 
         Args:
-            sizes: a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest
-            stratify: an expression over the items that gives a text, a whole number or a truth value; each part gets the same share of each value
-            hash: an expression over the items that gives a text, a whole number or a truth value; its hash decides on the part, whatever the other samples are. Sizes must be fractions
+            sizes: a list of sizes, or a map of names to sizes: integers, or fractions with sum 1; one may be null, for the rest
+            stratify: an expression over the items that returns a string, an integer or a boolean; each part gets the same share of each value
+            hash: an expression over the items that returns a string, an integer or a boolean; its hash decides on the part, whatever the other samples are. Sizes must be fractions
             seed: seed of the assignment, with hash only
             rest: what to do with samples that the sizes leave over: fail, or leave them out
         """
@@ -956,7 +956,7 @@ class Methods(Generic[F]):
         Args:
             *others: the datasets that are joined to this one
             length: equal requires datasets of equal length; shortest ends with the shortest dataset
-            keys: how the items of each dataset are called, one text for each: * stands for the item's own name, so ["*", "right_*"] renames those of the second
+            keys: a pattern of item names for each dataset, in which * represents the name: ["*", "right_*"] renames the items of the second
             clash: what to do with an item that several datasets have: fail, or use that of the first or last dataset
         """
         return self._apply("op", "zip", {"length": length, "keys": keys, "clash": clash}, options, others)
@@ -971,13 +971,13 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to an Arrow file, a row a sample and a column an item, or to a stream, if its name ends with .arrows; of an input with several outputs (op batch makes parts of one size), each to a file NAME.arrow in a folder. A file appears complete or not at all.
+        """Writes a dataset to an Arrow file, or to a stream if its name ends with .arrows: a row for each sample and a column for each item. An input with several outputs is written to files NAME.arrow in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("arrow", {
@@ -1002,17 +1002,17 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.
+        """Writes a dataset to a table of comma-separated values, a row for each sample. An input with several outputs is written to files NAME.csv in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
             columns: the items to write, in this order; a missing item becomes an empty field. Default: the items of the first sample, which all samples must have
             header: begin with a row of column names
             delimiter: separator of fields: one character, or tab
-            files: item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
+            files: item to column: write the path of the item's file, relative to the table, instead of its value
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("csv", {
@@ -1038,15 +1038,15 @@ class Methods(Generic[F]):
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         **options: Unpack[Options],
     ) -> F:
-        """Writes an image of each sample to a file in a folder, called as an expression says; of an input with several outputs, each to a folder of its name inside. The whole folder appears at once, or not at all.
+        """Writes an image of each sample to a file in a directory, named by an expression. An input with several outputs is written to a subdirectory for each. The directory appears complete or not at all.
 
         Args:
-            path: the folder to write
+            path: the directory to write
             item: the image
-            name_: an expression over the items that gives the name of the file without extension, which may be in folders: label + "/" + string(id). Without it, the number of the sample
+            name_: an expression over the items that returns the file name without extension, possibly in subdirectories: label + "/" + string(id). Default: the number of the sample
             format: extension of the format to encode images in, such as png; by default images keep their format and bytes
             quality: JPEG quality from 1 to 100, with format jpg or jpeg; JPEG images are encoded again
-            overwrite: what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)
+            overwrite: what to do with an existing directory: fail (forbid), or replace it (replace)
         """
         return self._end("images", {
             "path": path,
@@ -1069,15 +1069,15 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a file, a JSON value a line; of an input with several outputs, each to a file NAME.jsonl in a folder. A file appears complete or not at all.
+        """Writes a dataset to a file of JSON lines, a line for each sample. An input with several outputs is written to files NAME.jsonl in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
             items: content of a line: an object with a field for each item (fields), or the item record (record)
-            files: item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
+            files: item to field: write the path of the item's file, relative to the JSON file, instead of its value
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("jsonl", {
@@ -1101,14 +1101,14 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
+        """Writes a dataset to a Parquet file: a row for each sample and a column for each item. An input with several outputs is written to files NAME.parquet in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
             compress: compression of pages
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("parquet", {
@@ -1132,15 +1132,15 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
+        """Writes a string item of each sample to a plain text file, as a line or a paragraph. An input with several outputs is written to files NAME.txt in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip or zstd; default: by the extension .gz or .zst
-            by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
-            item: the item to write, which must be a text
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
+            by: unit of a string: a line (line), or lines followed by a blank line (paragraph)
+            item: the item to write, which must be a string
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("text", {
@@ -1163,13 +1163,13 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
+        """Writes a dataset to a TFRecord file: a tf.train.Example for each sample and a feature for each item. An input with several outputs is written to files NAME.tfrecord in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
+            path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("tfrecord", {
@@ -1188,11 +1188,11 @@ class Methods(Generic[F]):
         copy: Literal["reflink-or-copy", "hard-link", "symbolic-link", "rewrite"] | Var = "reflink-or-copy",
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a folder; of an input with several outputs, each to a folder of its name inside. With replace the whole folder appears at once, or not at all.
+        """Writes a dataset to a directory. An input with several outputs is written to a subdirectory for each. With replace, the directory appears complete or not at all.
 
         Args:
-            path: the folder to write
-            overwrite: what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)
+            path: the directory to write
+            overwrite: what to do with an existing directory: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or replace it (replace)
             copy: how to write an item that is a file: reflink-or-copy shares disk blocks if possible, hard-link, symbolic-link, or rewrite (decode and encode); a link that cannot be created becomes a copy
         """
         return self._end("underfolder", {"path": path, "overwrite": overwrite, "copy": copy}, options)
@@ -1206,12 +1206,12 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.
+        """Writes a dataset to a tar archive for WebDataset: a member KEY.ITEM.EXT for each item. An input with several outputs is written to archives NAME.tar in a directory. An archive appears complete or not at all.
 
         Args:
-            path: the archive to write; of several outputs, the folder; also a URL: s3://
+            path: the archive to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing archive: fail (forbid), or replace it (replace)
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, followed by 000001.tar and so on
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
             shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("webdataset", {

@@ -27,7 +27,7 @@ def arrow(
     """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read on demand.
 
     Args:
-        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
+        path: a file, a directory of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
         formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
         incomplete: read truncated files up to the last whole batch of rows, instead of failing
     """
@@ -53,8 +53,8 @@ def csv(
         columns: column names, for a file without a row of names; an unnamed column of a row of names is called column_1 by its position
         delimiter: separator of fields: one character, or tab
         types: column to type: int, float, bool or string (default); an empty field of int, float or bool is null
-        files: item to column: columns that hold the path of a file, from the folder of the table, make items of these files
-        outside: files may lie outside the folder of the table
+        files: item to column: read the item from the file whose path, relative to the table, is in the column
+        outside: allow files outside the directory of the table
         file: add an item of this name with the file and row of the sample: {name: a.csv, row: 0}
         stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
@@ -77,11 +77,11 @@ def hf(
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.
+    """Reads a Hugging Face dataset directory (save_to_disk): each row is a sample, and each column an item. Images and audio keep their stored format.
 
     Args:
-        path: the folder, with state.json in it, or with dataset_dict.json and a folder for each split
-        split: which split to read, of a folder that has several
+        path: the directory, with state.json in it, or with dataset_dict.json and a directory for each split
+        split: the split to read, if there are several
         formats: item to extension: format of the bytes or the text of a column, such as {scan: tiff, caption: txt}; other bytes stay bytes
     """
     return Node._source("hf", {"path": path, "split": split, "formats": formats}, options)
@@ -98,15 +98,15 @@ def images(
     ext: Sequence[str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a folder of image files, each a sample with the item image, ordered by path.
+    """Reads a directory of image files, in order of their paths; each is a sample with the item image.
 
     Args:
-        path: the folder
-        recursive: read the folders inside as well
-        label: give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one
-        include: read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders
-        exclude: pass over files, and folders with all in them, that one of these patterns fits
-        file: give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}
+        path: the directory
+        recursive: also read subdirectories
+        label: add an item label, the name of the subdirectory of path that contains the image; implies recursive, and every image must be in a subdirectory
+        include: read only files that match one of these patterns: *.jpg matches names in any directory, train/** matches paths; * matches part of a name, ** any directories
+        exclude: ignore files and directories that match one of these patterns
+        file: add an item of this name with the file's name and its path in the directory: {name: 1.jpg, path: train/1.jpg}
         ext: extensions of the files to read, in any case; default: all known image formats
     """
     return Node._source("images", {
@@ -130,13 +130,13 @@ def jsonl(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.
+    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a directory. Names that also end with .gz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl
+        path: a file, or a directory of files, which are read in order of their names; also URLs (https://, s3://), or patterns of URLs: rows-{00..15}.jsonl
         items: items of a line: one for each field of its object (fields), or the item record (record)
-        files: item to field: fields that hold the path of a file, from the folder of the lines, make items of these files
-        outside: files may lie outside the folder of the lines
+        files: item to field: read the item from the file whose path, relative to the JSON file, is in the field
+        outside: allow files outside the directory of the JSON file
         file: add an item of this name with the file and line of the sample, without blank lines: {name: a.jsonl, row: 0}
         stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
@@ -156,10 +156,10 @@ def mds(
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.
+    """Reads a Mosaic Streaming dataset: a directory with index.json and files .mds, possibly compressed by zstd or gzip. Each column is an item.
 
     Args:
-        path: the folder that has index.json
+        path: the directory that has index.json
         formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
     """
     return Node._source("mds", {"path": path, "formats": formats}, options)
@@ -173,7 +173,7 @@ def numpy(
     """Reads NumPy arrays (.npy, .npz): each row is a sample, with an item for each array, named by its file or its name in .npz.
 
     Args:
-        path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
+        path: a file .npy or .npz, or a directory of files .npy, with equal numbers of rows
     """
     return Node._source("numpy", {"path": path}, options)
 
@@ -187,7 +187,7 @@ def parquet(
     """Reads Parquet files: each row is a sample, and each column an item. Only requested columns are read.
 
     Args:
-        path: a file, a folder of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
+        path: a file, a directory of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
         formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
     """
     return Node._source("parquet", {"path": path, "formats": formats}, options)
@@ -211,15 +211,15 @@ def python(
     """Calls a Python generator, or a function that returns an iterable, in a separate process, and returns its elements as a stream of samples. The key covers the code that the function reaches, its arguments and its files.
 
     Args:
-        function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name". A generator, or a function that returns an iterator or a list
+        function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name". A generator, or a function that returns an iterator or a list
         into: items of a sample: what the function yields; for several, it yields a tuple or a dict
         setup: a function that is called first; its result is the first argument of the function
         args: keyword arguments for the function, its setup or both, whichever has such a parameter
         files: keyword arguments that are files, identified by content; the parameters are annotated as larder.File
-        version: stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew
+        version: identifies the code instead of Larder, for code that depends on more, such as replies of a website; change it to compute the elements again
         allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
         timeout: time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default
-        path: folders where modules are looked for after the flow's folder
+        path: directories to search for modules after the flow's directory
         interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
         max_bytes: most bytes of an element; 0 means 1 GiB
     """
@@ -248,7 +248,7 @@ def text(
     """Reads plain text files: each line or paragraph is a sample with the item text. Files that end with .gz or .zst are decompressed.
 
     Args:
-        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read in order of their names, or a pattern: part-{000..099}.txt; also URLs: https://, s3://
+        path: a file, a directory of files (*.txt, *.text, compressed or not), which are read in order of their names, or a pattern: part-{000..099}.txt; also URLs: https://, s3://
         by: unit of a sample: a line, possibly empty (line), or lines up to a blank line (paragraph)
         stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
@@ -262,10 +262,10 @@ def tfrecord(
     incomplete: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.
+    """Reads TFRecord files: each record, a tf.train.Example, is a sample, and each feature an item. Numbers become an array; a single value of bytes stays bytes. Files that end with .gz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: a file, a folder of files, which are read in order of their names, or a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://
+        path: a file, a directory of files, which are read in order of their names, or a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://
         formats: item to extension: format of the bytes of a feature, such as {image/encoded: jpg, caption: txt}; others stay bytes
         incomplete: read truncated files up to the last whole record, instead of failing
     """
@@ -277,10 +277,10 @@ def underfolder(
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples next to data.
+    """Reads a dataset from a directory of files data/<index>_<key>.<ext>, with items shared by all samples next to data.
 
     Args:
-        path: the dataset's folder
+        path: the dataset's directory
     """
     return Node._source("underfolder", {"path": path}, options)
 
@@ -295,7 +295,7 @@ def webdataset(
     """Reads samples from tar archives of WebDataset: members with equal names up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: an archive, a folder of archives, which are read in order of their names, or a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
+        path: an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
         incomplete: read truncated archives up to the last whole member, instead of failing
         stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
@@ -310,6 +310,6 @@ def zip(
     """Reads samples from zip archives: members with equal names up to the first dot are a sample, as in WebDataset. Members are stored, or compressed by deflate or zstd.
 
     Args:
-        path: an archive, a folder of archives, which are read in order of their names, or a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://
+        path: an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://
     """
     return Node._source("zip", {"path": path}, options)
