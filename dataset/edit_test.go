@@ -64,7 +64,7 @@ func TestWideNumbersInStructs(t *testing.T) {
 	type narrow struct {
 		Doc struct{ U int64 } `item:"doc" ext:"json"`
 	}
-	if _, err := dataset.Decode[narrow](t.Context(), s); err == nil || !strings.Contains(err.Error(), "18446744073709551615 does not fit") {
+	if _, err := dataset.Decode[narrow](t.Context(), s); err == nil || !strings.Contains(err.Error(), "18446744073709551615 cannot be assigned") {
 		t.Errorf("%v", err)
 	}
 }

@@ -178,7 +178,7 @@ func TestDecodeErrors(t *testing.T) {
 		Meta struct{ Best *box } `item:"meta"`
 	}
 	_, err = dataset.Decode[best](t.Context(), s)
-	check(`item meta: Best: true does not fit`, err)
+	check(`item meta: Best: true cannot be assigned`, err)
 	type when struct {
 		Meta struct{ When time.Time } `item:"meta"`
 	}
