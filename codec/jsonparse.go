@@ -128,7 +128,7 @@ func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
 	}
 	for {
 		if p.next() != '"' {
-			return nil, nil, p.unexpected("the text of a key")
+			return nil, nil, p.unexpected("a string as key")
 		}
 		part := jsonPart{from: p.at}
 		name, err := p.text()

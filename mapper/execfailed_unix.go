@@ -15,7 +15,7 @@ func ended(exit *exec.ExitError) string {
 	if !ok || !status.Signaled() {
 		return exit.Error()
 	}
-	text := fmt.Sprintf("killed by signal %s", status.Signal())
+	text := fmt.Sprintf("ended by a signal (%s)", status.Signal())
 	if status.Signal() == syscall.SIGKILL {
 		text += ", which often means that memory ran out"
 	}

@@ -230,7 +230,7 @@ func whyNoSchema(err error) string {
 		}
 	}
 	if len(found) > 0 {
-		return "this is no JSON Schema: " + strings.TrimPrefix(strings.Join(found, "; "), ": ")
+		return "not a JSON Schema: " + strings.TrimPrefix(strings.Join(found, "; "), ": ")
 	}
 	if m := pointsNowhere.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Sprintf("reference to %s, which the schema does not define", m[1])

@@ -189,7 +189,7 @@ func (m *meter) readJSON(s string) any {
 		panic(f)
 	}
 	if err != nil {
-		fail("%q is no JSON", short(s))
+		fail("%q is not JSON", short(s))
 	}
 	return v
 }

@@ -95,7 +95,7 @@ func Shown(v any) string {
 		return kindName(v) + " too long to display"
 	}
 	if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		return "a number that is infinite or none, as of division by zero"
+		return "an infinite number or NaN, as from division by zero"
 	}
 	if d, err := Document(v); err == nil {
 		return display.Short(string(appendJSON(nil, d, 0))) + ", " + kindName(v)

@@ -96,7 +96,7 @@ func TestWords(t *testing.T) {
 		`duration("x")`:                `"x" is not a duration such as 1h30m`,
 		`timezone("Mars")`:             `unknown time zone "Mars"; write one such as "Europe/Paris"`,
 		`timezone("Local")`:            `the local time zone is not available, as results could not be cached; name one, such as "Europe/Paris"`,
-		`fromJSON("{")`:                `"{" is no JSON`,
+		`fromJSON("{")`:                `"{" is not JSON`,
 		`fromJSON('{"a": 1, "a": 2}')`: `the JSON has the key "a" twice`,
 		`fromJSON('"a\\ud800"')`:       "the JSON has a lone surrogate, which is not valid text", `fromJSON('"\\udc00"')`: "the JSON has a lone surrogate, which is not valid text",
 		`fromJSON('"\\ud800x\\udc00"')`: "the JSON has a lone surrogate, which is not valid text",
