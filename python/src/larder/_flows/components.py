@@ -41,7 +41,7 @@ class Methods(Generic[F]):
         hue: object = None,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var = 0,
+        epoch: int | Var | None = None,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -55,7 +55,7 @@ class Methods(Generic[F]):
             hue: hue shift as a fraction of the colour circle: [low, high], or h for [-h, h]; from -0.5 to 0.5
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use "${epoch}" for new draws in each epoch
+            epoch: number of the epoch; use
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "color-jitter", {
@@ -205,7 +205,7 @@ class Methods(Generic[F]):
 
         Args:
             items: items to hash; all by default
-            into: the item to make
+            into: the item to add
             algorithm: hash algorithm; md5 and sha1 are not secure against attacks
             format: format of the item
         """
@@ -254,7 +254,7 @@ class Methods(Generic[F]):
         vertical: float | Var = 0,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var = 0,
+        epoch: int | Var | None = None,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -266,7 +266,7 @@ class Methods(Generic[F]):
             vertical: probability from 0 to 1 of a vertical flip
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use "${epoch}" for new draws in each epoch
+            epoch: number of the epoch; use
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "image-flip", {
@@ -363,7 +363,7 @@ class Methods(Generic[F]):
 
         Args:
             item: the image
-            into: the item to make
+            into: the item to add
             format: format of the item
         """
         return self._apply("map", "image-stats", {"item": item, "into": into, "format": format}, options)
@@ -404,7 +404,7 @@ class Methods(Generic[F]):
         """Calls a Python function on each sample, or on several together (batch), in persistent workers. The key covers the code that the function reaches, its arguments and its input items.
 
         Args:
-            function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name"
+            function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name\"
             items: items to pass to the function, in this order
             into: items that it returns; for several, it returns a tuple or a dict
             setup: a function that each worker calls once; its result, such as a model, is the first argument of the function
@@ -446,7 +446,7 @@ class Methods(Generic[F]):
         height: int | Var,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var = 0,
+        epoch: int | Var | None = None,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -458,7 +458,7 @@ class Methods(Generic[F]):
             height: height of the result
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use "${epoch}" for new draws in each epoch
+            epoch: number of the epoch; use
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "random-crop", {
@@ -632,7 +632,7 @@ class Methods(Generic[F]):
         """Selects the samples for which an expression over their items is true.
 
         Args:
-            where: an expression over the items, such as metadata.color == "red"
+            where: an expression over the items, such as metadata.color == "red\"
             negate: select the other samples
             keep_length: return all samples, those not selected with shared items only
         """
