@@ -72,7 +72,7 @@ type RandomCrop struct {
 	Height int      `param:"height,required" doc:"height of the result"`
 	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 	Seed   int      `param:"seed" doc:"seed of the random draws" default:"0"`
-	Epoch  int      `param:"epoch" doc:"number of the epoch; use "${epoch}" for new draws in each epoch" default:"0"`
+	Epoch  int      `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
 	Per    string   `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 

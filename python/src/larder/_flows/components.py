@@ -41,7 +41,7 @@ class Methods(Generic[F]):
         hue: object = None,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var | None = None,
+        epoch: int | Var = 0,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -55,7 +55,7 @@ class Methods(Generic[F]):
             hue: hue shift as a fraction of the colour circle: [low, high], or h for [-h, h]; from -0.5 to 0.5
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "color-jitter", {
@@ -254,7 +254,7 @@ class Methods(Generic[F]):
         vertical: float | Var = 0,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var | None = None,
+        epoch: int | Var = 0,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -266,7 +266,7 @@ class Methods(Generic[F]):
             vertical: probability from 0 to 1 of a vertical flip
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "image-flip", {
@@ -446,7 +446,7 @@ class Methods(Generic[F]):
         height: int | Var,
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         seed: int | Var = 0,
-        epoch: int | Var | None = None,
+        epoch: int | Var = 0,
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
@@ -458,7 +458,7 @@ class Methods(Generic[F]):
             height: height of the result
             format: format of the result
             seed: seed of the random draws
-            epoch: number of the epoch; use
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
             per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "random-crop", {
