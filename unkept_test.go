@@ -188,7 +188,7 @@ func TestNamesThatLedElsewhere(t *testing.T) {
 		"link": {"link",
 			func() error { return move("link", "aside", "other link", "link") },
 			func() error { return move("link", "other link", "aside", "link") }, false},
-		"link to the folder": {"folder link/in",
+		"link to the directory": {"folder link/in",
 			func() error { return move("folder link", "aside", "other folder link", "folder link") },
 			func() error { return move("folder link", "other folder link", "aside", "folder link") }, false},
 		"folder": {"folder/in",
@@ -209,7 +209,7 @@ func TestNamesThatLedElsewhere(t *testing.T) {
 		"something beside it": {"folder link/in",
 			func() error { return os.WriteFile("folder/beside", nil, 0o600) },
 			func() error { return os.Remove("folder/beside") }, true},
-		"something beside its folder": {"folder/in",
+		"something beside its directory": {"folder/in",
 			func() error { return os.WriteFile("beside", nil, 0o600) },
 			func() error { return os.Remove("beside") }, true},
 	} {

@@ -75,10 +75,10 @@ type Stats struct {
 // policy other than memo without a bound.
 func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 	if o.Size < 0 || o.Bytes < 0 {
-		return nil, fmt.Errorf("cache: bounds must not be negative: size %d, bytes %d", o.Size, o.Bytes)
+		return nil, fmt.Errorf("cache: size %d, bytes %d; give bounds of 0 or more", o.Size, o.Bytes)
 	}
 	if o.Policy != "memo" && o.Size == 0 && o.Bytes == 0 {
-		return nil, fmt.Errorf("cache: policy %s needs a bound: a size or a number of bytes", o.Policy)
+		return nil, fmt.Errorf("cache: policy %s has no bound; set Size or Bytes", o.Policy)
 	}
 	c := newCacheOf[K, V](o, nil)
 	p, err := newPolicy(o, c.entries)
@@ -374,5 +374,5 @@ func newPolicy[K comparable, V any](o Options, held index[K, V]) (policy[K, V], 
 	if slices.Contains(Policies(), o.Policy) {
 		return newRegistered(o.Policy, held)
 	}
-	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", o.Policy, strings.Join(Policies(), ", "))
+	return nil, fmt.Errorf("cache: unknown policy %q; use one of %s", o.Policy, strings.Join(Policies(), ", "))
 }

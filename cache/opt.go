@@ -24,7 +24,7 @@ import (
 // at most 4096 positions. The policy in o is ignored.
 func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	if o.Size < 0 || o.Bytes < 0 || o.Size == 0 && o.Bytes == 0 {
-		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
+		return nil, fmt.Errorf("cache: policy opt has no bound; set Size or Bytes")
 	}
 	return newCacheOf(o, ordered(o, reads, 0, newIndex[int, V]())), nil
 }

@@ -47,7 +47,7 @@ func newRegistered[K comparable, V any](name string, held index[K, V]) (policy[K
 	positions, ok := any(held).(index[int, V])
 	if !ok {
 		var k K
-		return nil, fmt.Errorf("cache: policy %s is for positions, and the keys are of type %T", name, k)
+		return nil, fmt.Errorf("cache: policy %s needs integer positions as keys, not %T", name, k)
 	}
 	return any(foreign[V]{build(), positions}).(policy[K, V]), nil
 }

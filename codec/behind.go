@@ -83,7 +83,7 @@ func init() {
 func RegisterType[T any]() {
 	t := reflect.TypeFor[T]()
 	if t.Name() == "" || t.Kind() == reflect.Interface {
-		panic(fmt.Errorf("codec: %v: give it a name: only types that are declared can be found again", t))
+		panic(fmt.Errorf("codec: type %v has no name; declare it", t))
 	}
 	if t.PkgPath() == "" {
 		return // predeclared
@@ -229,7 +229,7 @@ func typeText(t reflect.Type) (string, error) {
 		}
 	}
 	return "", &UnencodableError{What: "behind an interface a value", Type: t,
-		Cure: "use a concrete type instead of the interface, or tell codec.RegisterType of it when the program starts"}
+		Cure: "use a concrete type instead of the interface, or register it with codec.RegisterType at program start"}
 }
 
 func textOf(prefix string, elem reflect.Type) (string, error) {

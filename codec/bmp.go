@@ -48,7 +48,7 @@ func decodeBMP(b []byte) (any, error) {
 	}
 	row := (f.width*f.depth + 31) / 32 * 4
 	if row*f.height > len(f.pixels) {
-		return nil, fmt.Errorf("%d x %d pixels of %d bits take %d bytes and there are %d", f.width, f.height, f.depth, row*f.height, len(f.pixels))
+		return nil, fmt.Errorf("%d x %d pixels of %d bits need %d bytes, but there are %d", f.width, f.height, f.depth, row*f.height, len(f.pixels))
 	}
 	if f.depth <= 8 {
 		return f.greyed(f.indices(row))
@@ -59,11 +59,11 @@ func decodeBMP(b []byte) (any, error) {
 func parseBMP(b []byte) (*bmpFile, error) {
 	le := binary.LittleEndian
 	if len(b) < 26 || string(b[:2]) != "BM" {
-		return nil, errors.New("not a BMP file: it does not start with BM")
+		return nil, errors.New("not a BMP file; the first two bytes are not BM")
 	}
 	start, size := int64(le.Uint32(b[10:])), int64(le.Uint32(b[14:]))
 	if size != 12 && (size < 40 || size > 124) || 14+size > int64(len(b)) {
-		return nil, fmt.Errorf("a header of %d bytes is not known, or cut off", size)
+		return nil, fmt.Errorf("header of %d bytes is truncated or not supported", size)
 	}
 	f := &bmpFile{upward: true}
 	entry := 4
@@ -87,7 +87,7 @@ func parseBMP(b []byte) (*bmpFile, error) {
 		}
 	}
 	if start < after || start > int64(len(b)) || after > int64(len(b)) {
-		return nil, fmt.Errorf("the pixels are said to start at byte %d of %d", start, len(b))
+		return nil, fmt.Errorf("the pixels start at byte %d of only %d", start, len(b))
 	}
 	f.pixels = b[start:]
 	if err := f.setMasks(b, size); err != nil {
@@ -117,12 +117,12 @@ func (f *bmpFile) setMasks(b []byte, size int64) error {
 		for i := range n {
 			m := binary.LittleEndian.Uint32(b[54+4*i:])
 			if m>>bits.TrailingZeros32(m)&(m>>bits.TrailingZeros32(m)+1) != 0 || i < 3 && m == 0 {
-				return fmt.Errorf("%#x is no mask of a colour", m)
+				return fmt.Errorf("%#x is not a mask of a colour", m)
 			}
 			f.masks[i] = m
 		}
 	default:
-		return fmt.Errorf("%d bits a pixel with compression %d are not read; save it without compression", d, c)
+		return fmt.Errorf("%d bits per pixel with compression %d are not supported; save the image without compression", d, c)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (f *bmpFile) readPalette(b []byte, entry int, colours int64) error {
 	}
 	n = min(n, int64(len(b)/entry))
 	if n == 0 {
-		return errors.New("there is no palette")
+		return errors.New("the palette is missing")
 	}
 	for i := range n {
 		c := b[i*int64(entry):]
@@ -170,7 +170,7 @@ func (f *bmpFile) greyed(img *image.Paletted) (any, error) {
 	n := len(f.palette)
 	for _, v := range img.Pix {
 		if int(v) >= n {
-			return nil, fmt.Errorf("a pixel has colour %d of a palette of %d", v, n)
+			return nil, fmt.Errorf("a pixel has colour %d, but the palette has %d", v, n)
 		}
 	}
 	for i, c := range f.palette {

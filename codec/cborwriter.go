@@ -84,7 +84,7 @@ func (w *cborWriter) again(at unsafe.Pointer, length int, typ reflect.Type) bool
 // until leave.
 func (w *cborWriter) enter(t reflect.Type) error {
 	if w.depth++; w.depth > maxDepth {
-		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of links"}
+		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of a linked structure"}
 	}
 	return w.room(t)
 }

@@ -20,7 +20,7 @@ import (
 
 // ErrSetting is wrapped by errors that are due to a setting of the program: [MaxPixels],
 // [MaxItem], [MaxUnpacked] or [StrictYAML].
-var ErrSetting = errors.New("codec: a setting of the program stands in the way")
+var ErrSetting = errors.New("codec: a limit of the program is exceeded")
 
 // settingError tells what to do about an ErrSetting.
 type settingError string
@@ -153,7 +153,7 @@ func (c Codec) Functions() []any {
 
 // unsupported is the error of an Encode that cannot write v.
 func unsupported(name string, v any, want string) error {
-	return fmt.Errorf("%s: %s cannot be written; it takes %s", name, display.Value(v), want)
+	return fmt.Errorf("%s: %s cannot be written; give %s", name, display.Value(v), want)
 }
 
 // guarded calls a decoder and converts its panic to an error: a last resort for third-party

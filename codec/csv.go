@@ -37,13 +37,13 @@ func (t Table) check() error {
 			return fmt.Errorf("csv: column %d has no name; give it one", i+1)
 		}
 		if seen[c] {
-			return fmt.Errorf("csv: there are two columns %q", c)
+			return fmt.Errorf("csv: two columns are named %q; rename one", c)
 		}
 		seen[c] = true
 	}
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {
-			return fmt.Errorf("csv: row %d has %d fields and there are %d columns", i+1, len(row), len(t.Columns))
+			return fmt.Errorf("csv: row %d has %d fields, but there are %d columns", i+1, len(row), len(t.Columns))
 		}
 	}
 	return nil

@@ -35,5 +35,5 @@ func ExampleFor() {
 	fmt.Println(err)
 	// Output:
 	// [{1 2} {3 4}] <nil>
-	// codec: func(): a func of type func() cannot be cached; leave it out of the result, or keep what it is made from
+	// codec: func(): a func of type func() cannot be cached; leave it out of the result, or cache its inputs instead
 }

@@ -74,7 +74,7 @@ func checkFrames(b []byte) error {
 		at++
 	}
 	if each := int64(c.Width) * int64(c.Height); frames > 1 && frames > pixelLimit()/each {
-		return fmt.Errorf("%d frames of %d x %d pixels, and at most %d in all are read; %w", frames, c.Width, c.Height, pixelLimit(), morePixels)
+		return fmt.Errorf("%d frames of %d x %d pixels exceed the limit of %d; %w", frames, c.Width, c.Height, pixelLimit(), morePixels)
 	}
 	return nil
 }

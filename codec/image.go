@@ -127,7 +127,7 @@ func imageOf(v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, fmt.Errorf("%s cannot be written; it takes an image, or an array of pixels", display.Value(v))
+	return nil, fmt.Errorf("%s cannot be written; give an image or an array of pixels", display.Value(v))
 }
 
 // checked returns the header of an image. It returns an error if the image has more pixels
@@ -145,7 +145,7 @@ func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, erro
 
 func checkClaim(width, height, perByte int64, size int) error {
 	if perByte > 0 && width*height > perByte*int64(size) {
-		return fmt.Errorf("%d x %d pixels are claimed by a file of %d bytes", width, height, size)
+		return fmt.Errorf("a file of %d bytes cannot hold the %d x %d pixels of its header", size, width, height)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func pixelLimit() int64 {
 }
 
 // morePixels tells how to allow more pixels.
-const morePixels settingError = "allow more by --max-pixels, by limits: {pixels: N} in the flow file, or in Go by codec.MaxPixels"
+const morePixels settingError = "raise --max-pixels, limits: {pixels: N} in the flow file, or codec.MaxPixels in Go"
 
 func checkSize(width, height int) error {
 	limit := pixelLimit()
@@ -166,7 +166,7 @@ func checkSize(width, height int) error {
 		return fmt.Errorf("an image of %d x %d pixels", width, height)
 	}
 	if int64(width) > limit/int64(height) {
-		return fmt.Errorf("an image of %d x %d pixels, and at most %d are read or written; %w", width, height, limit, morePixels)
+		return fmt.Errorf("an image of %d x %d pixels exceeds the limit of %d; %w", width, height, limit, morePixels)
 	}
 	return nil
 }

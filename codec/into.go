@@ -14,7 +14,7 @@ import (
 func DecodeInto(c Codec, b []byte, ptr any) error {
 	target := reflect.ValueOf(ptr)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return fmt.Errorf("codec: %s: decoding needs a pointer and not a %T", c.Name, ptr)
+		return fmt.Errorf("codec: %s: decoding needs a pointer, not a %T", c.Name, ptr)
 	}
 	target = target.Elem()
 	if c.Into != nil && !untyped(target.Type()) {
@@ -31,7 +31,7 @@ func DecodeInto(c Codec, b []byte, ptr any) error {
 	case value.Type().AssignableTo(target.Type()):
 		target.Set(value)
 	default:
-		return fmt.Errorf("codec: %s: the value is %s and not a %v", c.Name, display.Value(v), target.Type())
+		return fmt.Errorf("codec: %s: the value is %s, not a %v", c.Name, display.Value(v), target.Type())
 	}
 	return nil
 }

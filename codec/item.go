@@ -22,7 +22,7 @@ func ItemLimit() int64 { return cmp.Or(MaxItem.Load(), defaultMaxItem) }
 // CheckItem returns an error if an item, row or record of the given size exceeds the bound.
 func CheckItem(bytes int64) error {
 	if most := ItemLimit(); bytes > most {
-		return fmt.Errorf("it takes %d bytes, and one item may take %d; %w", bytes, most, moreItem)
+		return fmt.Errorf("%d bytes exceed the limit of %d for an item; %w", bytes, most, moreItem)
 	}
 	return nil
 }

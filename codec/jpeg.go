@@ -106,7 +106,7 @@ func EncodeJPEG(v any, quality int) ([]byte, error) {
 	return writeImage("jpeg", v, func(w io.Writer, img image.Image) error {
 		img = rasterJPEG(img)
 		if _, ok := img.(*image.CMYK); ok {
-			return errors.New("JPEG of CMYK is written with one quality only")
+			return errors.New("CMYK JPEG is written with the default quality only; remove quality")
 		}
 		return jpeg.Encode(w, img, &jpeg.Options{Quality: quality})
 	})

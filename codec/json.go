@@ -84,7 +84,7 @@ func encodeJSON(v any) ([]byte, error) {
 		return nil, fmt.Errorf("json: %w", err)
 	}
 	if halfText(buf.Bytes()) {
-		return nil, fmt.Errorf("json: a text in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
+		return nil, fmt.Errorf("json: a string in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
@@ -120,7 +120,7 @@ func jsonReady(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("json: %v is no number of JSON, though Python writes it; write null or a text, or YAML", v)
+			return nil, fmt.Errorf("json: %v is not a JSON number; write null, a string or YAML", v)
 		}
 		if v == math.Trunc(v) && math.Abs(v) < 1e21 {
 			return json.Number(strconv.FormatFloat(v, 'f', 1, 64)), nil

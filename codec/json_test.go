@@ -11,7 +11,7 @@ import (
 
 // TestPlainValuesAreWrittenAsOthers checks that the hand-written encoder agrees with encoding/json for each character.
 func TestPlainValuesAreWrittenAsOthers(t *testing.T) {
-	values := []any{true, false, int64(0), int64(math.MinInt64), int64(math.MaxInt64), "", "a text", "<&>", "\u2028", "é", "\x7f", "a\\", "\ufffd"}
+	values := []any{true, false, int64(0), int64(math.MinInt64), int64(math.MaxInt64), "", "a string", "<&>", "\u2028", "é", "\x7f", "a\\", "\ufffd"}
 	for c := range 256 {
 		values = append(values, "before"+string(rune(c))+"behind")
 	}

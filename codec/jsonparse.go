@@ -40,11 +40,11 @@ func parseJSON(b []byte, spans bool) (v any, span jsonSpan, err error) {
 	}
 	p := &jsonParser{b: b, spans: spans}
 	if bytes.HasPrefix(b, []byte(byteOrderMark)) {
-		return nil, span, p.fail("it begins with a byte order mark, which JSON has none of; save it as UTF-8 without")
+		return nil, span, p.fail("byte order mark at the beginning; save as UTF-8 without it")
 	}
 	v, span, err = p.value(0)
 	if err == nil && p.next() != 0 {
-		err = p.fail("more follows after the value")
+		err = p.fail("data after the value")
 	}
 	return v, span, err
 }
@@ -70,7 +70,7 @@ func (p *jsonParser) next() byte {
 
 func (p *jsonParser) value(depth int) (v any, span jsonSpan, err error) {
 	if depth > maxDepth {
-		return nil, span, p.fail("nested beyond the greatest depth, %d", maxDepth)
+		return nil, span, p.fail("nested deeper than %d", maxDepth)
 	}
 	c := p.next()
 	span.from = p.at
@@ -86,7 +86,7 @@ func (p *jsonParser) value(depth int) (v any, span jsonSpan, err error) {
 	case c == '-' || '0' <= c && c <= '9':
 		v, err = p.number()
 	case c == 0:
-		err = p.fail("it ends where a value should be")
+		err = p.fail("unexpected end, expected a value")
 	default:
 		v, err = p.word()
 	}
@@ -112,10 +112,10 @@ func (p *jsonParser) word() (any, error) {
 
 func (p *jsonParser) unexpected(want string) error {
 	if p.next() == 0 {
-		return p.fail("it ends where %s should be", want)
+		return p.fail("unexpected end, expected %s", want)
 	}
 	r, _ := utf8.DecodeRune(p.b[p.at:])
-	return p.fail("%q where %s should be", r, want)
+	return p.fail("unexpected %q, expected %s", r, want)
 }
 
 func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
@@ -128,7 +128,7 @@ func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
 	}
 	for {
 		if p.next() != '"' {
-			return nil, nil, p.unexpected("the text of a key")
+			return nil, nil, p.unexpected("a string as key")
 		}
 		part := jsonPart{from: p.at}
 		name, err := p.text()
@@ -138,7 +138,7 @@ func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
 		part.name, part.to = name, p.at
 		if _, twice := m[name]; twice {
 			p.at = part.from
-			return nil, nil, p.fail("the key %q is given twice", name)
+			return nil, nil, p.fail("duplicate key %q; remove one", name)
 		}
 		if p.next() != ':' {
 			return nil, nil, p.unexpected("a colon")
@@ -206,7 +206,7 @@ func (p *jsonParser) text() (string, error) {
 			}
 			return string(append(out, p.b[from:p.at-1]...)), nil
 		case c < ' ':
-			return "", p.fail("a control character in a text, %#02x; write it as an escape", c)
+			return "", p.fail("control character %#02x in a string; escape it", c)
 		case c == '\\':
 			out = append(out, p.b[from:p.at]...)
 			r, size, err := p.escape()
@@ -218,7 +218,7 @@ func (p *jsonParser) text() (string, error) {
 			from = p.at + 1
 		}
 	}
-	return "", p.fail("it ends within a text, of which the quote is missing")
+	return "", p.fail("unterminated string; add the closing quote")
 }
 
 var jsonEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
@@ -228,14 +228,14 @@ var jsonEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': 
 func (p *jsonParser) escape() (r rune, size int, err error) {
 	b := p.b[p.at:]
 	if len(b) < 2 {
-		return 0, 0, p.fail("it ends within a text, of which the quote is missing")
+		return 0, 0, p.fail("unterminated string; add the closing quote")
 	}
 	if r, ok := jsonEscapes[b[1]]; ok {
 		return r, 2, nil
 	}
 	first, ok := hexEscape(b)
 	if !ok {
-		return 0, 0, p.fail("%.6q is no escape", b)
+		return 0, 0, p.fail("unknown escape %.6q", b)
 	}
 	if !utf16.IsSurrogate(first) {
 		return first, 6, nil
@@ -245,7 +245,7 @@ func (p *jsonParser) escape() (r rune, size int, err error) {
 			return r, 12, nil
 		}
 	}
-	return 0, 0, p.fail("%s is half of a character (a lone surrogate), which no text can hold; Python writes it for a byte that is not UTF-8: decode that when the file is made", b[:6])
+	return 0, 0, p.fail("lone surrogate %s in a string; decode text as UTF-8 before writing", b[:6])
 }
 
 func hexEscape(b []byte) (rune, bool) {
@@ -269,7 +269,7 @@ func (p *jsonParser) number() (any, error) {
 	}
 	s := string(rest[:n])
 	if !jsonNumberForm(s) {
-		return nil, p.fail("%.40q is no number", s)
+		return nil, p.fail("%.40q is not a number", s)
 	}
 	v, err := numberOf(s)
 	if err != nil {
@@ -319,7 +319,7 @@ func numberOf(s string) (any, error) {
 	if strings.ContainsAny(s, ".eE") {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return nil, fmt.Errorf("number %.40s is beyond the range of numbers (of 64 bits)", s)
+			return nil, fmt.Errorf("number %.40s exceeds 64 bits", s)
 		}
 		return f, nil
 	}
@@ -332,11 +332,11 @@ func numberOf(s string) (any, error) {
 // wideNumber reads an integer of any size.
 func wideNumber(s string, base int) (any, error) {
 	if len(s) > maxDigits {
-		return nil, fmt.Errorf("a number of %d digits; at most %d are read", len(s), maxDigits)
+		return nil, fmt.Errorf("a number has %d digits; at most %d are supported", len(s), maxDigits)
 	}
 	n, ok := new(big.Int).SetString(s, base)
 	if !ok {
-		return nil, fmt.Errorf("%.40q is no number", s)
+		return nil, fmt.Errorf("%.40q is not a number", s)
 	}
 	if n.IsInt64() {
 		return n.Int64(), nil

@@ -36,7 +36,7 @@ func Use(l Library) error {
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.frozen {
-		return fmt.Errorf("codec: %s: library %s comes after the first use of the registry; do it when the program starts", l.Format, l.ID)
+		return fmt.Errorf("codec: %s: library %s registered after the first use of the registry; register from an init function", l.Format, l.ID)
 	}
 	if l.ID == "" || l.Decode == nil {
 		return fmt.Errorf("codec: %s: a library needs an ID and Decode", l.Format)
@@ -64,7 +64,7 @@ func Use(l Library) error {
 		registry.codecs[i] = c
 		return nil
 	}
-	return fmt.Errorf("codec: there is no format %q that a library can read", l.Format)
+	return fmt.Errorf("codec: unknown format %q for a library", l.Format)
 }
 
 // decodeBy returns a decoder that uses a library, or else the codec's own decoder.

@@ -15,7 +15,7 @@ import (
 // which JSON and YAML would write the internal fields.
 func noDocument(name string, v any) error {
 	if t := noDocumentIn(reflect.TypeOf(v), map[reflect.Type]bool{}); t != nil {
-		return fmt.Errorf("%s: %s cannot be written; write arrays as npy or npz, images as png or tiff, and tables as csv", name, display.Value(reflect.Zero(t).Interface()))
+		return fmt.Errorf("%s: %s cannot be written; use npy or npz for arrays, png or tiff for images, csv for tables", name, display.Value(reflect.Zero(t).Interface()))
 	}
 	return nil
 }

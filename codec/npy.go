@@ -66,7 +66,7 @@ func openNPY(b []byte) (h npyHeader, dtype array.DType, bigEndian bool, data []b
 	}
 	size, err := array.Bytes(dtype, h.shape)
 	if err == nil && size != len(data) {
-		err = fmt.Errorf("%v of shape %v takes %d bytes and there are %d", dtype, h.shape, size, len(data))
+		err = fmt.Errorf("%v of shape %v needs %d bytes, but there are %d", dtype, h.shape, size, len(data))
 	}
 	return h, dtype, bigEndian, data, err
 }
@@ -103,7 +103,7 @@ func firstFastest(shape []int) []int {
 // splitNPY returns the text of the header, and the data after it.
 func splitNPY(b []byte) (header, data []byte, err error) {
 	if !bytes.HasPrefix(b, []byte(npyMagic)) || len(b) < 10 {
-		return nil, nil, errors.New("not a NumPy file: it does not start with \\x93NUMPY")
+		return nil, nil, errors.New("not a NumPy file; the first bytes are not \\x93NUMPY")
 	}
 	start, length := 10, uint64(binary.LittleEndian.Uint16(b[8:]))
 	switch version := b[6]; {
@@ -111,12 +111,12 @@ func splitNPY(b []byte) (header, data []byte, err error) {
 	case (version == 2 || version == 3) && len(b) >= 12:
 		start, length = 12, uint64(binary.LittleEndian.Uint32(b[8:]))
 	case version == 2 || version == 3:
-		return nil, nil, errors.New("the header is cut off")
+		return nil, nil, errors.New("the header is truncated")
 	default:
-		return nil, nil, fmt.Errorf("format version %d is not known; 1 to 3 are", version)
+		return nil, nil, fmt.Errorf("unknown format version %d; expected 1 to 3", version)
 	}
 	if length > uint64(len(b)-start) {
-		return nil, nil, errors.New("the header is cut off")
+		return nil, nil, errors.New("the header is truncated")
 	}
 	end := start + int(length)
 	return b[start:end], b[end:len(b):len(b)], nil
@@ -150,19 +150,19 @@ func npyRefusal(descr, kind string) error {
 	}
 	switch first {
 	case "O":
-		return errors.New("the array holds Python objects, which are never decoded because that can run code; save it with a numeric type")
+		return errors.New("an array of Python objects is not read, as decoding could run code; save a numeric type")
 	case "U", "S", "a":
-		return fmt.Errorf("the array holds texts (%s), which are not decoded; save array.tolist() as JSON, or as a text a line", descr)
+		return fmt.Errorf("an array of strings (%s) is not supported; save array.tolist() as JSON, or as lines of text", descr)
 	case "M":
-		return fmt.Errorf("the array holds dates (%s), which are not decoded; save array.astype('int64'), and the unit beside it", descr)
+		return fmt.Errorf("an array of dates (%s) is not supported; save array.astype('int64') and the unit", descr)
 	case "m":
-		return fmt.Errorf("the array holds spans of time (%s), which are not decoded; save array.astype('int64'), and the unit beside it", descr)
+		return fmt.Errorf("an array of durations (%s) is not supported; save array.astype('int64') and the unit", descr)
 	case "V":
-		return fmt.Errorf("the array holds raw bytes or records (%s), which are not decoded; save array.view('uint8')", descr)
+		return fmt.Errorf("an array of raw bytes or records (%s) is not supported; save array.view('uint8')", descr)
 	case "f", "c":
-		return fmt.Errorf("the array holds numbers (%s) that differ from machine to machine; save array.astype('float64') or array.astype('complex128')", descr)
+		return fmt.Errorf("an array of platform-dependent numbers (%s) is not supported; save array.astype('float64') or 'complex128'", descr)
 	}
-	return fmt.Errorf("elements of type %q are not numbers of a known size; save it with a numeric type", descr)
+	return fmt.Errorf("unknown element type %q; save a numeric type", descr)
 }
 
 func npyDescr(d array.DType) (string, error) {

@@ -70,21 +70,21 @@ func TestDecodeNPYErrors(t *testing.T) {
 		want string
 	}{
 		{nil, "not a NumPy file"},
-		{[]byte("\x93NUMPY\x01\x00\xff\xff"), "cut off"},
-		{[]byte("\x93NUMPY\x02\x00\xff\xff"), "cut off"},
-		{append([]byte("\x93NUMPY\x03\x00"), 0xff, 0xff, 0xff, 0xff), "cut off"},
+		{[]byte("\x93NUMPY\x01\x00\xff\xff"), "truncated"},
+		{[]byte("\x93NUMPY\x02\x00\xff\xff"), "truncated"},
+		{append([]byte("\x93NUMPY\x03\x00"), 0xff, 0xff, 0xff, 0xff), "truncated"},
 		{npy(4, "{}"), "version 4"},
 		{npy(1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 1), "Python objects"},
 		{npy(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 1), "records"},
-		{npy(1, "{'descr': '<U5', 'fortran_order': False, 'shape': (1,), }", 1), "texts (<U5)"},
-		{npy(1, "{'descr': '|S3', 'fortran_order': False, 'shape': (1,), }", 1, 2, 3), "texts (|S3)"},
+		{npy(1, "{'descr': '<U5', 'fortran_order': False, 'shape': (1,), }", 1), "strings (<U5)"},
+		{npy(1, "{'descr': '|S3', 'fortran_order': False, 'shape': (1,), }", 1, 2, 3), "strings (|S3)"},
 		{npy(1, "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,), }", make([]byte, 8)...), "dates (<M8[ns])"},
-		{npy(1, "{'descr': '<m8[s]', 'fortran_order': False, 'shape': (1,), }", make([]byte, 8)...), "spans of time"},
+		{npy(1, "{'descr': '<m8[s]', 'fortran_order': False, 'shape': (1,), }", make([]byte, 8)...), "durations"},
 		{npy(1, "{'descr': '|V4', 'fortran_order': False, 'shape': (1,), }", 1, 2, 3, 4), "raw bytes"},
 		{npy(1, "{'descr': '<f16', 'fortran_order': False, 'shape': (1,), }", make([]byte, 16)...), "astype('float64')"},
-		{npy(1, "{'descr': '', 'fortran_order': False, 'shape': (1,), }", 1), "not numbers"},
-		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", 1), "takes 2 bytes and there are 1"},
-		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 1, 2), "takes 1 bytes and there are 2"},
+		{npy(1, "{'descr': '', 'fortran_order': False, 'shape': (1,), }", 1), "unknown element type"},
+		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", 1), "needs 2 bytes, but there are 1"},
+		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 1, 2), "needs 1 bytes, but there are 2"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296), }"), "more bytes than memory"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,), }"), "shape"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (-1,), }"), "shape"},
@@ -217,10 +217,10 @@ func TestDecodeNPZ(t *testing.T) {
 		t.Fatalf("compressed: %v, %v", v, err)
 	}
 	for want, file := range map[string][]byte{
-		"there are two": zipped(t, "a.npy", one, "a.npy", one),
-		`"readme.txt"`:  zipped(t, "readme.txt", "x"),
-		"not a NumPy":   zipped(t, "a.npy", "x"),
-		"no npz":        []byte("x"),
+		"occurs twice": zipped(t, "a.npy", one, "a.npy", one),
+		`"readme.txt"`: zipped(t, "readme.txt", "x"),
+		"not a NumPy":  zipped(t, "a.npy", "x"),
+		"not npz":      []byte("x"),
 	} {
 		if v, err := c.Decode(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v; want %s", v, err, want)

@@ -35,7 +35,7 @@ func parseNPYHeader(text []byte) (h npyHeader, err error) {
 		switch name {
 		case "descr":
 			if h.descr, ok = s.quoted(); !ok && s.next("[") {
-				return h, errors.New("the array holds records, which are not decoded; save each field by itself, as numpy.savez('x.npz', **{f: array[f] for f in array.dtype.names}) does")
+				return h, errors.New("an array of records is not supported; save its fields with numpy.savez('x.npz', **{f: array[f] for f in array.dtype.names})")
 			}
 		case "fortran_order":
 			h.fortran = s.next("True")

@@ -22,7 +22,7 @@ var MaxUnpacked atomic.Int64
 const defaultMaxUnpacked = 4 << 30
 
 // moreUnpacked tells how to allow more bytes.
-const moreUnpacked settingError = "allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked"
+const moreUnpacked settingError = "raise --max-unpacked, limits: {unpacked: BYTES} in the flow file, or codec.MaxUnpacked in Go"
 
 // npzCodec reads a zip file of NumPy files as a map[string]*array.Array, by the names
 // passed to numpy.savez. Uncompressed arrays share the bytes of the file. It writes without
@@ -65,10 +65,10 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if _, again := arrays[name]; !ok || again {
-			return nil, fmt.Errorf("%q is not the name of an array, or there are two of it", f.Name)
+			return nil, fmt.Errorf("%q is not an array name, or occurs twice", f.Name)
 		}
 		if f.UncompressedSize64 > left {
-			return nil, fmt.Errorf("%q: the arrays take too many bytes; %w", f.Name, moreUnpacked)
+			return nil, fmt.Errorf("%q: the arrays are too large; %w", f.Name, moreUnpacked)
 		}
 		left -= f.UncompressedSize64
 		err := from.checkName(f)
@@ -106,7 +106,7 @@ func (f *followed) checkName(file *zip.File) error {
 	}
 	head := make([]byte, 30+len(file.Name))
 	if _, err := f.b.ReadAt(head, f.at); err != nil || int(head[26])|int(head[27])<<8 != len(file.Name) || string(head[30:]) != file.Name {
-		return errors.New("the header of the file has another name: the archive is damaged")
+		return errors.New("the archive is damaged: the file header has another name")
 	}
 	return nil
 }

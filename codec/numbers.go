@@ -65,7 +65,7 @@ func (n numbers) read(r *cborReader) []byte {
 	}
 	data := r.bytes()
 	if len(data)%n.size != 0 {
-		r.fail("%d bytes are no whole numbers", len(data))
+		r.fail("%d bytes are not integers", len(data))
 		return nil
 	}
 	return data

@@ -34,29 +34,29 @@ func plainly(format string, err error) string {
 		return fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, csvtext.Explain(at.Err))
 	}
 	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return fmt.Sprintf("byte %d of it is none", int64(at))
+		return fmt.Sprintf("byte %d is invalid", int64(at))
 	}
 	if _, ok := errors.AsType[runtime.Error](err); ok {
-		return "it is damaged, in a way that its decoder does not expect"
+		return "damaged data that the decoder does not expect"
 	}
 	text := err.Error()
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.HasSuffix(text, "unexpected EOF"), strings.HasSuffix(text, "short chunk header"), strings.HasSuffix(text, "short chunk data"):
-		return "it is cut off, empty, or no " + format
+		return "truncated, empty, or not " + format
 	case strings.HasSuffix(text, "missing SOI marker"), strings.HasSuffix(text, "not a PNG file"), strings.Contains(text, "can't recognize format"), strings.HasSuffix(text, "not a valid zip file"), strings.HasSuffix(text, "missing RIFF chunk header"):
-		return "it is no " + format + ", whatever its name says"
+		return "not a " + format + " file, despite its name"
 	}
 	for _, library := range []string{"png: ", "gif: ", "webp: ", "vp8: ", "vp8l: ", "riff: ", "zip: ", "zlib: ", "flate: ", "lzw: ", "image: "} {
 		text = strings.TrimPrefix(text, library)
 	}
 	for _, damage := range []string{"invalid format: ", "invalid JPEG format: "} {
 		if what, ok := strings.CutPrefix(text, damage); ok {
-			return "it is damaged: " + what
+			return "damaged: " + what
 		}
 	}
 	for _, feature := range []string{"unsupported feature: ", "unsupported JPEG feature: "} {
 		if what, ok := strings.CutPrefix(text, feature); ok {
-			return "it has what is not read (" + what + "); save it in another way"
+			return "unsupported feature (" + what + "); save in another way"
 		}
 	}
 	return text

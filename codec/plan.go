@@ -48,7 +48,7 @@ func cborValue[T any](t reflect.Type) (*Value[T], error) {
 			r := cborReader{b: b, all: len(b)}
 			p.read(&r, reflect.ValueOf(&v).Elem())
 			if r.err == nil && len(r.b) > 0 {
-				r.fail("more follows after the value")
+				r.fail("data after the value")
 			}
 			if r.err != nil {
 				return *new(T), r.err
@@ -139,5 +139,5 @@ func (m *planner) structure(p *plan, path string) error {
 	case reflect.Interface:
 		return m.planInterface(p, path)
 	}
-	return &UnencodableError{Path: path, What: "a " + p.typ.Kind().String(), Type: p.typ, Cure: "leave it out of the result, or keep what it is made from"}
+	return &UnencodableError{Path: path, What: "a " + p.typ.Kind().String(), Type: p.typ, Cure: "leave it out of the result, or cache its inputs instead"}
 }

@@ -176,7 +176,7 @@ func (m *planner) planMap(p *plan, path string) error {
 		return err
 	}
 	if !key.key {
-		return &UnencodableError{Path: path + "[key]", What: "a key", Type: p.typ.Key(), Cure: "use keys made of strings and numbers: pointers and interfaces are not equal when they come back"}
+		return &UnencodableError{Path: path + "[key]", What: "a key", Type: p.typ.Key(), Cure: "use keys of strings and numbers; pointers and interfaces differ after decoding"}
 	}
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {

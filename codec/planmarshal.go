@@ -23,8 +23,8 @@ func (w *cborWriter) mixed(t reflect.Type) error {
 		}
 	}
 	if w.opaque.Lost() {
-		return &UnencodableError{What: "memory that parts share, of which one makes bytes of itself,", Type: t,
-			Cure: "let each have its own, or use types with exported fields"}
+		return &UnencodableError{What: "memory shared with a value that marshals itself", Type: t,
+			Cure: "copy the memory, or use types with exported fields"}
 	}
 	return nil
 }

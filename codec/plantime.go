@@ -81,7 +81,7 @@ func zoneOf(t time.Time) (zoned, error) {
 		known, _ = location(name)
 	}
 	if !ok || known == nil || !deepequal.SameLocation(loc, known) {
-		return zoned{}, &UnencodableError{What: "a time in the zone " + strconv.Quote(loc.String()) + ", which is not that of the IANA database here,",
+		return zoned{}, &UnencodableError{What: "a time in the zone " + strconv.Quote(loc.String()) + ", which differs from the local IANA database,",
 			Type: reflect.TypeOf(t), Cure: "use its UTC method"}
 	}
 	kind := int64(zoneNamed)
@@ -109,7 +109,7 @@ func (z zoned) of(t time.Time) (time.Time, error) {
 		return t, fmt.Errorf("unknown kind of zone %d", z.kind)
 	}
 	if rules, ok := deepequal.LocationDigest(loc); !ok || !bytes.Equal(rules[:], z.rules) {
-		return t, fmt.Errorf("the zone %s has other rules here", z.name)
+		return t, fmt.Errorf("time zone %s has other rules on this machine", z.name)
 	}
 	return t.In(loc), nil
 }

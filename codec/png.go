@@ -22,7 +22,7 @@ func decodePNG(b []byte) (any, error) {
 	}
 	grey, animated := pngGrey(b)
 	if animated {
-		return nil, errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
+		return nil, errors.New("animations are not supported; save each frame as an image, or all as GIF or TIFF")
 	}
 	if img, ok := readPNG(b); ok {
 		return img, nil

@@ -14,6 +14,6 @@ var Raw = Codec{
 		case string:
 			return []byte(v), nil
 		}
-		return nil, unsupported("raw", v, "bytes or a text")
+		return nil, unsupported("raw", v, "bytes or a string")
 	},
 }

@@ -33,10 +33,10 @@ func add(c Codec) error {
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.frozen {
-		return fmt.Errorf("codec: %s: registered after the first use of the registry; do it from an init function", c.Name)
+		return fmt.Errorf("codec: %s: registered after the first use of the registry; register from an init function", c.Name)
 	}
 	if c.Name == "" || c.Version < 0 || c.Decode == nil || len(c.Extensions) == 0 {
-		return fmt.Errorf("codec: %q: a codec needs a name, an extension and Decode", c.Name)
+		return fmt.Errorf("codec: %q: name, extension or Decode is missing", c.Name)
 	}
 	for _, ext := range c.Extensions {
 		if ext == "" || ext[0] == '.' || ext != strings.ToLower(ext) || strings.ContainsAny(ext, `/\`) {
@@ -45,11 +45,11 @@ func add(c Codec) error {
 	}
 	for _, other := range registry.codecs {
 		if other.Name == c.Name {
-			return fmt.Errorf("codec: %s: the name is taken", c.Name)
+			return fmt.Errorf("codec: %s: the name is already registered", c.Name)
 		}
 		for _, ext := range c.Extensions {
 			if slices.Contains(other.Extensions, ext) {
-				return fmt.Errorf("codec: %s: extension %q is taken by %s", c.Name, ext, other.Name)
+				return fmt.Errorf("codec: %s: extension %q is already registered by %s", c.Name, ext, other.Name)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func TestLibrariesAreNamed(t *testing.T) {
 	if v, err := c.Decode(file); err == nil {
 		t.Errorf("an image of more pixels than allowed became a %T", v)
 	}
-	if err := Use(Library{Format: "jpeg", ID: "late", Decode: func([]byte, image.Config) (image.Image, bool) { return nil, false }}); err == nil || !strings.Contains(err.Error(), "starts") {
+	if err := Use(Library{Format: "jpeg", ID: "late", Decode: func([]byte, image.Config) (image.Image, bool) { return nil, false }}); err == nil || !strings.Contains(err.Error(), "init function") {
 		t.Errorf("a library after the first use: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ var textCodec = Codec{
 	Encode: func(v any) ([]byte, error) {
 		s, ok := v.(string)
 		if !ok {
-			return nil, unsupported("txt", v, "a text")
+			return nil, unsupported("txt", v, "a string")
 		}
 		b := []byte(s)
 		return b, validText("txt", b)
@@ -53,5 +53,5 @@ func notText(b []byte) error {
 		at += size
 	}
 	line, column := placeAt(b, at)
-	return fmt.Errorf("line %d, column %d: the byte 0x%02x is not UTF-8; save the file as UTF-8", line, column, b[at])
+	return fmt.Errorf("line %d, column %d: byte 0x%02x is not UTF-8; save the file as UTF-8", line, column, b[at])
 }

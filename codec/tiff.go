@@ -40,15 +40,15 @@ func decodeTIFF(b []byte) (any, error) {
 			return nil, fmt.Errorf("page %d: %w", i, err)
 		}
 		if left -= int64(p.width) * int64(p.height); left < 0 {
-			return nil, fmt.Errorf("%d pages and more have more than %d pixels together; %w", len(pages), pixelLimit(), morePixels)
+			return nil, fmt.Errorf("%d pages exceed the limit of %d pixels; %w", len(pages), pixelLimit(), morePixels)
 		}
 		if len(pages) > 0 && !p.like(pages[0]) {
-			return nil, fmt.Errorf("page %d differs from the first in size, channels or type of numbers; save each page as a file", i)
+			return nil, fmt.Errorf("page %d differs from the first in size, channels or element type; save each page as a file", i)
 		}
 		pages = append(pages, p)
 	}
 	if len(pages) == 0 {
-		return nil, errors.New("no page is in it")
+		return nil, errors.New("the file has no pages")
 	}
 	return readPages(pages)
 }
@@ -100,7 +100,7 @@ func appendPage(data *[]byte, shape *[]int, page any) error {
 		}
 	}
 	if *shape != nil && !equalShapes(*shape, a.Shape) {
-		return fmt.Errorf("it has the shape %v, and those before it %v", a.Shape, *shape)
+		return fmt.Errorf("shape is %v, but earlier pages have %v", a.Shape, *shape)
 	}
 	*shape, *data = a.Shape, append(*data, a.Data...)
 	return nil
@@ -116,10 +116,10 @@ func (p *tiffPage) checkCount(pages int) error {
 	text := p.text(tagDescription)
 	said := imageJCount.FindStringSubmatch(text)
 	if strings.HasPrefix(text, "ImageJ=") && said != nil && said[1] != strconv.Itoa(pages) {
-		return fmt.Errorf("ImageJ says that there are %s pages, and %d are described; save it with a description of each", said[1], pages)
+		return fmt.Errorf("ImageJ declares %s pages, but the file has directories for %d; save with one each", said[1], pages)
 	}
 	if strings.HasPrefix(text, `{"shape": [`) && strings.Contains(text, `"truncated": true`) {
-		return errors.New("only the first of its pages is described; write it with tifffile without truncate")
+		return errors.New("only the first page has a directory; write with tifffile without truncate")
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func straighten(a *array.Array) error {
 			}
 		}
 	default:
-		return fmt.Errorf("colours of %v that are multiplied by alpha are not read; save it without", a.DType)
+		return fmt.Errorf("premultiplied colours of type %v are not supported; save straight alpha", a.DType)
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func divided(v, alpha, most uint64) uint64 {
 func (p *tiffPage) withPalette(data []byte) (any, error) {
 	all, n := p.numbers(tagColorMap), 1<<p.bits
 	if len(all) != 3*n {
-		return nil, fmt.Errorf("a palette of %d numbers where there should be %d", len(all), 3*n)
+		return nil, fmt.Errorf("the palette has %d numbers, expected %d", len(all), 3*n)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, p.width, p.height), make(color.Palette, n))
 	for i := range n {

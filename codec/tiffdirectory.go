@@ -69,7 +69,7 @@ func parseTIFF(b []byte) ([]tiffDirectory, error) {
 	case "MM":
 		f.order = binary.BigEndian
 	default:
-		return nil, errors.New("not a TIFF file: it starts with neither II nor MM")
+		return nil, errors.New("not a TIFF file; the first bytes are neither II nor MM")
 	}
 	at := uint64(4)
 	switch version := f.order.Uint16(b[2:]); {
@@ -85,7 +85,7 @@ func parseTIFF(b []byte) ([]tiffDirectory, error) {
 	var all []tiffDirectory
 	for seen := map[uint64]bool{}; next != 0; {
 		if seen[next] {
-			return nil, errors.New("its directories go round in a circle")
+			return nil, errors.New("the directories form a cycle")
 		}
 		seen[next] = true
 		var d tiffDirectory
@@ -97,7 +97,7 @@ func parseTIFF(b []byte) ([]tiffDirectory, error) {
 	return all, nil
 }
 
-var errTIFFEnd = errors.New("it refers to bytes behind the end of the file")
+var errTIFFEnd = errors.New("an offset exceeds the end of the file")
 
 // part returns n bytes at an offset.
 func (f *tiffFile) part(at, n uint64) ([]byte, error) {
@@ -220,7 +220,7 @@ func (d tiffDirectory) same(tag uint16, missing uint64) (uint64, error) {
 	}
 	for _, n := range all {
 		if n != all[0] {
-			return 0, fmt.Errorf("its channels differ: tag %d is %v", tag, all)
+			return 0, fmt.Errorf("the channels differ: tag %d is %v", tag, all)
 		}
 	}
 	return all[0], nil

@@ -70,7 +70,7 @@ func TestFaxWithoutEndsOfLines(t *testing.T) {
 		t.Errorf("with an end of line: %v, %v", v, err)
 	}
 	for _, strip := range [][]byte{white, nil, {0}, append([]byte{0, 1}, white...)} {
-		if v, err := by(t, "tiff").Decode(stripTIFF(8, 1, 1, 3, 1, strip)); err == nil || !strings.Contains(err.Error(), "end-of-line code (EOL)") {
+		if v, err := by(t, "tiff").Decode(stripTIFF(8, 1, 1, 3, 1, strip)); err == nil || !strings.Contains(err.Error(), "end-of-line codes") {
 			t.Errorf("%x: %v, %v", strip, v, err)
 		}
 	}

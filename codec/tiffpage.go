@@ -52,7 +52,7 @@ func newTIFFPage(d tiffDirectory) (*tiffPage, error) {
 		return nil, fmt.Errorf("%d x %d pixels of %d samples; %w", p.width, p.height, p.samples, morePixels)
 	}
 	if d.number(tagImageDepth, 1) > 1 || d.number(tagTileDepth, 1) > 1 {
-		return nil, errors.New("volumes (of several layers a page) are not read; save each layer as a page")
+		return nil, errors.New("volumes are not supported; save each layer as a page")
 	}
 	if d.number(tagPlanar, 1) == 2 {
 		p.planes = p.samples
@@ -87,7 +87,7 @@ func (p *tiffPage) setType() error {
 	}
 	ok := false
 	if p.dtype, ok = known[[2]uint64{format, width}]; !ok {
-		return fmt.Errorf("samples of %d bits of format %d are not read; save it with 8, 16, 32 or 64", width, format)
+		return fmt.Errorf("samples of %d bits of format %d are not supported; save 8, 16, 32 or 64 bits", width, format)
 	}
 	p.bits = int(width)
 	return nil
@@ -100,7 +100,7 @@ func (p *tiffPage) setMeaning() error {
 	switch p.photometric {
 	case whiteIsZero:
 		if p.dtype != array.Uint8 && p.dtype != array.Uint16 {
-			return fmt.Errorf("0 is white, in a type of numbers (%v) for which it is not known what is black", p.dtype)
+			return fmt.Errorf("white-is-zero images of type %v are not supported; save black-is-zero", p.dtype)
 		}
 	case blackIsZero:
 	case colourRGB:
@@ -112,15 +112,15 @@ func (p *tiffPage) setMeaning() error {
 	case separated:
 		least = 4
 	case 6:
-		return errors.New("colours as YCbCr, with or without JPEG, are not read; save it as RGB")
+		return errors.New("YCbCr is not supported; save as RGB")
 	default:
-		return fmt.Errorf("its colours (photometric interpretation %d) are not read; save it as RGB", p.photometric)
+		return fmt.Errorf("photometric interpretation %d is not supported; save as RGB", p.photometric)
 	}
 	if p.samples < least {
-		return fmt.Errorf("%d samples a pixel where its colours take %d", p.samples, least)
+		return fmt.Errorf("%d samples per pixel, but the colours need %d", p.samples, least)
 	}
 	if p.predictor == 3 && (p.dtype < array.Float16 || p.dtype > array.Float64) || p.predictor == 2 && p.bits < 8 || p.predictor > 3 || p.predictor == 0 {
-		return fmt.Errorf("predictor %d with samples of %v is not read", p.predictor, p.dtype)
+		return fmt.Errorf("predictor %d with samples of %v is not supported; save without predictor", p.predictor, p.dtype)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (p *tiffPage) setBlocks() error {
 		b.sizes = []uint64{uint64(p.rowBytes() * p.height)}
 	}
 	if len(b.offsets) < need || len(b.sizes) < need {
-		return fmt.Errorf("%d strips or tiles are needed, and there are %d", need, min(len(b.offsets), len(b.sizes)))
+		return fmt.Errorf("%d strips or tiles are needed, but there are %d", need, min(len(b.offsets), len(b.sizes)))
 	}
 	p.block = b
 	return p.checkStored(need)
@@ -169,7 +169,7 @@ func (p *tiffPage) checkStored(blocks int) error {
 		stored += min(n, uint64(len(p.file.b)))
 	}
 	if want := uint64(p.rowBytes()) * uint64(p.height); want/uint64(p.planes) > stored*ratio {
-		return fmt.Errorf("%d x %d pixels are claimed by %d bytes", p.width, p.height, stored)
+		return fmt.Errorf("%d x %d pixels cannot be stored in %d bytes", p.width, p.height, stored)
 	}
 	return nil
 }

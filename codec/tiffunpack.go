@@ -52,7 +52,7 @@ func (p *tiffPage) decompress(b []byte, size, rows int) ([]byte, error) {
 	switch p.compression {
 	case 1:
 		if len(b) < size {
-			return nil, fmt.Errorf("%d bytes where %d are needed", len(b), size)
+			return nil, fmt.Errorf("%d bytes, expected %d", len(b), size)
 		}
 		return bytes.Clone(b[:size]), nil
 	case 3, 4:
@@ -71,7 +71,7 @@ func (p *tiffPage) decompress(b []byte, size, rows int) ([]byte, error) {
 	case 32773:
 		return packBits(b, size)
 	}
-	return nil, fmt.Errorf("compression %d is not read; save it with deflate, lzw, packbits or none", p.compression)
+	return nil, fmt.Errorf("compression %d is not supported; save with deflate, lzw, packbits or none", p.compression)
 }
 
 // full reads size bytes. It allocates as bytes arrive.
@@ -79,7 +79,7 @@ func full(r io.Reader, size int) ([]byte, error) {
 	var buf bytes.Buffer
 	n, err := io.Copy(&buf, io.LimitReader(r, int64(size)))
 	if err == nil && n < int64(size) {
-		err = fmt.Errorf("%d bytes where %d are needed", n, size)
+		err = fmt.Errorf("%d bytes, expected %d", n, size)
 	}
 	return buf.Bytes(), err
 }
@@ -90,14 +90,14 @@ func (p *tiffPage) fax(b []byte, size, rows int) ([]byte, error) {
 	form := ccitt.Group4
 	if p.compression == 3 {
 		if form = ccitt.Group3; p.number(tagT4Options, 0)&1 != 0 {
-			return nil, errors.New("group 3 of two dimensions is not read; save it with group 4")
+			return nil, errors.New("two-dimensional group 3 compression is not supported; save with group 4")
 		}
 		if len(b) < 2 || b[0] != 0 || b[1]>>4 != 1 {
-			return nil, errors.New("group 3 without an end-of-line code (EOL) right before each row is not read; save it with group 4")
+			return nil, errors.New("group 3 compression without end-of-line codes is not supported; save with group 4")
 		}
 	}
 	if p.bits != 1 || p.side() != 1 {
-		return nil, errors.New("a compression of facsimile with more than one bit a pixel")
+		return nil, errors.New("fax compression needs one bit per pixel")
 	}
 	r := ccitt.NewReader(bytes.NewReader(b), ccitt.MSB, form, p.block.width, rows, &ccitt.Options{Invert: true})
 	return full(r, size)
@@ -109,7 +109,7 @@ func packBits(b []byte, size int) ([]byte, error) {
 	out := make([]byte, 0, min(size, 64*len(b)))
 	for len(out) < size {
 		if len(b) < 2 {
-			return nil, fmt.Errorf("%d bytes where %d are needed", len(out), size)
+			return nil, fmt.Errorf("%d bytes, expected %d", len(out), size)
 		}
 		n := int(b[0])
 		switch {

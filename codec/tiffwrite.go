@@ -77,11 +77,11 @@ func (t *tiffWriter) layOut() error {
 	case d == array.Float16 || d == array.Float32 || d == array.Float64:
 		t.format = 3
 	default:
-		return fmt.Errorf("numbers of type %v cannot be written; convert them to uint8 or float32", d)
+		return fmt.Errorf("elements of type %v cannot be written; convert to uint8 or float32", d)
 	}
 	shape := t.a.Shape
 	if len(shape) < 2 || len(t.a.Data) == 0 {
-		return fmt.Errorf("an array of shape %v is no image; it takes (height, width), (height, width, channels) or (pages, ...)", shape)
+		return fmt.Errorf("shape %v is not an image; give (height, width), (height, width, channels) or (pages, ...)", shape)
 	}
 	samples := 1
 	if last := shape[len(shape)-1]; len(shape) > 2 && last <= 4 {
@@ -119,7 +119,7 @@ func (t *tiffWriter) write(w io.Writer) error {
 		at := len(t.out)
 		t.out = append(t.out, data...)
 		if int64(len(t.out)) > 1<<32-1<<16 {
-			return errors.New("it takes more than 4 GiB; write several files")
+			return errors.New("the image exceeds 4 GiB; write several files")
 		}
 		t.even()
 		binary.LittleEndian.PutUint32(t.out[link:], uint32(len(t.out)))

@@ -212,19 +212,19 @@ func doubts(t *testing.T, text string) []string {
 
 func TestYAMLSaysWhatVersionsReadDifferently(t *testing.T) {
 	for text, want := range map[string]string{
-		"08":                  `the number 8 in YAML 1.2, as it is read here, and the text "08" in YAML 1.1`,
-		"010":                 `the number 10 in YAML 1.2, as it is read here, and the number 8 in YAML 1.1`,
-		"1e3":                 `the number 1000 in YAML 1.2, as it is read here, and the text "1e3" in YAML 1.1`,
-		"0o17":                `the number 15 in YAML 1.2, as it is read here, and the text "0o17" in YAML 1.1`,
-		"yes":                 `the text "yes" in YAML 1.2, as it is read here, and the truth value true in YAML 1.1`,
-		"Off":                 `the text "Off" in YAML 1.2, as it is read here, and the truth value false in YAML 1.1`,
-		"1_000":               `the text "1_000" in YAML 1.2, as it is read here, and the number 1000 in YAML 1.1`,
-		"1:30":                `the text "1:30" in YAML 1.2, as it is read here, and the number 90 in YAML 1.1`,
+		"08":                  `the number 8 in YAML 1.2 (Larder), but the string "08" in YAML 1.1`,
+		"010":                 `the number 10 in YAML 1.2 (Larder), but the number 8 in YAML 1.1`,
+		"1e3":                 `the number 1000 in YAML 1.2 (Larder), but the string "1e3" in YAML 1.1`,
+		"0o17":                `the number 15 in YAML 1.2 (Larder), but the string "0o17" in YAML 1.1`,
+		"yes":                 `the string "yes" in YAML 1.2 (Larder), but the boolean true in YAML 1.1`,
+		"Off":                 `the string "Off" in YAML 1.2 (Larder), but the boolean false in YAML 1.1`,
+		"1_000":               `the string "1_000" in YAML 1.2 (Larder), but the number 1000 in YAML 1.1`,
+		"1:30":                `the string "1:30" in YAML 1.2 (Larder), but the number 90 in YAML 1.1`,
 		"-1:30":               `the number -90 in YAML 1.1`,
 		"1:30.5":              `the number 90.5 in YAML 1.1`,
 		"0b11":                `the number 3 in YAML 1.1`,
-		"-.5":                 `the number -0.5 in YAML 1.2, as it is read here, and the text "-.5" in YAML 1.1`,
-		"2001-01-01":          `the text "2001-01-01" in YAML 1.2, as it is read here, and a date in YAML 1.1`,
+		"-.5":                 `the number -0.5 in YAML 1.2 (Larder), but the string "-.5" in YAML 1.1`,
+		"2001-01-01":          `the string "2001-01-01" in YAML 1.2 (Larder), but a date in YAML 1.1`,
 		"2001-1-1 1:02:03 +1": "a date in YAML 1.1",
 	} {
 		got := doubts(t, "x: [ok,\n  "+text+"]")
@@ -238,7 +238,7 @@ func TestYAMLSaysWhatVersionsReadDifferently(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"<<", "="} {
-		if got := doubts(t, "x: "+text); len(got) != 1 || !strings.Contains(got[0], text+` is the text "`+text+`" in YAML 1.2, as it is read here, and an error in YAML 1.1`) {
+		if got := doubts(t, "x: "+text); len(got) != 1 || !strings.Contains(got[0], text+` is the string "`+text+`" in YAML 1.2 (Larder), but an error in YAML 1.1`) {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
@@ -252,7 +252,7 @@ func TestYAMLSaysWhatVersionsReadDifferently(t *testing.T) {
 			t.Errorf("the key %s: %q", text, got)
 		}
 	}
-	if got := doubts(t, "5: x"); len(got) != 1 || got[0] != "line 1: 5 is the number 5 by itself; as a key it is read as a text" {
+	if got := doubts(t, "5: x"); len(got) != 1 || got[0] != "line 1: 5 is the number 5 as a value, but a string as a key" {
 		t.Errorf("%q", got)
 	}
 }

@@ -35,7 +35,7 @@ func decodeWebP(b []byte) (any, error) {
 func headerWebP(b []byte) (image.Config, error) {
 	c, err := checked(b, 0, webp.DecodeConfig)
 	if err == nil && len(b) > 20 && string(b[12:16]) == "VP8X" && b[20]&2 != 0 {
-		err = errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
+		err = errors.New("animations are not supported; save each frame as an image, or all as GIF or TIFF")
 	}
 	return c, err
 }

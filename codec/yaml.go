@@ -67,7 +67,7 @@ func notingYAML(b []byte, note func(Doubt)) (any, error) {
 }
 
 // strictly tells how to fix scalars that StrictYAML refuses.
-const strictly settingError = "put quotes around texts, and write numbers so that all read the same"
+const strictly settingError = "quote strings, and write numbers that all readers decode alike"
 
 func decodeYAML(b []byte, note func(Doubt)) (any, error) {
 	doc, err := parseYAML(b)
@@ -115,7 +115,7 @@ func parseYAML(b []byte) (*yaml.Node, error) {
 	case err != nil:
 		return nil, yamltext.Explain(b, err)
 	default:
-		return nil, fmt.Errorf("line %d: a second document; one file is one value", more.Line)
+		return nil, fmt.Errorf("line %d: second document; write one document per file", more.Line)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, errors.New("no document")

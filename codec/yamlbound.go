@@ -21,14 +21,14 @@ type yamlBound struct {
 
 func (w *yamlBound) walk(n *yaml.Node, depth int, inAlias bool) error {
 	if depth > maxYAMLDepth {
-		return fmt.Errorf("line %d: nested deeper than %d, or an alias of what it is a part of", n.Line, maxYAMLDepth)
+		return fmt.Errorf("line %d: nested deeper than %d, or an alias of its own parent", n.Line, maxYAMLDepth)
 	}
 	if n.Kind == yaml.AliasNode {
 		return w.walk(n.Alias, depth+1, true)
 	}
 	if inAlias {
 		if w.aliased++; w.aliased > maxAliased {
-			return fmt.Errorf("line %d: aliases stand for more than %d values", n.Line, maxAliased)
+			return fmt.Errorf("line %d: aliases expand to more than %d values", n.Line, maxAliased)
 		}
 	}
 	for _, c := range n.Content {

@@ -14,7 +14,7 @@ import (
 // doubt reports a plain scalar that YAML 1.1 does not read as v.
 func (r yamlReader) doubt(n *yaml.Node, v any) {
 	if old := yaml11(n.Value); !sameScalar(old, v) {
-		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s in YAML 1.2, as it is read here, and %s in YAML 1.1, as PyYAML reads it", described(v), described(old))})
+		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s in YAML 1.2 (Larder), but %s in YAML 1.1 (PyYAML)", described(v), described(old))})
 	}
 }
 
@@ -24,13 +24,13 @@ func described(v any) string {
 	case nil:
 		return "null"
 	case bool:
-		return "the truth value " + strconv.FormatBool(v)
+		return "the boolean " + strconv.FormatBool(v)
 	case yamlDate:
 		return "a date"
 	case yamlSign:
 		return "an error"
 	case string:
-		return "the text " + strconv.Quote(v)
+		return "the string " + strconv.Quote(v)
 	}
 	return fmt.Sprintf("the number %v", v)
 }

@@ -59,7 +59,7 @@ func intYAML(s string) (any, error) {
 func floatYAML(s string) (any, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return nil, fmt.Errorf("number %s is beyond the range of numbers (of 64 bits)", s)
+		return nil, fmt.Errorf("number %s exceeds 64 bits", s)
 	}
 	return f, nil
 }

@@ -53,7 +53,7 @@ func (r yamlReader) mapping(n *yaml.Node) (any, error) {
 			return nil, err
 		}
 		if _, twice := m[name]; twice {
-			return nil, fmt.Errorf("line %d: the key %q is given twice", k.Line, name)
+			return nil, fmt.Errorf("line %d: duplicate key %q; remove one", k.Line, name)
 		}
 		if m[name], err = r.value(v); err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
-		return "", fmt.Errorf("line %d: a key that is a list or a map; only texts can be keys", n.Line)
+		return "", fmt.Errorf("line %d: the key is a list or a map; use a string", n.Line)
 	}
 	v, err := yamlReader{}.scalar(n)
 	if err != nil {
@@ -86,10 +86,10 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 		return s, nil
 	}
 	if _, ok := v.([]byte); ok || n.Value == "" {
-		return "", fmt.Errorf("line %d: the key %q is no text; put quotes around it", n.Line, n.Value)
+		return "", fmt.Errorf("line %d: key %q is not a string; quote it", n.Line, n.Value)
 	}
 	if r.note != nil {
-		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s by itself; as a key it is read as a text", described(v))})
+		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s as a value, but a string as a key", described(v))})
 	}
 	return n.Value, nil
 }
@@ -107,7 +107,7 @@ func (r yamlReader) merge(m map[string]any, from *yaml.Node) error {
 	for _, v := range list {
 		other, ok := v.(map[string]any)
 		if !ok {
-			return fmt.Errorf("line %d: << merges mappings and nothing else", from.Line)
+			return fmt.Errorf("line %d: << needs a mapping", from.Line)
 		}
 		for k, v := range other {
 			if _, has := m[k]; !has {
@@ -119,7 +119,7 @@ func (r yamlReader) merge(m map[string]any, from *yaml.Node) error {
 }
 
 func unknownTag(n *yaml.Node) error {
-	return fmt.Errorf("line %d: values with the tag %s are not read", n.Line, n.Tag)
+	return fmt.Errorf("line %d: unsupported tag %s", n.Line, n.Tag)
 }
 
 // isPlain reports whether a scalar is neither quoted nor tagged.
@@ -153,7 +153,7 @@ func (r yamlReader) scalar(n *yaml.Node) (any, error) {
 	if n.Tag == "!!binary" {
 		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
 		if err != nil {
-			return nil, fmt.Errorf("line %d: what is !!binary is no base64: %w", n.Line, inPlain("yaml", err))
+			return nil, fmt.Errorf("line %d: !!binary value is not base64: %w", n.Line, inPlain("yaml", err))
 		}
 		return b, nil
 	}
@@ -184,7 +184,7 @@ func (r yamlReader) scalar(n *yaml.Node) (any, error) {
 		return nil, unknownTag(n)
 	}
 	if !ok {
-		return nil, fmt.Errorf("line %d: %q is no %s", n.Line, n.Value, n.Tag)
+		return nil, fmt.Errorf("line %d: %q is not a %s", n.Line, n.Value, n.Tag)
 	}
 	return v, nil
 }

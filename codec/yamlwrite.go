@@ -120,7 +120,7 @@ func canonicalMapping(n *yaml.Node) (*yaml.Node, error) {
 	values := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Tag != "!!str" {
-			return nil, fmt.Errorf("the key %s is no text; only texts can be keys", n.Content[i].Value)
+			return nil, fmt.Errorf("key %s is not a string; use string keys", n.Content[i].Value)
 		}
 		k, err := yamlReader{}.key(n.Content[i])
 		if err != nil {

@@ -37,7 +37,7 @@ func Of(what any) (c *Component, params any, err error) {
 		c.Kind = Sink
 		c.sink = func(ctx context.Context, _ *Env, _ any, in Data) error { return what(ctx, in) }
 	default:
-		return nil, nil, fmt.Errorf("%T is no component: give the parameters of a registered one, a dataset, a mapper, or a function on datasets", what)
+		return nil, nil, fmt.Errorf("%T is not a component; pass parameters of a registered component, a dataset, a mapper, or a function on datasets", what)
 	}
 	return c, struct{}{}, nil
 }

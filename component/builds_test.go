@@ -66,7 +66,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			{"../mapper/imagestats.go", "float64(c.sum) / float64(c.n)", "float64(c.sum)/float64(c.n) + 1"},
 			{"../codec/jpeg.go", "const narrow = 2", "const narrow = 3"},
 			{"../internal/app/expr/metered.go", `"larder do"`, `"larder make"`},
-			{"../op/select.go", "it must be true or false", "it must be one of true and false"},
+			{"../op/select.go", "return true or false", "it must be one of true and false"},
 			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by the constructor of a transform
 			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a given function
 			{program + "/own/own.go", "n * n", "n * n * n"},             // by one between structs

@@ -26,7 +26,7 @@ func (d Data) Single() (Samples, error) {
 	if d.Names == nil {
 		return d.Parts[0], nil
 	}
-	return nil, fmt.Errorf("one dataset is needed here, and the input has %d outputs: name one of %v", len(d.Parts), d.Names)
+	return nil, fmt.Errorf("the input has %d outputs, but one dataset is needed; name one of %v", len(d.Parts), d.Names)
 }
 
 // Output returns the output called name. If there is none, a number selects an output
@@ -42,7 +42,7 @@ func (d Data) Output(name string) (Data, error) {
 // Find returns the index of the part that [Data.Output] returns.
 func (d Data) Find(name string) (int, error) {
 	if d.Names == nil {
-		return 0, fmt.Errorf("the node has one output; leave out %q", "."+name)
+		return 0, fmt.Errorf("the node has a single output; leave out %q", "."+name)
 	}
 	if i := slices.Index(d.Names, name); i >= 0 {
 		return i, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnfit marks errors of a sink that cannot store its input.
-var ErrUnfit = errors.New("the sink cannot hold it")
+var ErrUnfit = errors.New("the sink cannot store the value")
 
 // Unfit marks an error as an ErrUnfit.
 func Unfit(err error) error { return unfit{err} }

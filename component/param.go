@@ -9,7 +9,7 @@ import (
 // A Param describes one parameter of a component. It is declared as a field of the
 // component's parameter struct:
 //
-//	Width int `param:"width" doc:"columns of the result" default:"0"`
+//	Width int `param:"width" doc:"width of the result" default:"0"`
 //
 // The tag param gives the name. A following ",required" makes the parameter mandatory;
 // ",how" says that it cannot change the result. The tag default gives the value for a

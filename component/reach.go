@@ -49,10 +49,10 @@ func (c *Component) Check(params any) error {
 	if _, ok := params.(Far); !ok || c.Kind != Source && c.Kind != Sink {
 		for _, p := range Paths(params) {
 			if urlpath.Is(string(p)) && c.Kind == Sink {
-				return fmt.Errorf("%s: sink %s writes files of this machine only; write an archive or a table there (webdataset, parquet, jsonl), or have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", urlpath.Name(string(p)), c.Name)
+				return fmt.Errorf("%s: sink %s writes local files only; write webdataset, parquet or jsonl there, or write locally and upload (aws s3 sync)", urlpath.Name(string(p)), c.Name)
 			}
 			if urlpath.Is(string(p)) {
-				return fmt.Errorf("%s: %s %s takes files of this machine only; what takes URLs is said by larder components", urlpath.Name(string(p)), c.Kind, c.Name)
+				return fmt.Errorf("%s: %s %s accepts local files only; larder components lists those that accept URLs", urlpath.Name(string(p)), c.Kind, c.Name)
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func register(c *Component) *Component {
 	mu.Lock()
 	defer mu.Unlock()
 	if frozen {
-		panic(fmt.Sprintf("component: %s %s is registered after the registry was read: register from an init function", c.Kind, c.Name))
+		panic(fmt.Sprintf("component: %s %s is registered after the first use of the registry; register from an init function", c.Kind, c.Name))
 	}
 	for _, have := range registered {
 		if have.Kind == c.Kind && have.Name == c.Name {
@@ -151,7 +151,7 @@ func Find(kind Kind, name string) (*Component, error) {
 	}
 	for _, other := range Kinds() {
 		if slices.ContainsFunc(All(other), func(c *Component) bool { return c.Name == name }) {
-			return nil, fmt.Errorf("there is no %s %q; %[2]q is a %[3]s", kind, name, other)
+			return nil, fmt.Errorf("unknown %s %q; %[2]q is a %[3]s", kind, name, other)
 		}
 	}
 	return nil, fmt.Errorf("there is no %s %q%s", kind, name, Suggest(name, names))

@@ -36,7 +36,9 @@ type Known func(ctx context.Context) ([]any, error)
 func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, Known, error)) *Component {
 	c := describe[P](Source, name, doc, open)
 	c.streams = func(any) bool { return true }
-	c.source = func(context.Context, *Env, any) (Samples, error) { return nil, errors.New("it puts out a stream") }
+	c.source = func(context.Context, *Env, any) (Samples, error) {
+		return nil, errors.New("the source returns a stream")
+	}
 	c.openStream = func(_ context.Context, env *Env, params any) (Stream, Known, error) { return open(env, params.(P)) }
 	return register(c)
 }
@@ -54,7 +56,7 @@ func RegisterMaterialise[P any](name, doc string, apply func(ctx context.Context
 	c := describe[P](Op, name, doc, apply)
 	c.Scans = true
 	c.op = func(context.Context, *Env, any, []Samples) (Data, error) {
-		return Data{}, errors.New("its input is a dataset already")
+		return Data{}, errors.New("the input is already a dataset")
 	}
 	c.materialise = func(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error) {
 		return apply(ctx, env, params.(P), in, made)
@@ -65,9 +67,9 @@ func RegisterMaterialise[P any](name, doc string, apply func(ctx context.Context
 var (
 	// ErrOnce is the error of a stream that can be read only once, so that no key can
 	// identify its content.
-	ErrOnce = errors.New("it can be read once only, and no key says what was in it")
+	ErrOnce = errors.New("the stream can be read only once, and has no key")
 	// ErrUnknown is the error of a node whose behaviour no key identifies.
-	ErrUnknown = errors.New("no key says what it does")
+	ErrUnknown = errors.New("no cache key identifies the computation")
 )
 
 // IsStream reports whether a source with these parameters outputs a stream.
@@ -105,8 +107,8 @@ type Input struct {
 }
 
 var (
-	errNoInput = errors.New("there is no standard input here: run the flow by larder run, and with one reader of it")
-	errTaken   = errors.New("standard input was read by another node, or in a run before, and cannot be read twice")
+	errNoInput = errors.New("standard input is not available; use larder run, with a single reader")
+	errTaken   = errors.New("standard input was already read by another node or an earlier run")
 )
 
 // Take returns the reader to its first caller, and an error to all others. A nil Input

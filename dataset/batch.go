@@ -26,22 +26,22 @@ func (e *PartialError) Error() string {
 	if first < 0 {
 		return "nothing failed"
 	}
-	return fmt.Sprintf("%d of the samples failed, the first as number %d: %v", len(e.Errs), first, e.Errs[first])
+	return fmt.Sprintf("%d samples of the batch failed, first number %d: %v", len(e.Errs), first, e.Errs[first])
 }
 
 // checkBatch refuses options that a transform of several samples cannot have.
 func (f *TransformFunc) checkBatch() error {
 	switch {
 	case f.BatchFunc == nil && f.Batch != 0:
-		return fmt.Errorf("%s: Batch is %d, and there is no BatchFunc", f.Name, f.Batch)
+		return fmt.Errorf("%s: Batch is %d, but BatchFunc is missing", f.Name, f.Batch)
 	case f.BatchFunc == nil:
 		return nil
 	case f.Func != nil:
-		return fmt.Errorf("%s: it has Func and BatchFunc; leave out one of them", f.Name)
+		return fmt.Errorf("%s: both Func and BatchFunc are set; remove one", f.Name)
 	case f.Random != nil:
-		return fmt.Errorf("%s: a transform of several samples draws no random numbers; give it Func in place of BatchFunc", f.Name)
+		return fmt.Errorf("%s: Random is not supported with BatchFunc; use Func", f.Name)
 	case f.Batch < 0 || f.Batch > MaxBatch:
-		return fmt.Errorf("%s: Batch is %d and must be from 0 to %d", f.Name, f.Batch, MaxBatch)
+		return fmt.Errorf("%s: Batch is %d; give 0 to %d", f.Name, f.Batch, MaxBatch)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func partOf(err error, n int) (failed map[int]error, whole error) {
 	}
 	for i, e := range partial.Errs {
 		if i < 0 || i >= n || e == nil {
-			return nil, fmt.Errorf("the transform was given %d samples and says that number %d failed: %w", n, i, err)
+			return nil, fmt.Errorf("the transform received %d samples and reports failure of number %d: %w", n, i, err)
 		}
 	}
 	return partial.Errs, nil

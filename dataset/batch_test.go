@@ -375,13 +375,13 @@ func TestBatchesThatAllFail(t *testing.T) {
 func TestBatchThatPanicsOrReturnsOthers(t *testing.T) {
 	for want, together := range map[string]func(context.Context, []dataset.Sample) ([]dataset.Sample, error){
 		"panic: oh no": func(context.Context, []dataset.Sample) ([]dataset.Sample, error) { panic("oh no") },
-		"wrong was given 1 samples and returned 2": func(context.Context, []dataset.Sample) ([]dataset.Sample, error) {
+		"wrong received 1 samples but returned 2": func(context.Context, []dataset.Sample) ([]dataset.Sample, error) {
 			return make([]dataset.Sample, 2), nil
 		},
-		"was given 1 samples and says that number 7 failed": func(_ context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+		"received 1 samples and reports failure of number 7": func(_ context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			return in, &dataset.PartialError{Errs: map[int]error{7: errBad}}
 		},
-		"wrong did not make item b": func(_ context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return in, nil },
+		"wrong did not return item b": func(_ context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return in, nil },
 	} {
 		m, err := dataset.NewTransform(dataset.TransformFunc{Name: "wrong", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Batch: 3, BatchFunc: together})
 		if err != nil {
@@ -402,10 +402,10 @@ func TestWrongBatches(t *testing.T) {
 	one := func(_ context.Context, s dataset.Sample) (dataset.Sample, error) { return s, nil }
 	some := func(_ context.Context, s []dataset.Sample) ([]dataset.Sample, error) { return s, nil }
 	for want, f := range map[string]dataset.TransformFunc{
-		"there is no BatchFunc":   {Func: one, Batch: 2},
-		"leave out one of them":   {Func: one, BatchFunc: some},
-		"draws no random numbers": {BatchFunc: some, Random: &dataset.Random{}},
-		"must be from 0 to 512":   {BatchFunc: some, Batch: 513},
+		"BatchFunc is missing":    {Func: one, Batch: 2},
+		"remove one":              {Func: one, BatchFunc: some},
+		"Random is not supported": {BatchFunc: some, Random: &dataset.Random{}},
+		"give 0 to 512":           {BatchFunc: some, Batch: 513},
 		"Batch is -1":             {BatchFunc: some, Batch: -1},
 	} {
 		f.Name, f.Code = "x", key.Version("1")

@@ -57,7 +57,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 	for i, c := range bySource {
 		err := found[i].Err
 		if err == nil && found[i].Closure != nil && len(found[i].Closure.Inputs) > 0 {
-			err = fmt.Errorf("it reads package variable %s, whose value is no part of what items are known by", found[i].Closure.Inputs[0].Name)
+			err = fmt.Errorf("it reads package variable %s, whose value is not part of the key", found[i].Closure.Inputs[0].Name)
 		}
 		if err != nil {
 			err = fmt.Errorf("codec %s: %w; or give it a Version", c.Name, err)

@@ -185,7 +185,7 @@ func TestComposeErrors(t *testing.T) {
 		t.Errorf("%d failures, the error is %v", stats.Failed.Load(), err)
 	}
 	ds = dataset.Map(texts(2, "a"), compose(t, join(t, "f", &n, "c", "z")), dataset.MapOptions{Node: "n"})
-	if _, err := ds.At(t.Context(), 1); err == nil || err.Error() != `node n: sample 1: no item "z": the sample has a` {
+	if _, err := ds.At(t.Context(), 1); err == nil || err.Error() != `node n: sample 1: item "z" not found; the sample has a` {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -300,7 +300,7 @@ func TestRecode(t *testing.T) {
 			t.Errorf("%s to %s: the extension is %s, %v", c.ext, c.to, ext, err)
 		}
 	}
-	for ext, says := range map[string]string{"webp": "can be read but not written", "xyz": "not an extension", "PNG": "not an extension", ".png": "not an extension", "": "not an extension"} {
+	for ext, says := range map[string]string{"webp": "can be read but not written", "xyz": "not a known extension", "PNG": "not a known extension", ".png": "not a known extension", "": "not a known extension"} {
 		if err := dataset.CheckExt(ext); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: the error is %v, want %q", ext, err, says)
 		}

@@ -68,7 +68,7 @@ func misfit(target reflect.Value, v any, path string) error {
 	case string:
 		text = strconv.Quote(v)
 	}
-	return at(path, fmt.Errorf("%s does not fit a field of type %s", text, target.Type()))
+	return at(path, fmt.Errorf("%s cannot be assigned to a field of type %s", text, target.Type()))
 }
 
 // at prefixes an error with a path.
@@ -168,7 +168,7 @@ func (d document) fillList(target reflect.Value, v []any, path string) error {
 		target.Set(reflect.MakeSlice(target.Type(), len(v), len(v)))
 	case reflect.Array:
 		if len(v) != target.Len() {
-			return at(path, fmt.Errorf("a list of %d elements does not fit a field of type %s", len(v), target.Type()))
+			return at(path, fmt.Errorf("a list of %d elements cannot be assigned to a field of type %s", len(v), target.Type()))
 		}
 	default:
 		return misfit(target, v, path)

@@ -138,10 +138,10 @@ func (d *doubts) tell(name string, first codec.Doubt, more int) {
 	log := d.logger()
 	text := first.String()
 	if more > 0 {
-		text += fmt.Sprintf("; and %d more of the kind", more)
+		text += fmt.Sprintf("; and %d more", more)
 	}
-	log.Warn("a value that others may read as another one; quotes around it, or another way to write it, settle that", "file", name, "value", text)
+	log.Warn("value is ambiguous for other readers; quote it or write it differently", "file", name, "value", text)
 	if last {
-		log.Warn("further files with such values are not named", "named", maxTold)
+		log.Warn("more files have ambiguous values", "named", maxTold)
 	}
 }

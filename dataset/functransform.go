@@ -141,7 +141,7 @@ func (m *funcTransform) mapTogether(ctx context.Context, ins []Sample) ([]Sample
 		return nil, whole
 	}
 	if len(outs) != len(ins) {
-		return nil, fmt.Errorf("%s was given %d samples and returned %d", m.f.Name, len(ins), len(outs))
+		return nil, fmt.Errorf("%s received %d samples but returned %d", m.f.Name, len(ins), len(outs))
 	}
 	all := make([]Sample, len(ins))
 	for i, out := range outs {

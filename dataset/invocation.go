@@ -119,13 +119,13 @@ func (e *invocation) check(ctx context.Context, out Sample) error {
 	}
 	for _, k := range e.makes {
 		if _, ok := out.Field(k); !ok {
-			return fmt.Errorf("%s did not make item %s", e.transform.Name(), k)
+			return fmt.Errorf("%s did not return item %s", e.transform.Name(), k)
 		}
 	}
 	for f := range out.Fields() {
 		passed, _ := e.in.Field(f.Key)
 		if passed.Item != f.Item && !slices.Contains(e.makes, f.Key) {
-			return fmt.Errorf("%s made item %s, which it does not declare", e.transform.Name(), display.Name(f.Key))
+			return fmt.Errorf("%s returned item %s, which it does not declare", e.transform.Name(), display.Name(f.Key))
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (e *invocation) checkFormats(ctx context.Context, out Sample) error {
 				continue // the item was changed in place
 			}
 		}
-		return fmt.Errorf("%s made item %s as %s, and its Formats are %v", e.transform.Name(), f.Key, given.ext, by.f.Formats)
+		return fmt.Errorf("%s returned item %s as %s, but its Formats are %v", e.transform.Name(), f.Key, given.ext, by.f.Formats)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (l *Listing) file(path string) error {
 		return t > l.at.UnixNano() && t <= now.UnixNano()
 	}
 	if since(s.Mtime) || since(s.Ctime) && !linked(info) {
-		return fmt.Errorf("%s: it is not what was there when its folder was listed: %w", path, ErrChanged)
+		return fmt.Errorf("%s: replaced after its directory was listed: %w", path, ErrChanged)
 	}
 	return l.folderOf(path)
 }
@@ -111,7 +111,7 @@ func (l *Listing) folder(dir, path string) error {
 		return err
 	}
 	if !os.SameFile(info, l.folders[dir]) {
-		return fmt.Errorf("%s: another folder has the name %s since it was listed: %w", path, dir, ErrChanged)
+		return fmt.Errorf("%s: directory %s was replaced after it was listed: %w", path, dir, ErrChanged)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestFilesThatAreReplacedAreNotRead(t *testing.T) {
 			from := filepath.Join(dir, "b.txt")
 			return errors.Join(write(from, "new"), os.Chtimes(from, old, old), os.Rename(from, filepath.Join(dir, "in/b.txt")))
 		}, true},
-		"a folder that was there takes the name": {func(dir string) error {
+		"a directory that was there takes the name": {func(dir string) error {
 			in := filepath.Join(dir, "in")
 			return errors.Join(os.Rename(in, in+"-old"), os.Rename(filepath.Join(dir, "other"), in))
 		}, true},

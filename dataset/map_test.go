@@ -164,11 +164,11 @@ func TestMapErrors(t *testing.T) {
 			var p *singleflight.PanicError
 			return errors.As(err, &p) && strings.Contains(err.Error(), "boom")
 		}},
-		{"an item missing", func() (dataset.Sample, error) { return dataset.NewSample(), nil }, func(err error) bool { return strings.Contains(err.Error(), "did not make item c") }},
+		{"an item missing", func() (dataset.Sample, error) { return dataset.NewSample(), nil }, func(err error) bool { return strings.Contains(err.Error(), "did not return item c") }},
 		{"an item too many", func() (dataset.Sample, error) {
 			it := dataset.NewItem("txt", "x")
 			return dataset.NewSample(dataset.Field{Key: "c", Item: it}, dataset.Field{Key: "d", Item: it}), nil
-		}, func(err error) bool { return strings.Contains(err.Error(), "made item d") }},
+		}, func(err error) bool { return strings.Contains(err.Error(), "returned item d") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, _ := newLarder(t)

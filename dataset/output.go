@@ -26,7 +26,7 @@ func newOutput(e *Execution, name string) *Item {
 }
 
 func (p *output) String() string {
-	return fmt.Sprintf("item %s made by node %s", p.name, p.execution.Node())
+	return fmt.Sprintf("item %s of node %s", p.name, p.execution.Node())
 }
 
 // Ref identifies the item by its computation.

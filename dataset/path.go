@@ -42,7 +42,7 @@ func ParsePath(s string) (Path, error) {
 		}
 		p.steps = append(p.steps, st)
 		if rest = after; rest == "." {
-			return Path{}, fmt.Errorf("path %q: nothing follows its last dot", s)
+			return Path{}, fmt.Errorf("path %q: name after the last dot is missing", s)
 		}
 		if strings.HasPrefix(rest, ".") {
 			rest = rest[1:]
@@ -51,7 +51,7 @@ func ParsePath(s string) (Path, error) {
 		}
 	}
 	if p.steps == nil {
-		return Path{}, errors.New("a path must begin with the key of an item")
+		return Path{}, errors.New("the item key at the beginning is missing")
 	}
 	p.Item, p.steps = p.steps[0].text, p.steps[1:]
 	return p, nil
@@ -75,13 +75,13 @@ func nextStep(s string) (st step, rest string, err error) {
 	if len(s) > 1 && (s[1] == '"' || s[1] == '\'') {
 		end := strings.Index(s[2:], s[1:2]+"]")
 		if end < 0 {
-			return st, "", fmt.Errorf("%s has no end", s)
+			return st, "", fmt.Errorf("%s is unterminated", s)
 		}
 		return step{text: s[2 : 2+end]}, s[2+end+2:], nil
 	}
 	inside, rest, ok := strings.Cut(s[1:], "]")
 	if st.index, err = strconv.Atoi(inside); !ok || err != nil {
-		return st, "", fmt.Errorf("%s: brackets hold a whole number or a text in quotes", s)
+		return st, "", fmt.Errorf("%s: brackets need an integer or a quoted string", s)
 	}
 	return step{text: inside, index: st.index, number: true}, rest, nil
 }
@@ -146,7 +146,7 @@ func (st step) in(v any) (part any, reason string) {
 	case map[string]any:
 		part, ok := v[st.text]
 		if !ok {
-			return nil, "there is no such field; there are " + fieldNames(v)
+			return nil, "no such field; fields are " + fieldNames(v)
 		}
 		return part, ""
 	case []any:
@@ -164,7 +164,7 @@ func (st step) in(v any) (part any, reason string) {
 func (st step) position(n int) (i int, reason string) {
 	switch {
 	case !st.number:
-		return 0, "a list has positions and no fields"
+		return 0, "a list has indices, not fields"
 	case st.index < -n || st.index >= n:
 		return 0, fmt.Sprintf("the list has %d elements", n)
 	case st.index < 0:
@@ -275,7 +275,7 @@ func (p Path) put(v any, n int, value any) (any, error) {
 	switch v := v.(type) {
 	case nil:
 		if st.number {
-			return nil, &NoValueError{p.to(n + 1), "there is no list"}
+			return nil, &NoValueError{p.to(n + 1), "no such list"}
 		}
 		part, err := p.put(nil, n+1, value)
 		return map[string]any{st.text: part}, err

@@ -53,28 +53,28 @@ func TestGet(t *testing.T) {
 
 func TestGetErrors(t *testing.T) {
 	for path, says := range map[string]string{
-		"meta.colour":       "meta.colour: there is no such field; there are 0, a.b, boxes, color, nothing",
+		"meta.colour":       "meta.colour: no such field; fields are 0, a.b, boxes, color, nothing",
 		"meta.boxes.2.x":    "meta.boxes.2: the list has 2 elements",
 		"meta.boxes.-3":     "meta.boxes.-3: the list has 2 elements",
-		"meta.boxes.x":      "meta.boxes.x: a list has positions and no fields",
-		`meta.boxes["0"]`:   "a list has positions and no fields",
-		"meta.color.x":      "meta.color.x: a text has no parts",
+		"meta.boxes.x":      "meta.boxes.x: a list has indices, not fields",
+		`meta.boxes["0"]`:   "a list has indices, not fields",
+		"meta.color.x":      "meta.color.x: a string has no parts",
 		"meta.nothing.x":    "meta.nothing.x: null has no parts",
-		"text.0":            "text.0: a text has no parts",
+		"text.0":            "text.0: a string has no parts",
 		"image.width":       "image.width: an image has no parts",
-		`meta["a.b"].c`:     `meta["a.b"].c: a whole number has no parts`,
-		"other.x":           `no item "other"`,
-		"":                  "must begin with the key of an item",
+		`meta["a.b"].c`:     `meta["a.b"].c: an integer has no parts`,
+		"other.x":           `item "other" not found`,
+		"":                  "the item key at the beginning is missing",
 		".meta":             "a name is missing",
-		"meta.":             "nothing follows its last dot",
+		"meta.":             "name after the last dot is missing",
 		"meta..color":       "a name is missing",
-		"meta[":             "brackets hold",
-		"meta[x]":           "brackets hold",
-		"meta[]":            "brackets hold",
-		`meta["x]`:          "has no end",
+		"meta[":             "brackets need",
+		"meta[x]":           "brackets need",
+		"meta[]":            "brackets need",
+		`meta["x]`:          "is unterminated",
 		"meta]":             "a dot is missing",
 		"meta[0]x":          "a dot is missing",
-		"meta.boxes[1.5].x": "brackets hold",
+		"meta.boxes[1.5].x": "brackets need",
 	} {
 		_, err := documents().Get(t.Context(), path)
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -124,11 +124,11 @@ func TestSet(t *testing.T) {
 	}
 	for path, says := range map[string]string{
 		"list.3":      "list.3: the list has 2 elements",
-		"list.x":      "a list has positions",
-		"text.x":      "text.x: a text has no parts",
+		"list.x":      "a list has indices",
+		"text.x":      "text.x: a string has no parts",
 		"image.0":     "has no parts",
-		"made.0":      "made.0: there is no list",
-		"every.k.x.y": "every.k.x: a whole number has no parts",
+		"made.0":      "made.0: no such list",
+		"every.k.x.y": "every.k.x: an integer has no parts",
 		"a..b":        "a name is missing",
 	} {
 		if _, err := documents().Set(t.Context(), path, 1); err == nil || !strings.Contains(err.Error(), says) {

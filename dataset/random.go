@@ -51,7 +51,7 @@ func (r Random) Check() error {
 	case "", PerPosition, PerContent:
 		return nil
 	}
-	return fmt.Errorf("per is %q and must be %s or %s", r.Per, PerPosition, PerContent)
+	return fmt.Errorf("per is %q; give %s or %s", r.Per, PerPosition, PerContent)
 }
 
 func (r Random) perPosition() bool { return r.Per != PerContent }

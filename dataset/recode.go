@@ -89,9 +89,9 @@ func CheckExt(ext string) error {
 		}
 	}
 	slices.Sort(names)
-	why := "is not an extension that is known"
+	why := "is not a known extension"
 	if known {
 		why = "can be read but not written"
 	}
-	return fmt.Errorf("%q %s; there are %s", ext, why, strings.Join(names, ", "))
+	return fmt.Errorf("%q %s; use one of %s", ext, why, strings.Join(names, ", "))
 }

@@ -232,7 +232,7 @@ func (s Sample) Rename(names map[string]string) (Sample, error) {
 			f.Key = to
 		}
 		if other := out.index(f.Key); other >= 0 {
-			return Sample{}, fmt.Errorf("rename: items %s and %s would both be called %s", s.fields[other].Key, s.fields[i].Key, f.Key)
+			return Sample{}, fmt.Errorf("rename: items %s and %s would both be named %s", s.fields[other].Key, s.fields[i].Key, f.Key)
 		}
 		out.fields = append(out.fields, f)
 	}
@@ -266,12 +266,12 @@ type NoItemError struct {
 // missing one.
 func (e *NoItemError) Error() string {
 	if len(e.Have) == 0 {
-		return fmt.Sprintf("no item %q: the sample is empty", e.Key)
+		return fmt.Sprintf("item %q not found; the sample is empty", e.Key)
 	}
 	have := e.Have
 	if best := display.Nearest(e.Key, have); best != "" {
 		others := slices.DeleteFunc(slices.Clone(have), func(k string) bool { return k == best })
 		have = append([]string{best}, others...)
 	}
-	return fmt.Sprintf("no item %q: the sample has %s", e.Key, strings.Join(have, ", "))
+	return fmt.Sprintf("item %q not found; the sample has %s", e.Key, strings.Join(have, ", "))
 }

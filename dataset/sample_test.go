@@ -58,7 +58,7 @@ func TestSampleKeys(t *testing.T) {
 		t.Errorf("a missing item gives %v", err)
 	}
 	near := &dataset.NoItemError{Key: "lable", Have: []string{"a", "label", "b"}}
-	if got, want := near.Error(), `no item "lable": the sample has label, a, b`; got != want || near.Have[0] != "a" {
+	if got, want := near.Error(), `item "lable" not found; the sample has label, a, b`; got != want || near.Have[0] != "a" {
 		t.Errorf("the error is %s, want %s; it has %q", got, want, near.Have)
 	}
 }
@@ -72,7 +72,7 @@ func TestScanTellsAllItemsWhereOneIsMissing(t *testing.T) {
 	_, err = dataset.Scan[bool]{Node: "n", Op: op, Reads: []string{"a", "z"}, Pool: pool.New(1), Each: func(context.Context, dataset.Sample) (bool, error) {
 		return false, errors.New("was called without what it reads")
 	}}.Run(t.Context(), dataset.List(s))
-	if want := `node n: sample 0: no item "z": the sample has a, b`; err == nil || err.Error() != want {
+	if want := `node n: sample 0: item "z" not found; the sample has a, b`; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }
@@ -180,7 +180,7 @@ func TestDecode(t *testing.T) {
 		Name int `item:"name"`
 	}
 	if _, err := dataset.Decode[wrong](t.Context(), s); err == nil {
-		t.Error("a text was read into an int")
+		t.Error("a string was read into an int")
 	}
 }
 

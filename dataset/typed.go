@@ -72,7 +72,7 @@ func Encode(v any) (Sample, error) {
 		rv = rv.Elem()
 	}
 	if !rv.IsValid() {
-		return Sample{}, fmt.Errorf("a %T that is nil cannot be made a sample", v)
+		return Sample{}, fmt.Errorf("a nil %T is not a sample", v)
 	}
 	fields, err := taggedFields(rv.Type())
 	if err != nil {
@@ -127,7 +127,7 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 	}
 	for _, o := range out {
 		if o.optional {
-			return nil, fmt.Errorf("field %s of %s: what a transform makes cannot be optional", o.name, reflect.TypeFor[Out]())
+			return nil, fmt.Errorf("field %s of %s: outputs of a transform cannot be optional", o.name, reflect.TypeFor[Out]())
 		}
 	}
 	m, err := NewTransform(TransformFunc{
@@ -229,19 +229,19 @@ func readTag(t reflect.Type, f reflect.StructField, tag string) (taggedField, er
 		case "shared":
 			field.shared = true
 		default:
-			return field, fmt.Errorf("its item tag has %q; there are optional and shared", option)
+			return field, fmt.Errorf("unknown option %q in the item tag; use optional or shared", option)
 		}
 	}
 	for n := range f.Index[1:] {
 		if t.FieldByIndex(f.Index[:n+1]).Type.Kind() == reflect.Pointer {
-			return field, errors.New("it is in a struct that is embedded by a pointer; embed the struct itself")
+			return field, errors.New("the struct is embedded by pointer; embed the struct itself")
 		}
 	}
 	switch {
 	case name == "":
-		return field, errors.New("its item tag has no key")
+		return field, errors.New("the item tag has no key")
 	case !f.IsExported():
-		return field, errors.New("it has an item tag and is not exported")
+		return field, errors.New("unexported field with an item tag; export it")
 	}
 	return field, nil
 }
@@ -275,18 +275,18 @@ func (f taggedField) decode(ctx context.Context, it *Item, target reflect.Value)
 func (f taggedField) encode(v reflect.Value) (*Item, error) {
 	if it, ok := v.Interface().(*Item); ok {
 		if it == nil {
-			return nil, errors.New("the item is nil; an item that may be missing is `,optional`")
+			return nil, errors.New("the item is nil; declare it `,optional` if it may be missing")
 		}
 		return it, nil
 	}
 	if f.ext == "" {
-		return nil, fmt.Errorf("it needs a tag that says how it is encoded, such as `item:\"%s\" ext:\"json\"`", f.key)
+		return nil, fmt.Errorf("the ext tag is missing; write one such as `item:\"%s\" ext:\"json\"`", f.key)
 	}
 	if v.Type() == bytesType {
 		return NewBytes(f.ext, v.Bytes()), nil
 	}
 	if v.Kind() == reflect.Interface && v.IsNil() {
-		return nil, errors.New("it is nil; an item that may be missing is `,optional`")
+		return nil, errors.New("nil value; declare the item `,optional` if it may be missing")
 	}
 	return NewItem(f.ext, v.Interface()), nil
 }

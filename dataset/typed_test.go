@@ -151,17 +151,17 @@ func TestDecodeErrors(t *testing.T) {
 		Meta struct{ Boxes []box } `item:"meta"`
 	}
 	_, err := dataset.Decode[boxes](t.Context(), s)
-	check(`item meta: Boxes.1.X: "one" does not fit a field of type int`, err)
+	check(`item meta: Boxes.1.X: "one" cannot be assigned to a field of type int`, err)
 	type score struct {
 		Meta struct{ Score float64 } `item:"meta"`
 	}
 	_, err = dataset.Decode[score](t.Context(), s)
-	check(`item meta: Score: "high" does not fit a field of type float64`, err)
+	check(`item meta: Score: "high" cannot be assigned to a field of type float64`, err)
 	type small struct {
 		Meta struct{ Small uint8 } `item:"meta"`
 	}
 	_, err = dataset.Decode[small](t.Context(), s)
-	check(`item meta: Small: 256 does not fit a field of type uint8`, err)
+	check(`item meta: Small: 256 cannot be assigned to a field of type uint8`, err)
 	type pair struct {
 		Meta struct{ Pair [2]int } `item:"meta"`
 	}
@@ -173,12 +173,12 @@ func TestDecodeErrors(t *testing.T) {
 		} `item:"meta"`
 	}
 	_, err = dataset.Decode[by](t.Context(), s)
-	check(`item meta: by: a list does not fit a field of type map[string]int`, err)
+	check(`item meta: by: a list cannot be assigned to a field of type map[string]int`, err)
 	type best struct {
 		Meta struct{ Best *box } `item:"meta"`
 	}
 	_, err = dataset.Decode[best](t.Context(), s)
-	check(`item meta: Best: true does not fit`, err)
+	check(`item meta: Best: true cannot be assigned`, err)
 	type when struct {
 		Meta struct{ When time.Time } `item:"meta"`
 	}
@@ -188,7 +188,7 @@ func TestDecodeErrors(t *testing.T) {
 		Text image.Image `item:"text"`
 	}
 	_, err = dataset.Decode[wrong](t.Context(), s)
-	check(`item text: "x" does not fit a field of type image.Image`, err)
+	check(`item text: "x" cannot be assigned to a field of type image.Image`, err)
 	type bad struct {
 		Bad struct{} `item:"bad"`
 	}
@@ -198,7 +198,7 @@ func TestDecodeErrors(t *testing.T) {
 		Other string `item:"other"`
 	}
 	_, err = dataset.Decode[missing](t.Context(), s)
-	check(`no item "other": the sample has meta, text, bad`, err)
+	check(`item "other" not found; the sample has meta, text, bad`, err)
 }
 
 type embedded struct {
@@ -213,25 +213,25 @@ func TestTagErrors(t *testing.T) {
 		}
 	}
 	check("no struct", "is not a struct", 1)
-	check("nothing", "is nil", (*everything)(nil))
-	check("nil", "is nil", nil)
+	check("nothing", "a nil *", (*everything)(nil))
+	check("nil", "a nil <nil>", nil)
 	check("no tags", "no field with an `item", struct{ A int }{})
 	check("no key", "has no key", struct {
 		A int `item:",optional"`
 	}{})
-	check("an unknown option", `has "lazy"`, struct {
+	check("an unknown option", `unknown option "lazy"`, struct {
 		A int `item:"a,lazy"`
 	}{})
-	check("not exported", "is not exported", struct {
+	check("not exported", "unexported field", struct {
 		a int `item:"a"` //nolint:unused // that is the point
 	}{})
-	check("no extension", "needs a tag", struct {
+	check("no extension", "the ext tag is missing", struct {
 		A int `item:"a"`
 	}{})
 	check("a nil item", "the item is nil", struct {
 		A *dataset.Item `item:"a"`
 	}{})
-	check("a nil image", "it is nil", struct {
+	check("a nil image", "nil value", struct {
 		A image.Image `item:"a" ext:"png"`
 	}{})
 	check("an embedded pointer", "embed the struct itself", struct{ *embedded }{&embedded{}})

@@ -22,7 +22,7 @@ func ZipWith(node string, add func(to, s Sample) Sample, parts ...Dataset[Sample
 	}
 	for k, p := range parts {
 		if p.Len() != parts[0].Len() {
-			return nil, fmt.Errorf("zip: input 0 has %d samples and input %d has %d: they must be equal", parts[0].Len(), k, p.Len())
+			return nil, fmt.Errorf("zip: input 0 has %d samples but input %d has %d; give inputs of equal length", parts[0].Len(), k, p.Len())
 		}
 	}
 	return &zipped{node, add, parts, parts[0].Len(), joinOf(parts)}, nil
@@ -86,7 +86,7 @@ func (z *zipped) at(ctx context.Context, i int) (Sample, error) {
 		}
 		for f := range s.Fields() {
 			if _, clash := out.Field(f.Key); clash {
-				err := fmt.Errorf("zip: item %s is in input %d and in one before it; rename or drop one of them", display.Name(f.Key), k)
+				err := fmt.Errorf("zip: item %s is in input %d and in an earlier one; rename or drop one", display.Name(f.Key), k)
 				return Sample{}, &SampleError{Node: z.node, Index: i, Err: err}
 			}
 			out.fields = append(out.fields, f)

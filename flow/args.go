@@ -67,12 +67,12 @@ func (p *parser) arg(c *component.Component, with []field, number int, a Arg) []
 	case reflect.Map:
 		name, value, ok := strings.Cut(a.Text, "=")
 		if !ok {
-			p.add(number, 0, fmt.Sprintf("%q is not of the form NAME=VALUE", a.Text))
+			p.add(number, 0, fmt.Sprintf("%q is malformed; write NAME=VALUE", a.Text))
 		}
 		f.collect(yaml.MappingNode, number, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: number}, p.text(t.Elem(), number, value))
 	default:
 		if f.value != nil {
-			p.add(number, 0, "is given twice")
+			p.add(number, 0, "is given twice; remove one")
 		}
 		f.value = p.text(t, number, a.Text)
 	}

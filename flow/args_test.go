@@ -94,16 +94,16 @@ func TestParamsThatAreWrong(t *testing.T) {
 		args []flow.Arg
 		want string
 	}{
-		{args("whole", "x"), `--whole: whole must be a whole number, not the text "x"`},
+		{args("whole", "x"), `--whole: whole must be an integer, not the string "x"`},
 		{args("whole", "9223372036854775808"), "--whole: whole is 9223372036854775808, too large for an integer of 64 bits"},
-		{args("whole", "1.5"), `--whole: whole must be a whole number, not the number 1.5`},
-		{args("text", "a", "maybe", "true"), `--maybe: maybe must be a whole number, not the truth value true`},
-		{args("truth", "yes"), `--truth: truth must be true or false, not the text "yes"`},
+		{args("whole", "1.5"), `--whole: whole must be an integer, not the number 1.5`},
+		{args("text", "a", "maybe", "true"), `--maybe: maybe must be an integer, not the boolean true`},
+		{args("truth", "yes"), `--truth: truth must be true or false, not the string "yes"`},
 		{args("mode", "c"), `--mode: mode cannot be "c"; valid: a, b`},
-		{args("list", "1", "list", "b"), `--list: list[1] must be a whole number`},
-		{args("sizes", "a"), `--sizes: "a" is not of the form NAME=VALUE`},
+		{args("list", "1", "list", "b"), `--list: list[1] must be an integer`},
+		{args("sizes", "a"), `--sizes: "a" is malformed; write NAME=VALUE`},
 		{args("sizes", "a=1", "sizes", "a=2"), `--sizes: "a" is given twice in sizes`},
-		{args("sizes", "a=b"), `--sizes: sizes.a must be a number, not the text "b"`},
+		{args("sizes", "a=b"), `--sizes: sizes.a must be a number, not the string "b"`},
 		{args("text", "a", "text", "b"), `--text: is given twice`},
 		{args("any", "[1"), `--any: not YAML: `},
 		{args("lists", "1"), `--lists: lists[0] must be a list, not the number 1`},

@@ -55,7 +55,7 @@ func (b *Builder) Add(name string, what any, from ...Edge) Edge {
 	case name == "":
 		n.Name = b.freeName(n.Component)
 	case !nodeName.MatchString(name):
-		b.problems.add(0, 0, fmt.Sprintf("%q cannot name a node: letters, digits, _ and - only", name))
+		b.problems.add(0, 0, fmt.Sprintf("%q cannot name a node; use letters, digits, _ and - only", name))
 	}
 	b.fill(n)
 	b.nodes = append(b.nodes, n)

@@ -85,9 +85,9 @@ func TestBuiltFlowIsRefused(t *testing.T) {
 		build func(b *flow.Builder)
 		want  string
 	}{
-		"what is no component": {func(b *flow.Builder) { b.Add("x", 3) }, "int is no component"},
-		"a bad name":           {func(b *flow.Builder) { b.Add("a.b", underfolder.Source{Path: "p"}) }, `"a.b" cannot name a node`},
-		"a missing parameter":  {func(b *flow.Builder) { b.Add("x", underfolder.Source{}) }, "node x: needs the parameter path"},
+		"what is not a component": {func(b *flow.Builder) { b.Add("x", 3) }, "int is not a component"},
+		"a bad name":              {func(b *flow.Builder) { b.Add("a.b", underfolder.Source{Path: "p"}) }, `"a.b" cannot name a node`},
+		"a missing parameter":     {func(b *flow.Builder) { b.Add("x", underfolder.Source{}) }, "node x: needs the parameter path"},
 		"what Check refuses": {func(b *flow.Builder) {
 			b.Add("x", op.Chunk{}, b.Add("in", underfolder.Source{Path: "p"}))
 		}, "node x: n is 0 and must be at least 1"},
@@ -97,7 +97,7 @@ func TestBuiltFlowIsRefused(t *testing.T) {
 		"two of one name": {func(b *flow.Builder) {
 			b.Add("x", underfolder.Source{Path: "p"})
 			b.Add("x", underfolder.Source{Path: "p"})
-		}, `there are two nodes called "x"`},
+		}, `two nodes are named "x"`},
 		"an input that is missing": {func(b *flow.Builder) { b.Add("x", op.Chunk{N: 2}) }, "has no input; add from: NODE"},
 		"an output that is not there": {func(b *flow.Builder) {
 			b.Add("y", op.Chunk{N: 2}, b.Add("x", underfolder.Source{Path: "p"}).Output("train"))

@@ -64,7 +64,7 @@ func (r *run) discard(ctx context.Context) error {
 		}
 		for i := range s.data.Parts {
 			if err := r.Checkpoints.Discard(ctx, r.id(), s.place(s.data.Names, i)); err != nil {
-				return fmt.Errorf("node %s: discard its checkpoint: %w", s.Name, err)
+				return fmt.Errorf("node %s: discard the checkpoint: %w", s.Name, err)
 			}
 		}
 	}

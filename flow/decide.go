@@ -28,7 +28,7 @@ func (r *run) decide(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	s.pinned = s.pays("checkpoint", reads, compute, io, "keeping and reading it")
+	s.pinned = s.pays("checkpoint", reads, compute, io, "storing and reading it")
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDatase
 	reads := r.reads(s, int(s.samples))
 	switch {
 	case reads == 0:
-		s.decide("cache auto: yes, who reads the samples is not known")
+		s.decide("cache auto: yes, as the readers of the samples are unknown")
 		return true
 	case reads <= 1:
 		s.decide("cache auto: no, each sample is read %s", times(reads))
@@ -85,7 +85,7 @@ func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDatase
 		s.decide("cache auto: yes, each sample is read %s", times(reads))
 		return true
 	}
-	return s.pays("cache", reads, compute, io, "having it in memory")
+	return s.pays("cache", reads, compute, io, "storing it in memory")
 }
 
 // measureCache returns the mean cost of what the node computes for a sample,

@@ -75,7 +75,7 @@ func (e *Editor) Replace(node string, what any) {
 func (e *Editor) Wrap(node string, in func(step component.Step) any) {
 	for _, n := range e.Called(node) {
 		if n.Component.Kind != component.Map {
-			e.wrong(n, "%s %s cannot be wrapped: only mappers can", n.Component.Kind, n.Component.Name)
+			e.wrong(n, "%s %s cannot be wrapped; choose a mapper", n.Component.Kind, n.Component.Name)
 			continue
 		}
 		e.set(n, in(component.Step{Component: n.Component, Params: n.Params}))
@@ -121,7 +121,7 @@ func (e *Editor) Before(node, name string, what any) {
 func (e *Editor) Flow() (*Flow, error) {
 	for _, n := range e.Nodes {
 		if n.Options.Workers < 0 {
-			e.wrong(n, "workers is %d and must not be negative", n.Options.Workers)
+			e.wrong(n, "workers is %d; give 0 or more", n.Options.Workers)
 		}
 		if err := n.Component.Check(n.Params); err != nil {
 			e.wrong(n, "%s", display.Error(err))
@@ -147,7 +147,7 @@ func (e *Editor) Called(name string) []*Node {
 		for _, n := range e.Nodes {
 			names = append(names, n.Name)
 		}
-		e.builder.problems.add(0, 0, fmt.Sprintf("there is no node %q%s", name, component.Suggest(name, names)))
+		e.builder.problems.add(0, 0, fmt.Sprintf("unknown node %q%s", name, component.Suggest(name, names)))
 	}
 	return all
 }
@@ -180,7 +180,7 @@ func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
 		n.Base = name
 	}
 	if !nodeName.MatchString(name) {
-		e.wrong(n, "letters, digits, _ and - only can name a node")
+		e.wrong(n, "the name of a node may have letters, digits, _ and - only")
 	}
 	e.set(n, what)
 	if n.Component != nil {

@@ -90,15 +90,15 @@ func TestEdits(t *testing.T) {
 
 func TestEditsThatAreWrong(t *testing.T) {
 	for want, edit := range map[string]func(e *flow.Editor){
-		`there is no node "mixd"; did you mean "mixed"`: func(e *flow.Editor) { e.Remove("mixd") },
-		`there is no node ""`:                           func(e *flow.Editor) { e.Nodes[0].Base = ""; e.Remove("") },
-		"node in: a source reads nothing, so mixed":     func(e *flow.Editor) { e.Remove("in") },
-		"node mixed: op shuffle cannot be wrapped":      func(e *flow.Editor) { e.Wrap("mixed", func(component.Step) any { return nil }) },
-		"node mixed: int is no component":               func(e *flow.Editor) { e.Replace("mixed", 1) },
-		"node mixed: n is -1":                           func(e *flow.Editor) { e.Replace("mixed", op.Cycle{N: -1}) },
-		"there are two nodes called":                    func(e *flow.Editor) { e.After("in", "mixed", op.Reverse{}) },
-		"letters, digits, _ and - only":                 func(e *flow.Editor) { e.After("in", "a b", op.Reverse{}) },
-		"workers is -1 and must not be negative":        func(e *flow.Editor) { e.Nodes[0].Options.Workers = -1 },
+		`unknown node "mixd"; did you mean "mixed"`: func(e *flow.Editor) { e.Remove("mixd") },
+		`unknown node ""`: func(e *flow.Editor) { e.Nodes[0].Base = ""; e.Remove("") },
+		"node in: a source reads nothing, so mixed": func(e *flow.Editor) { e.Remove("in") },
+		"node mixed: op shuffle cannot be wrapped":  func(e *flow.Editor) { e.Wrap("mixed", func(component.Step) any { return nil }) },
+		"node mixed: int is not a component":        func(e *flow.Editor) { e.Replace("mixed", 1) },
+		"node mixed: n is -1":                       func(e *flow.Editor) { e.Replace("mixed", op.Cycle{N: -1}) },
+		"two nodes are named":                       func(e *flow.Editor) { e.After("in", "mixed", op.Reverse{}) },
+		"letters, digits, _ and - only":             func(e *flow.Editor) { e.After("in", "a b", op.Reverse{}) },
+		"workers is -1; give 0 or more":             func(e *flow.Editor) { e.Nodes[0].Options.Workers = -1 },
 	} {
 		e := parsed(t, toEdit).Edit()
 		edit(e)
@@ -196,7 +196,7 @@ func TestWrittenFlowsOfGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.YAML(); err == nil || !strings.Contains(err.Error(), "node own: it is made of a value of Go") {
+	if _, err := f.YAML(); err == nil || !strings.Contains(err.Error(), "node own: a Go value") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := f.Fingerprint("own"); err == nil {

@@ -108,7 +108,7 @@ func (p *printer) says(n *Node) (string, error) {
 		if p.anywhere {
 			return n.Component.Name, nil
 		}
-		return "", fmt.Errorf("it is made of a value of Go (%s), which has no name", n.Component.Name)
+		return "", fmt.Errorf("a Go value (%s) has no fingerprint", n.Component.Name)
 	}
 	with, err := p.params(n, n.Component, n.Params)
 	if err != nil {

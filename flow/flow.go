@@ -89,7 +89,7 @@ func (f *Flow) Node(name string) (*Node, error) {
 	if n := f.byName[name]; n != nil {
 		return n, nil
 	}
-	return nil, fmt.Errorf("there is no node %q%s", name, component.Suggest(name, f.names()))
+	return nil, fmt.Errorf("unknown node %q%s", name, component.Suggest(name, f.names()))
 }
 
 func (f *Flow) names() []string {
@@ -125,7 +125,7 @@ func (f *Flow) nameNodes() {
 	f.byName, f.byBase = make(map[string]*Node, len(f.Nodes)), map[string][]*Node{}
 	for _, n := range f.Nodes {
 		if f.byName[n.Name] != nil {
-			f.wrong(n, "there are two nodes called %q", n.Name)
+			f.wrong(n, "two nodes are named %q; rename one", n.Name)
 			continue
 		}
 		f.byName[n.Name] = n
@@ -165,7 +165,7 @@ func (f *Flow) checkInputs(n *Node) {
 			continue
 		}
 		if from.Component.Kind == component.Sink {
-			f.wrongAt(n, in, "node %s is a sink: it puts out nothing that %s could read", in.Node, n.Name)
+			f.wrongAt(n, in, "node %s is a sink without output; %s cannot read it", in.Node, n.Name)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (f *Flow) checkOutputs(n *Node) {
 		case in.Output != "" && !f.several[from]:
 			f.wrongAt(n, in, "node %s has a single output; write %s, not %s", in.Node, in.Node, in)
 		case in.Output == "" && f.several[from] && n.Component.Outs && !n.Component.Many:
-			f.wrongAt(n, in, "%s %s takes one dataset, and node %s puts out several: name one, as %s.NAME", n.Component.Kind, n.Component.Name, in.Node, in.Node)
+			f.wrongAt(n, in, "%s %s reads one dataset, but node %s has several outputs; write %s.NAME", n.Component.Kind, n.Component.Name, in.Node, in.Node)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (p *parser) includeFile(n *yaml.Node) {
 		return
 	}
 	if len(p.texts.names) >= maxFiles {
-		p.at(n, "more than %d files are included", maxFiles)
+		p.at(n, "more than %d files are included; include fewer", maxFiles)
 		return
 	}
 	content, err := p.texts.read(file)

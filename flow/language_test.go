@@ -265,7 +265,7 @@ func TestWrongLanguage(t *testing.T) {
 		want  string
 	}{
 		"a file that is not there": {map[string]string{"flow.yaml": "version: 1\ninclude: nope.yaml\n"}, "flow.yaml:2:10: "},
-		"a folder":                 {map[string]string{"flow.yaml": "version: 1\ninclude: [.]\n"}, "is not a file"},
+		"a directory":              {map[string]string{"flow.yaml": "version: 1\ninclude: [.]\n"}, "is not a file"},
 		"a file that includes itself": {map[string]string{
 			"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "version: 1\ninclude: [flow.yaml]\n",
 		}, "b.yaml:2:11: flow.yaml includes itself: "},
@@ -274,14 +274,14 @@ func TestWrongLanguage(t *testing.T) {
 		}, `b.yaml:3:35: source underfolder has no field "pth"`},
 		"a missing input in an included file": {map[string]string{
 			"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "version: 1\nnodes:\n  x: {op: reverse, from: y}\n",
-		}, `b.yaml:3:26: there is no node "y"`},
+		}, `b.yaml:3:26: unknown node "y"`},
 		"a node of both files": {map[string]string{
 			"flow.yaml": "version: 1\ninclude: b.yaml\nnodes:\n" + source, "b.yaml": "version: 1\nnodes:\n" + source,
-		}, `flow.yaml:4:3: there are two nodes called "letters"`},
+		}, `flow.yaml:4:3: two nodes are named "letters"`},
 		"no switch case": {map[string]string{"flow.yaml": "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: {switch: trian, cases: {train: a}}}}\n"},
 			`flow.yaml:3:56: switch: no case "trian" and no default; did you mean "train"?`},
 		"a sweep of nothing":   {map[string]string{"flow.yaml": "version: 1\nsweep: {a: []}\nnodes:\n" + source}, "sweep a must be a list of values"},
-		"a sweep of lists":     {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [[1]]}\nnodes:\n" + source}, "a value of sweep a must be a text or a number"},
+		"a sweep of lists":     {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [[1]]}\nnodes:\n" + source}, "a value of sweep a must be a string or a number"},
 		"a sweep and variable": {map[string]string{"flow.yaml": "version: 1\nvars: {a: 1}\nsweep: {a: [1]}\nnodes:\n" + source}, `"a" is in vars and in sweep`},
 		"variants that write the same": {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [1, 2]}\nnodes:\n" + source +
 			"  some: {op: slice, from: letters, with: {stop: \"${a}\"}}\n  out: {sink: underfolder, from: some, with: {path: out}}\n"},
@@ -295,12 +295,12 @@ func TestWrongLanguage(t *testing.T) {
 			"flow.yaml:4:34: exec: "},
 		"a variable made of itself":     {map[string]string{"flow.yaml": "version: 1\nvars: {a: \"${b}\", b: \"x${a}\"}\nnodes:\n" + source}, "variable a depends on itself: a <- b <- a"},
 		"a variable made of a sweep":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${a}\"}\nsweep: {a: [1]}\nnodes:\n" + source}, `flow.yaml:2:11: variable "a" is in sweep`},
-		"a variable made of nothing":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: there is no variable "c"`},
+		"a variable made of nothing":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: unknown variable "c"`},
 		"a profile of no variable":      {map[string]string{"flow.yaml": "version: 1\nvars: {width: 1}\nprofiles: {fast: {widht: 2}}\nnodes:\n" + source}, `flow.yaml:3:19: profile fast sets "widht", which is not a variable; did you mean "width"?`},
-		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: *a is part of &a"},
-		"a merge of a text":             {map[string]string{"flow.yaml": "version: 1\nx-a: {<<: b}\nnodes:\n" + source}, `<< must name a mapping, or a list of mappings, not the text "b"`},
-		"what is not YAML":              {map[string]string{"flow.yaml": "version: 1\nnodes:\n  a: {source: x\n  b: y\n"}, "flow.yaml:3:6: not YAML: the mapping that begins here does not end: a comma or } is missing\n      a: {source: x\n         ^"},
-		"what is not YAML and included": {map[string]string{"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "a: [1"}, "b.yaml:1:4: not YAML: the list that begins here does not end"},
+		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: *a is inside &a"},
+		"a merge of a string":           {map[string]string{"flow.yaml": "version: 1\nx-a: {<<: b}\nnodes:\n" + source}, `<< must name a mapping, or a list of mappings, not the string "b"`},
+		"what is not YAML":              {map[string]string{"flow.yaml": "version: 1\nnodes:\n  a: {source: x\n  b: y\n"}, "flow.yaml:3:6: not YAML: unterminated mapping; add a comma or }\n      a: {source: x\n         ^"},
+		"what is not YAML and included": {map[string]string{"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "a: [1"}, "b.yaml:1:4: not YAML: unterminated list"},
 		"too many variants": {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [" + strings.Repeat("1, ", 200) + "], b: [" + strings.Repeat("1, ", 200) + "]}\nnodes:\n" +
 			"  letters: {source: underfolder, with: {path: \"${a}${b}\"}}\n"}, "would become more than 10000 nodes"},
 	} {
@@ -344,7 +344,7 @@ func TestSmallMistakesOfFiles(t *testing.T) {
 		fmt.Sprintf(node, "$${a"):                               nil,
 		fmt.Sprintf(node, "${a}$${"):                            nil,
 		fmt.Sprintf(node, "${a}{b"):                             nil,
-		"version: 1\nx: &a {<<: *a}\n":                          {"*a is part of &a"},
+		"version: 1\nx: &a {<<: *a}\n":                          {"*a is inside &a"},
 		"version: 1\nvars: {n: !!python/object 2}\nnodes: {}\n": {"f.yaml:2:11: the tag !!python/object has no meaning here"},
 		"version: 1\nnodes: !mine {}\n":                         {"the tag !mine has no meaning here"},
 	} {

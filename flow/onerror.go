@@ -52,7 +52,7 @@ func ParseOnError(text string) (OnError, error) {
 	} else if n, err := strconv.Atoi(text); err == nil && n > 0 {
 		return OnError{Skip: true, Most: n}, nil
 	}
-	return OnError{}, fmt.Errorf("%q is not one of %s, with N from 1 on and P above 0 and up to 100", text, onErrorForm)
+	return OnError{}, fmt.Errorf("%q is not one of %s, with N of 1 or more and P from above 0 to 100", text, onErrorForm)
 }
 
 // String returns a string that [ParseOnError] accepts.
@@ -245,7 +245,7 @@ func (v *sieve) skip(ctx context.Context, place string, i int, err error) error 
 	defer v.mu.Unlock()
 	v.state.skipped = append(v.state.skipped, Skip{place, i, display.Error(why)})
 	if n := len(v.state.skipped); n > v.most {
-		return fmt.Errorf("%w: %d, and on-error allows %d; the last: %w", ErrTooManySkipped, n, v.most, err)
+		return fmt.Errorf("%w: %d, but on-error allows %d; the last: %w", ErrTooManySkipped, n, v.most, err)
 	}
 	return nil
 }

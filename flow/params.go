@@ -130,7 +130,7 @@ func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
 			}
 			p.at(n, "%s must be %s, not %s", what, wanted(v.Kind()), kindName(n))
 		} else if v.Type() == reflect.TypeFor[component.Path]() && n.Value == "" {
-			p.at(n, "%s is empty; name a file or directory", what)
+			p.at(n, "%s is empty; give a file or directory", what)
 		}
 	}
 }
@@ -225,11 +225,11 @@ func base(s string) int {
 func wanted(k reflect.Kind) string {
 	switch k {
 	case reflect.String:
-		return "a text"
+		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int64:
-		return "a whole number"
+		return "an integer"
 	default:
 		return "a number"
 	}

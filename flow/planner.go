@@ -48,7 +48,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return ferr
 	}
 	if errors.Is(err, larder.ErrNotCached) {
-		np.Unknown = "it is known once what it reads has been computed"
+		np.Unknown = "unknown until its inputs have been computed"
 		p.open = append(p.open, s)
 		return nil
 	}

@@ -18,8 +18,8 @@ import (
 func TestSinksLookAhead(t *testing.T) {
 	for _, c := range []struct{ sink, want string }{
 		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: it is a mapping"},
-		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl}}`, "which a line of JSON does not hold"},
-		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: file}}}`, "it lies in no file"},
+		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl}}`, "cannot be written to JSON"},
+		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: file}}}`, "the item is not a file"},
 		{`{map: keep-keys, from: small, with: {keys: [image, metadata]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: metadata}}}`, `two fields "metadata"`},
 		{`{map: keep-keys, from: small, with: {keys: [image, stats]}}, {sink: csv, with: {path: out.csv, files: {image: stats}}}`, `two columns "stats"`},
 		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: jsonl, with: {path: out.jsonl}}`, ""},

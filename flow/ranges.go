@@ -74,11 +74,11 @@ func (h *Here) Make(ctx context.Context, r Range) error {
 		return err
 	}
 	if r.Part < 0 || r.Part >= len(s.data.Parts) {
-		return requestError{fmt.Errorf("node %s puts out %d datasets, and there is no number %d", r.Node, len(s.data.Parts), r.Part)}
+		return requestError{fmt.Errorf("node %s has %d outputs; there is no output %d", r.Node, len(s.data.Parts), r.Part)}
 	}
 	part := s.data.Parts[r.Part]
 	if r.From < 0 || r.From > r.To || r.To > part.Len() {
-		return requestError{fmt.Errorf("node %s puts out %d samples, and there is no range from %d to %d", r.Node, part.Len(), r.From, r.To)}
+		return requestError{fmt.Errorf("node %s has %d samples; range %d to %d is invalid", r.Node, part.Len(), r.From, r.To)}
 	}
 	if err := h.run.makeRange(h.run.context(ctx), s, part, r.From, r.To); err != nil {
 		return h.run.failed(ctx, s, err)
@@ -95,7 +95,7 @@ func (h *Here) Report(ctx context.Context) *Report {
 func (h *Here) node(ctx context.Context, name string) (*state, error) {
 	n, err := h.run.Node(name)
 	if err == nil && n.Component.Kind == component.Sink {
-		err = fmt.Errorf("node %s is a sink without output; name a node above", name)
+		err = fmt.Errorf("node %s is a sink without output; name an upstream node", name)
 	}
 	if err != nil {
 		return nil, requestError{err}

@@ -216,13 +216,13 @@ func TestRangesThatAreNotThere(t *testing.T) {
 		of   flow.Range
 		want string
 	}{
-		{flow.Range{Node: "hashd"}, `there is no node "hashd"; did you mean "hashed"?`},
-		{flow.Range{Node: "out"}, "node out is a sink without output; name a node above"},
-		{flow.Range{Node: "last", Part: 2}, "node last puts out 2 datasets, and there is no number 2"},
-		{flow.Range{Node: "last", Part: -1}, "node last puts out 2 datasets, and there is no number -1"},
-		{flow.Range{Node: "again", From: 3, To: 2}, "node again puts out 500 samples, and there is no range from 3 to 2"},
-		{flow.Range{Node: "again", From: -1}, "node again puts out 500 samples, and there is no range from -1 to 0"},
-		{flow.Range{Node: "again", To: 501}, "node again puts out 500 samples, and there is no range from 0 to 501"},
+		{flow.Range{Node: "hashd"}, `unknown node "hashd"; did you mean "hashed"?`},
+		{flow.Range{Node: "out"}, "node out is a sink without output; name an upstream node"},
+		{flow.Range{Node: "last", Part: 2}, "node last has 2 outputs; there is no output 2"},
+		{flow.Range{Node: "last", Part: -1}, "node last has 2 outputs; there is no output -1"},
+		{flow.Range{Node: "again", From: 3, To: 2}, "node again has 500 samples; range 3 to 2"},
+		{flow.Range{Node: "again", From: -1}, "node again has 500 samples; range -1 to 0"},
+		{flow.Range{Node: "again", To: 501}, "node again has 500 samples; range 0 to 501"},
 	} {
 		if err := h.Make(t.Context(), c.of); err == nil || err.Error() != c.want || !errors.Is(err, flow.ErrRequest) {
 			t.Errorf("%+v: %v", c.of, err)
@@ -248,11 +248,11 @@ func TestTextsThatAreNotWhole(t *testing.T) {
 	}
 	included := filepath.Join(dir, "parts", "source.yaml")
 	delete(text.Files, included)
-	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "does not have "+included) {
+	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "lacks the included file "+included) {
 		t.Error(err)
 	}
 	delete(text.Files, text.File)
-	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "does not have that file") {
+	if _, err := text.Flow(); err == nil || !strings.Contains(err.Error(), "is missing in the bundle") {
 		t.Error(err)
 	}
 	f, err := flow.New("made", dir)

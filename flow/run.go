@@ -80,7 +80,7 @@ func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 		return component.Data{}, err
 	}
 	if s.Component.Kind == component.Sink {
-		return component.Data{}, requestError{fmt.Errorf("node %s is a sink without output; name a node above", node)}
+		return component.Data{}, requestError{fmt.Errorf("node %s is a sink without output; name an upstream node", node)}
 	}
 	s.target = false // the caller reads it sample by sample
 	ctx = r.context(ctx)

@@ -55,7 +55,7 @@ type RunOptions struct {
 }
 
 // ErrRequest marks invalid requests, in contrast to work that failed.
-var ErrRequest = errors.New("the request is wrong")
+var ErrRequest = errors.New("invalid request")
 
 // requestError is an error that is an ErrRequest.
 type requestError struct{ error }

@@ -24,29 +24,29 @@ func Schema() object {
 		"anyOf":    []any{object{"required": []string{"nodes"}}, object{"required": []string{"include"}}},
 		"$defs":    object{"switch": switchSchema()},
 		"patternProperties": object{
-			"^x-": object{"description": "anything: a place for anchors"},
+			"^x-": object{"description": "any value, for anchors"},
 		},
 		"properties": object{
 			"version": object{"const": 1},
 			"vars":    object{"type": "object"},
 			"profiles": object{
-				"type": "object", "description": "values of variables under names, of which --profile chooses one",
+				"type": "object", "description": "named sets of variable values, chosen by --profile",
 				"additionalProperties": object{"type": "object", "additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
 			},
 			"sweep": object{
-				"type": "object", "description": "variables that take several values: what uses them, or reads what does, becomes a node for each",
+				"type": "object", "description": "variables with several values: nodes that depend on one exist once for each value",
 				"additionalProperties": object{"type": "array", "minItems": 1, "items": object{"type": []string{"string", "number", "boolean"}}},
 			},
 			"include": object{
-				"description": "flow files whose nodes belong to this flow; their variables take the values that they have here",
+				"description": "flow files whose nodes belong to this flow; variables of this file override theirs",
 				"anyOf":       []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}},
 			},
 			"limits": object{
-				"type": "object", "additionalProperties": false, "description": "what a file may claim when it is decoded",
+				"type": "object", "additionalProperties": false, "description": "limits for decoding files",
 				"properties": object{
-					"pixels":   orVariable(object{"type": "integer", "minimum": 1, "description": "of an image, all its pages together"}),
-					"item":     object{"type": []string{"string", "integer"}, "description": "bytes of an item, row or record in a file of many, such as 2GiB"},
-					"unpacked": object{"type": []string{"string", "integer"}, "description": "bytes of the arrays in a compressed file, such as 8GiB"},
+					"pixels":   orVariable(object{"type": "integer", "minimum": 1, "description": "pixels of an image, all pages together"}),
+					"item":     object{"type": []string{"string", "integer"}, "description": "bytes of an item, row or record, such as 2GiB"},
+					"unpacked": object{"type": []string{"string", "integer"}, "description": "uncompressed bytes of the arrays in a compressed file, such as 8GiB"},
 				},
 			},
 			"defaults": object{"type": "object", "additionalProperties": false, "properties": optionProperties()},
@@ -60,18 +60,18 @@ func Schema() object {
 
 func optionProperties() object {
 	return object{
-		"keep":       object{"type": "boolean", "description": "keep each computed sample across runs, as samples are asked for"},
-		"checkpoint": object{"enum": []any{true, false, "auto"}, "description": "compute all samples, keep and pin them before anything reads the node; auto decides by measured costs"},
+		"keep":       object{"type": "boolean", "description": "cache each sample on disk when it is first computed"},
+		"checkpoint": object{"enum": []any{true, false, "auto"}, "description": "compute, cache and pin all samples before the node is read; auto decides by measured costs"},
 		"workers":    orVariable(object{"type": "integer", "minimum": 1}),
 		"on-error": object{
-			"description": "what becomes of samples that a source or a mapper cannot make: the run fails, or goes on without them, at most so many or such a share",
+			"description": "what to do with samples that fail: stop the run, or skip them, up to a number or percentage",
 			"anyOf": []any{
 				object{"enum": []any{"fail", "skip"}},
 				object{"type": "object", "additionalProperties": false, "required": []string{"skip"}, "properties": object{"skip": object{"type": []string{"string", "integer"}}}},
 			},
 		},
 		"cache": object{
-			"description": "keep samples decoded in memory",
+			"description": "cache decoded samples in memory",
 			"type":        "object", "additionalProperties": false, "required": []string{"policy"},
 			"properties": object{
 				"policy": object{"enum": cachePolicies()},
@@ -91,7 +91,7 @@ func nodeProperties() object {
 		object{"type": "object", "additionalProperties": reference},
 	}}
 	p["with"] = object{"type": "object"}
-	p["folder"] = object{"type": "string", "description": "where the node's relative paths, commands and modules start, if not at the file's folder"}
+	p["folder"] = object{"type": "string", "description": "directory of the node's relative paths, commands and modules; default: that of the file"}
 	for _, kind := range component.Kinds() {
 		p[string(kind)] = object{"type": "string"}
 	}
@@ -163,7 +163,7 @@ func orVariable(s object) object {
 
 func switchSchema() object {
 	return object{
-		"description": "one of several values, by the value of a variable",
+		"description": "a value chosen by the value of a variable",
 		"type":        "object", "additionalProperties": false, "required": []string{"switch", "cases"},
 		"properties": object{"switch": object{}, "cases": object{"type": "object"}, "default": object{}},
 	}

@@ -128,7 +128,7 @@ func flowName(file string) string {
 // when the values of all variables are known.
 func (p *parser) top(root *yaml.Node) {
 	if root.Kind != yaml.MappingNode {
-		p.at(root, "a flow must be a mapping of names to values, which begins with version: 1, not %s", kindName(root))
+		p.at(root, "a flow must be a mapping that begins with version: 1, not %s", kindName(root))
 		return
 	}
 	byName, misspelt := map[string]field{}, false
@@ -143,7 +143,7 @@ func (p *parser) top(root *yaml.Node) {
 		byName[f.key.Value] = f
 	}
 	if v, ok := byName["version"]; !ok {
-		p.at(root, "a flow must say version: 1")
+		p.at(root, "the version of the flow is missing; add version: 1")
 	} else if v.value.Value != "1" {
 		p.at(v.value, "version %s is not supported; this program reads version 1", v.value.Value)
 	}
@@ -173,7 +173,7 @@ func (p *parser) top(root *yaml.Node) {
 	n, ok := byName["nodes"]
 	if _, includes := byName["include"]; !ok && !includes {
 		if !misspelt {
-			p.at(root, "a flow must have nodes")
+			p.at(root, "the flow has no nodes; add nodes")
 		}
 	}
 	if ok {
@@ -293,7 +293,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 		n.Dir = p.dir
 	}
 	if !nodeName.MatchString(n.Name) {
-		p.at(f.key, "%q cannot name a node: letters, digits, _ and - only", n.Name)
+		p.at(f.key, "%q cannot name a node; use letters, digits, _ and - only", n.Name)
 	}
 	before := len(p.list)
 	fields := p.fields(p.expand(f.value), "node "+n.Name)
@@ -328,7 +328,7 @@ func (p *parser) folder(f field) string {
 	dir := f.value.Value
 	switch {
 	case f.value.Kind != yaml.ScalarNode || dir == "":
-		p.at(f.value, "folder must be the path of a folder")
+		p.at(f.value, "folder must be the path of a directory")
 	case !filepath.IsAbs(dir):
 		return filepath.Join(p.dir, dir)
 	}
@@ -408,7 +408,7 @@ func (p *parser) cache(f field) *cache.Options {
 		case "policy":
 			o.Policy = g.value.Value
 			if !slices.Contains(cachePolicies(), o.Policy) {
-				p.at(g.value, "there is no cache policy %q%s", o.Policy, component.Suggest(o.Policy, cachePolicies()))
+				p.at(g.value, "unknown cache policy %q%s", o.Policy, component.Suggest(o.Policy, cachePolicies()))
 			}
 		case "size":
 			o.Size = int(p.whole(g, 1, 1<<40))
@@ -446,7 +446,7 @@ func (p *parser) truth(f field) bool {
 func (p *parser) whole(f field, low, high int64) int64 {
 	v, err := strconv.ParseInt(f.value.Value, 10, 64)
 	if f.value.Kind != yaml.ScalarNode || err != nil || v < low || v > high {
-		p.at(f.value, "%s must be a whole number from %d to %d, not %s", f.key.Value, low, high, kindName(f.value))
+		p.at(f.value, "%s must be an integer from %d to %d, not %s", f.key.Value, low, high, kindName(f.value))
 		return low
 	}
 	return v

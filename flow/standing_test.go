@@ -152,7 +152,7 @@ func TestSampleThatChangedIsWritten(t *testing.T) {
 				t.Errorf("%d of %d files are what they were, and %d are there", same, len(before), len(after))
 			}
 			if one := len(after) == 200; one != os.SameFile(folder, f.info("out")) {
-				t.Errorf("of %d files a sample, the folder is the one that was: %v", len(after)/200, !one)
+				t.Errorf("of %d files a sample, the directory is the one that was: %v", len(after)/200, !one)
 			}
 			if r := f.run(); !node(t, r, "out").Unchanged || node(t, r, "hashed").FromStore != 200 {
 				t.Errorf("the next run: %+v", r.Nodes)
@@ -365,7 +365,7 @@ func TestStandingFilesWhileSomebodyWrites(t *testing.T) {
 		"an output that stands is edited": func(f *filed) { f.rewrite(hashName(5)) },
 		"an output is edited":             func(f *filed) { f.rewrite(hashName(3)) },
 		"an input is edited":              func(f *filed) { f.rewrite(sampleName(5)) },
-		"the folder is another":           func(f *filed) { _ = os.Rename(f.path("out"), f.path("elsewhere")) },
+		"the directory is another":        func(f *filed) { _ = os.Rename(f.path("out"), f.path("elsewhere")) },
 	} {
 		for _, at := range []string{"hashed", "out"} {
 			f := newFiled(t, filesOfSamples, 12)

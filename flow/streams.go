@@ -32,17 +32,17 @@ func (f *Flow) findStreams() {
 			switch {
 			case err != nil:
 			case !f.streams[from] && c.Materialises():
-				f.wrongAt(n, in, "node %s is a dataset already; remove node %s, and read %s itself", from.Name, n.Name, from.Name)
+				f.wrongAt(n, in, "node %s is already a dataset; remove node %s and read %s directly", from.Name, n.Name, from.Name)
 			case !f.streams[from]:
 			case readers[from] != nil:
-				f.wrongAt(n, in, "node %s is a stream, which is read once, and node %s reads it already: put op: materialise behind it, and read that", from.Name, readers[from].Name)
+				f.wrongAt(n, in, "node %s is a stream, which node %s already reads; add op: materialise after it", from.Name, readers[from].Name)
 			case !c.TakesStreams() && !c.Materialises():
-				f.wrongAt(n, in, "%s %s needs a dataset, and node %s puts out a stream: put op: materialise between them", c.Kind, c.Name, from.Name)
+				f.wrongAt(n, in, "%s %s needs a dataset, but node %s returns a stream; add op: materialise between them", c.Kind, c.Name, from.Name)
 			default:
 				readers[from] = n
 				f.streams[n] = !c.Materialises()
 				if i > 0 && c.Materialises() {
-					f.wrongAt(n, in, "op %s takes one stream; join them with cat or interleave before it", c.Name)
+					f.wrongAt(n, in, "op %s reads one stream; join several with cat or interleave first", c.Name)
 				}
 			}
 		}

@@ -261,7 +261,7 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 	for i, c := range []struct {
 		in   *component.Input
 		want string
-	}{{nil, "no standard input here"}, {in, ""}, {in, "cannot be read twice"}} {
+	}{{nil, "standard input is not available"}, {in, ""}, {in, "already read"}} {
 		report, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Stdin: c.in})
 		switch {
 		case c.want == "" && (err != nil || node(t, report, "all").Samples != 2):
@@ -277,16 +277,16 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 func TestWrongStreams(t *testing.T) {
 	const feed = "  feed: {source: jsonl, with: {path: in, stream: true}}\n"
 	for _, c := range []struct{ nodes, want string }{
-		{feed + "  x: {op: sort, from: feed, with: {by: n}}\n", "4:23: op sort needs a dataset, and node feed puts out a stream: put op: materialise between them"},
+		{feed + "  x: {op: sort, from: feed, with: {by: n}}\n", "4:23: op sort needs a dataset, but node feed returns a stream; add op: materialise between them"},
 		{feed + "  x: {sink: jsonl, from: feed, with: {path: out}}\n", "sink jsonl needs a dataset"},
-		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: feed}\n", "node feed is a stream, which is read once, and node a reads it already"},
-		{feed + "  x: {op: interleave, from: [feed, feed]}\n", "is read once"},
+		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: feed}\n", "node feed is a stream, which node a already reads"},
+		{feed + "  x: {op: interleave, from: [feed, feed]}\n", "already reads"},
 		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: a}\n", "node a is a dataset already"},
 		{feed + "  x: {op: clone, from: feed, checkpoint: true}\n", "cannot be a checkpoint"},
 		{feed + "  x: {map: rename, from: feed, with: {names: {a: b}}, on-error: skip}\n", "cannot skip samples"},
-		{"  x: {source: jsonl, with: {path: 'https://h/x', stream: true}}\n", "a file at a URL is read where it lies"},
-		{"  x: {source: text, with: {path: '-', by: paragraph}}\n", "read by line"},
-		{"  x: {source: csv, with: {path: '-', file: f}}\n", "no files beside its rows"},
+		{"  x: {source: jsonl, with: {path: 'https://h/x', stream: true}}\n", "stream is not supported for a URL"},
+		{"  x: {source: text, with: {path: '-', by: paragraph}}\n", "set by: line"},
+		{"  x: {source: csv, with: {path: '-', file: f}}\n", "no file paths"},
 	} {
 		_, err := flow.Parse("flow.yaml", []byte("version: 1\nnodes:\n"+c.nodes), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -294,10 +294,10 @@ func TestWrongStreams(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ with, want string }{
-		{"op: shuffle", "say how many samples it holds with buffer"},
-		{"op: slice, with: {start: -3}", "positions count from the beginning"},
-		{"op: shard, with: {rank: 0, world-size: 2, rest: drop}", "is not known before it has ended"},
-		{"op: interleave, with: {until: shortest}", "say until: longest"},
+		{"op: shuffle", "set buffer"},
+		{"op: slice, with: {start: -3}", "no negative positions"},
+		{"op: shard, with: {rank: 0, world-size: 2, rest: drop}", "needs the length of a stream"},
+		{"op: interleave, with: {until: shortest}", "use until: longest"},
 	} {
 		f := besides(t, feed+"  x: {from: feed, "+c.with+"}\n  all: {op: materialise, from: x}\n", map[string][]byte{"in": []byte("{}")})
 		_, err := f.Open(t.Context(), "all", flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})

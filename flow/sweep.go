@@ -36,7 +36,7 @@ func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 	for _, f := range p.fields(n, "sweep") {
 		s := sweep{name: f.key.Value}
 		if _, ok := p.vars[s.name]; ok {
-			p.at(f.key, "%q is in vars and in sweep; remove one of them", s.name)
+			p.at(f.key, "%q is in vars and in sweep; remove one", s.name)
 		}
 		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) == 0 {
 			p.at(f.value, "sweep %s must be a list of values, not %s", s.name, kindName(f.value))
@@ -44,7 +44,7 @@ func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 		}
 		for _, v := range f.value.Content {
 			if v.Kind != yaml.ScalarNode {
-				p.at(v, "a value of sweep %s must be a text or a number, not %s", s.name, kindName(v))
+				p.at(v, "a value of sweep %s must be a string or a number, not %s", s.name, kindName(v))
 				continue
 			}
 			s.values = append(s.values, v)

@@ -64,7 +64,7 @@ func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
 	case dotted && !f.several[nodes[0]]:
 		return nil, "", fmt.Errorf("node %s has no named outputs; leave out %q", name, "."+output)
 	case dotted && output == "":
-		return nil, "", fmt.Errorf("%s. names no output", name)
+		return nil, "", fmt.Errorf("%s. has no output name after the dot", name)
 	}
 	return nodes, output, nil
 }
@@ -83,7 +83,7 @@ func (f *Flow) called(name string) []*Node {
 // target returns the only target, which has this name.
 func (r *run) target(name string) (*state, error) {
 	if len(r.targets) > 1 {
-		return nil, requestError{fmt.Errorf("node %s has variants by a sweep; name one, such as %s", name, r.targets[0].Name)}
+		return nil, requestError{fmt.Errorf("node %s has several variants from a sweep; name one, such as %s", name, r.targets[0].Name)}
 	}
 	return r.state(r.targets[0].Name), nil
 }

@@ -114,7 +114,7 @@ func TestOpenOutput(t *testing.T) {
 	if lines, err := f.Why(t.Context(), o, "stats.red", last); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "stats.red, sample") {
 		t.Errorf("%q, %v", lines, err)
 	}
-	if _, err := f.Why(t.Context(), o, "stats.red", last+1); err == nil || !strings.Contains(err.Error(), "no sample") {
+	if _, err := f.Why(t.Context(), o, "stats.red", last+1); err == nil || !strings.Contains(err.Error(), "there is no sample") {
 		t.Errorf("a sample that is not of the group: %v", err)
 	}
 }
@@ -128,10 +128,10 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 		"letters.red": `node letters has no named outputs; leave out ".red"`,
 		"red.red":     `node red is a sink and has no outputs; leave out ".red"`,
 		"all.red":     `node all is a sink`,
-		"colour.red":  `there is no node "colour"; did you mean "colours"?`,
+		"colour.red":  `unknown node "colour"; did you mean "colours"?`,
 		"wide.0":      `there is no output "0"`,
 		"wide.2":      `there is no output "2"`,
-		"wide.":       `wide. names no output`,
+		"wide.":       `wide. has no output name after the dot`,
 	} {
 		o.Only = []string{name}
 		if _, err := f.Run(t.Context(), o); !errors.Is(err, flow.ErrRequest) || !strings.Contains(err.Error(), says) {
@@ -172,7 +172,7 @@ nodes:
 			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
-	if _, err := f.Open(t.Context(), "parts.1", flow.RunOptions{}); err == nil || !strings.Contains(err.Error(), "has variants by a sweep; name one, such as parts@q=") {
+	if _, err := f.Open(t.Context(), "parts.1", flow.RunOptions{}); err == nil || !strings.Contains(err.Error(), "has several variants from a sweep; name one, such as parts@q=") {
 		t.Errorf("what several nodes are called is opened: %v", err)
 	}
 }

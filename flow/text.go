@@ -21,7 +21,7 @@ type Text struct {
 // Go.
 func (f *Flow) Text() (Text, error) {
 	if f.texts == nil {
-		return Text{}, fmt.Errorf("flow %s was built in Go and cannot be sent; only flows that are read from files can", f.Name)
+		return Text{}, fmt.Errorf("flow %s was built in Go and cannot be sent; send a flow read from a file", f.Name)
 	}
 	return Text{File: f.File, Files: f.texts.content, Vars: f.vars}, nil
 }
@@ -30,12 +30,12 @@ func (f *Flow) Text() (Text, error) {
 func (t Text) Flow() (*Flow, error) {
 	content, ok := t.Files[t.File]
 	if !ok || !filepath.IsAbs(t.File) {
-		return nil, fmt.Errorf("the text of the flow %s does not have that file", t.File)
+		return nil, fmt.Errorf("flow file %s is missing in the bundle", t.File)
 	}
 	read := func(file string) ([]byte, error) {
 		content, ok := t.Files[file]
 		if !ok {
-			return nil, fmt.Errorf("the text of the flow %s does not have %s, which is included", t.File, file)
+			return nil, fmt.Errorf("the bundle of flow %s lacks the included file %s", t.File, file)
 		}
 		return []byte(content), nil
 	}
@@ -75,7 +75,7 @@ func ReadFile(file string) ([]byte, error) {
 func ReadFrom(r io.Reader, file string) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxFileSize+1))
 	if err == nil && len(content) > maxFileSize {
-		err = fmt.Errorf("%s: a flow file has at most %d MiB", file, maxFileSize>>20)
+		err = fmt.Errorf("%s: the flow file exceeds %d MiB", file, maxFileSize>>20)
 	}
 	return content, err
 }

@@ -429,7 +429,7 @@ func (r *run) noteWritten(ctx context.Context) {
 			continue
 		}
 		if err := r.note(ctx, w); err != nil && !errors.Is(err, store.ErrReadOnly) && !errors.Is(err, store.ErrFull) {
-			r.Log.Debug("what a sink wrote is not noted", "node", w.sink.Name, "error", err)
+			r.Log.Debug("output of a sink was not recorded", "node", w.sink.Name, "error", err)
 		}
 	}
 }
@@ -440,7 +440,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 	for _, s := range w.nodes {
 		t := &s.stats
 		if t.Loose.Load() || t.Failed.Load() > 0 {
-			return fmt.Errorf("node %s depends on more than is seen of its inputs", s.Name)
+			return fmt.Errorf("node %s has dependencies that its inputs do not show", s.Name)
 		}
 		note.Nodes = append(note.Nodes, writtenNode{
 			Name: s.Name, Samples: s.samples, Results: t.Handed(), Saved: t.Saved() + t.Spent(),

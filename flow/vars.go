@@ -42,7 +42,7 @@ func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
 	vars := map[string]string{}
 	for _, f := range p.fields(n, what) {
 		if f.value.Kind != yaml.ScalarNode {
-			p.at(f.value, "%s must be a text, a number or a truth value, not %s", f.key.Value, kindName(f.value))
+			p.at(f.value, "%s must be a string, a number or a boolean, not %s", f.key.Value, kindName(f.value))
 			continue
 		}
 		vars[f.key.Value] = f.value.Value
@@ -92,7 +92,7 @@ func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
 	}
 	value := p.expand(parts["switch"])
 	if value.Kind != yaml.ScalarNode {
-		p.at(parts["switch"], "switch must be on a text, a number or a truth value, not %s", kindName(value))
+		p.at(parts["switch"], "switch must be on a string, a number or a boolean, not %s", kindName(value))
 		return n
 	}
 	var names []string
@@ -112,7 +112,7 @@ func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
 func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 	matches := variable.FindAllStringSubmatchIndex(n.Value, -1)
 	if isUnclosed(n.Value, matches) {
-		p.at(n, "a variable ends with }, and there is a ${ without it; a ${ that is to stay is written $${")
+		p.at(n, "${ without }; write $${ for a literal ${")
 	}
 	if matches == nil {
 		return n
@@ -135,7 +135,7 @@ func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 			return s
 		}
 		if v.Kind != yaml.ScalarNode {
-			p.at(n, "variable %s is %s and cannot be part of a string", s, kindName(v))
+			p.at(n, "variable %s is %s; only scalars can be part of a string", s, kindName(v))
 			return s
 		}
 		return v.Value
@@ -165,7 +165,7 @@ func (p *parser) variable(n *yaml.Node, name string) *yaml.Node {
 		return nil
 	}
 	if !ok {
-		p.at(n, "there is no variable %q%s", name, component.Suggest(name, slices.Collect(maps.Keys(p.vars))))
+		p.at(n, "unknown variable %q%s", name, component.Suggest(name, slices.Collect(maps.Keys(p.vars))))
 		return nil
 	}
 	return v

@@ -53,7 +53,7 @@ func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample in
 		}
 		return p, found, err
 	}
-	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, so no sample %d", node, n, sample)}
+	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples; there is no sample %d", node, n, sample)}
 }
 
 // reasons returns a line for each result that a sample depends on.
@@ -71,7 +71,7 @@ func (x *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, er
 		lines = append(lines, fmt.Sprintf("%s, sample %d: %s", e.Node(), e.Index(), text))
 	}
 	if lines == nil {
-		lines = []string{"nothing of it is computed"}
+		lines = []string{"no items are computed"}
 	}
 	return lines, nil
 }
@@ -85,10 +85,10 @@ type explainer struct {
 
 // waits is the reason for computing results whose key depends on results that
 // are not stored.
-const waits = "what it reads is computed first; if that comes out as before, this is not computed"
+const waits = "its inputs are computed first; if they have the same results as before, this is not computed"
 
 // decides is the reason why it is open whether results are cached.
-const decides = "whether results are cached, and those found that were, checkpoint: auto decides when it knows what some cost"
+const decides = "checkpoint: auto decides about caching once some costs are measured"
 
 // why returns the reason for computing a result.
 func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, error) {
@@ -136,7 +136,7 @@ func (x *explainer) difference(ctx context.Context, e *dataset.Execution, now *k
 	}
 	b, err := x.Larder.Store().Provenance(ctx, last)
 	if errors.Is(err, store.ErrNotFound) {
-		return "changed since the last run; what it was then is no longer in the cache", nil
+		return "changed since the last run, whose result is no longer in the cache", nil
 	}
 	if err != nil {
 		return "", err

@@ -93,7 +93,7 @@ func (f *Flow) writtenNames() map[string]string {
 
 func (w *writer) node(n *Node) (*yaml.Node, error) {
 	if !n.Component.IsRegistered() {
-		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", n.Component.Name)
+		return nil, fmt.Errorf("a Go value (%s) cannot be written to a file", n.Component.Name)
 	}
 	m := mapping()
 	put(m, string(n.Component.Kind), text(n.Component.Name))
@@ -201,7 +201,7 @@ func (w *writer) step(n *Node, s component.Step) (*yaml.Node, error) {
 		if w.anywhere {
 			return m, nil
 		}
-		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", s.Component.Name)
+		return nil, fmt.Errorf("a Go value (%s) cannot be written to a file", s.Component.Name)
 	}
 	with, err := w.params(n, s.Component, s.Params)
 	if err == nil && len(with.Content) > 0 {

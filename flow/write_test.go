@@ -56,10 +56,10 @@ func TestWrittenElsewhere(t *testing.T) {
 		t.Errorf("what has paths alone is %+v", in)
 	}
 	if here := parse(strings.Replace(nodes, "./in.jsonl", "inc/in.jsonl", 1)); print(here) == print(f) {
-		t.Error("what starts in another folder has the same fingerprint")
+		t.Error("what starts in another directory has the same fingerprint")
 	}
 	if print(parse("include: inc/i.yaml\n")) != print(parse("include: ./inc/../inc/i.yaml\n")) {
-		t.Error("how a folder is named counts")
+		t.Error("how a directory is named counts")
 	}
 }
 

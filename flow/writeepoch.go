@@ -20,7 +20,7 @@ const epochVariable = "epoch"
 // otherEpochs are values that do not occur in flows otherwise.
 var otherEpochs = []string{"1864320917", "1290483671"}
 
-var errEpoch = errors.New("the variable epoch decides on more than values; give --set epoch=N to write the flow")
+var errEpoch = errors.New("variable epoch decides on more than values; give --set epoch=N to write the flow")
 
 // epochUse is a value of a written flow that contains the variable.
 type epochUse struct {

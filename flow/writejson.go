@@ -60,7 +60,7 @@ func appendJSON(b []byte, n *yaml.Node) ([]byte, error) {
 func appendScalar(b []byte, n *yaml.Node) ([]byte, error) {
 	if n.Tag != "!!str" {
 		if !json.Valid([]byte(n.Value)) {
-			return nil, fmt.Errorf("%s is no number of JSON", n.Value)
+			return nil, fmt.Errorf("%s is not a JSON number", n.Value)
 		}
 		return append(b, n.Value...), nil
 	}

@@ -46,13 +46,13 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 	u.budget--
 	if u.budget < 0 {
 		if u.budget == -1 {
-			u.p.at(n, "the document is too large once its aliases are replaced")
+			u.p.at(n, "the document is too large after expanding aliases; use fewer")
 		}
 		return n
 	}
 	if n.Kind == yaml.AliasNode {
 		if u.open[n.Alias] {
-			u.p.at(n, "*%s is part of &%s, so the alias has no end", n.Value, n.Value)
+			u.p.at(n, "alias *%s is inside &%s, so the expansion has no end", n.Value, n.Value)
 			end := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 			u.ends[end] = true
 			return end
@@ -60,7 +60,7 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 		return u.unalias(n.Alias)
 	}
 	if tag := n.ShortTag(); !slices.Contains(tags, tag) {
-		u.p.at(n, "the tag %s has no meaning here; remove the tag", display.Name(tag))
+		u.p.at(n, "unsupported tag %s; remove it", display.Name(tag))
 	}
 	if len(n.Content) == 0 {
 		return n
@@ -123,7 +123,7 @@ func (p *problems) fields(n *yaml.Node, what string) []field {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		p.at(n, "%s must be a mapping of names to values, not %s", what, kindName(n))
+		p.at(n, "%s must be a mapping, not %s", what, kindName(n))
 		return nil
 	}
 	var out []field
@@ -132,9 +132,9 @@ func (p *problems) fields(n *yaml.Node, what string) []field {
 		k := n.Content[i]
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			p.at(k, "a key of %s must be a text", what)
+			p.at(k, "a key of %s must be a string", what)
 		case seen[k.Value]:
-			p.at(k, "%q is given twice in %s", k.Value, what)
+			p.at(k, "%q is given twice in %s; remove one", k.Value, what)
 		default:
 			seen[k.Value] = true
 			out = append(out, field{k, n.Content[i+1]})
@@ -164,14 +164,14 @@ func kindName(n *yaml.Node) string {
 		if name, ok := scalarNames[n.ShortTag()]; ok {
 			return name + display.Short(n.Value)
 		}
-		return "the text " + strconv.Quote(display.Short(n.Value))
+		return "the string " + strconv.Quote(display.Short(n.Value))
 	default:
 		return "that"
 	}
 }
 
 // scalarNames are names for scalars other than strings, by tag.
-var scalarNames = map[string]string{"!!bool": "the truth value ", "!!int": "the number ", "!!float": "the number "}
+var scalarNames = map[string]string{"!!bool": "the boolean ", "!!int": "the number ", "!!float": "the number "}
 
 // ParseBytes parses a number of bytes such as 256MiB, 1GB or 1000.
 func ParseBytes(s string) (int64, error) { return display.ParseSize(s) }

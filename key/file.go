@@ -179,7 +179,7 @@ func regular(path string, is, folder bool) error {
 	}
 	what := "not a regular file"
 	if folder {
-		what = "a folder"
+		what = "a directory"
 	}
 	return fmt.Errorf("%s is %s; only regular files are named by their content", path, what)
 }

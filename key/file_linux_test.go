@@ -22,7 +22,7 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for path, want := range map[string]string{dir: "is a folder", pipe: "not a regular file", socket: "not a regular file", "/dev/zero": "not a regular file"} {
+	for path, want := range map[string]string{dir: "is a directory", pipe: "not a regular file", socket: "not a regular file", "/dev/zero": "not a regular file"} {
 		if _, _, err := DigestFile(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", path, err)
 		}

@@ -231,7 +231,7 @@ func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 	one := mustOp(t, "f", Code{Kind: "a b", ID: "c"}).Action()
 	two := mustOp(t, "f", Code{Kind: "a", ID: "b c"}).Action()
 	if len(Diff(one.Parts(), two.Parts())) != 1 {
-		t.Error("two identities of code whose texts are equal are not told apart")
+		t.Error("two identities of code whose strings are equal are not told apart")
 	}
 }
 

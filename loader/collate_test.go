@@ -68,7 +68,7 @@ func TestCollations(t *testing.T) {
 		values []any
 		want   string // collation, type, shape, elements, and those of lengths, offsets and shapes
 	}{
-		"whole numbers":  {"json", field{}, []any{int64(1), int64(-2)}, "stack int64 [2] [1 -2]"},
+		"integers":       {"json", field{}, []any{int64(1), int64(-2)}, "stack int64 [2] [1 -2]"},
 		"numbers":        {"json", field{}, []any{int64(1), 2.5}, "stack float64 [2] [1 2.5]"},
 		"truths":         {"json", field{}, []any{true, false}, "stack bool [2] [1 0]"},
 		"float32":        {"json", field{DType: array.Float32}, []any{int64(1), 2.5}, "stack float32 [2] [1 2.5]"},

@@ -124,7 +124,7 @@ func (f *FieldOptions) check() error {
 	case !arrays && (f.converts() || f.Planar || f.Channels != 0):
 		return wrong("%v are no numbers to convert; leave that out", f.Collate)
 	case f.DType != 0 && !converted(f.DType):
-		return wrong("elements cannot become %v; bool, whole numbers, float32 and float64 can be had", f.DType)
+		return wrong("elements cannot become %v; bool, integers, float32 and float64 can be had", f.DType)
 	case f.Collate != Pad && (f.Dims != 0 || f.Multiple != 0):
 		return wrong("only what is padded has dims and a multiple; declare it pad")
 	case f.Dims < 0 || f.Multiple < 0:

@@ -79,7 +79,7 @@ func (o LengthOptions) measure(ctx context.Context, scan *dataset.Scan[int64]) (
 		}
 		n, ok := lengthOf(v)
 		if !ok || n < 0 {
-			return 0, fmt.Errorf("%s has no length; text, bytes, lists, arrays, images and whole numbers have one", what)
+			return 0, fmt.Errorf("%s has no length; text, bytes, lists, arrays, images and integers have one", what)
 		}
 		return n, nil
 	}

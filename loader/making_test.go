@@ -89,7 +89,7 @@ func TestSamplesAreMadeTogether(t *testing.T) {
 			sum += k
 		}
 		if want := []int{n, 1}[run]; sum < want || sum > want+1 || len(given) > 2+n/together {
-			t.Errorf("run %d: the transform was given %v samples", run, given)
+			t.Errorf("run %d: the transform received %v samples", run, given)
 		}
 	}
 }

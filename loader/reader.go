@@ -83,7 +83,7 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 		o.WorldSize = 1
 	}
 	if o.WorldSize < 1 || o.Rank < 0 || o.Rank >= o.WorldSize {
-		return nil, fmt.Errorf("loader: there is no rank %d of %d", o.Rank, o.WorldSize)
+		return nil, fmt.Errorf("loader: rank is %d of %d; give 0 to ranks - 1", o.Rank, o.WorldSize)
 	}
 	if o.Shares == 0 {
 		o.Shares = 1

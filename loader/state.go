@@ -65,7 +65,7 @@ func ParseState(text string) (s State, err error) {
 		to   *uint64
 	}{{"seed", parts[2], &s.Seed}, {"epoch", parts[3], &s.Epoch}, {"position", parts[4], &position}} {
 		if *n.to, err = strconv.ParseUint(n.text, 36, 64); err != nil || strconv.FormatUint(*n.to, 36) != n.text {
-			return wrong("the " + n.name + " is no number to the base 36")
+			return wrong("the " + n.name + " is not a number to the base 36")
 		}
 	}
 	s.Position = int(position)

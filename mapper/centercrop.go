@@ -20,9 +20,9 @@ func init() {
 // [ImageCrop].
 type CenterCrop struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
-	Width  int      `param:"width,required" doc:"columns of the result"`
-	Height int      `param:"height,required" doc:"rows of the result"`
-	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Width  int      `param:"width,required" doc:"width of the result"`
+	Height int      `param:"height,required" doc:"height of the result"`
+	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 // Check refuses rectangles without pixels, and those that are too large.
@@ -31,7 +31,7 @@ func (m CenterCrop) Check() error { return checkRectangle(m.Width, m.Height) }
 // checkRectangle refuses the size of a result that has no pixels or too many.
 func checkRectangle(width, height int) error {
 	if width < 1 || height < 1 {
-		return fmt.Errorf("width is %d and height %d, and both must be at least 1", width, height)
+		return fmt.Errorf("width is %d and height %d; give at least 1 for both", width, height)
 	}
 	return checkSize(width, height)
 }

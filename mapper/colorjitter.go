@@ -30,15 +30,15 @@ func init() {
 // Channels and depth stay, but palette and CMYK images become RGB. Saturation and hue do
 // not change grey images, and alpha never changes.
 type ColorJitter struct {
-	Items      []string `param:"items" doc:"the images, which are replaced; all are changed alike" default:"[image]"`
-	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
-	Contrast   any      `param:"contrast" doc:"range of the factor: a number or a list of two"`
-	Saturation any      `param:"saturation" doc:"range of the factor: a number or a list of two"`
-	Hue        any      `param:"hue" doc:"range of the shift of the hue, as a share of the colour circle: a list of two, or h for -h to h; from -0.5 to 0.5"`
-	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed       int      `param:"seed" doc:"another seed gives other draws" default:"0"`
-	Epoch      int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
-	Per        string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
+	Items      []string `param:"items" doc:"the images, which are replaced; all get the same changes" default:"[image]"`
+	Brightness any      `param:"brightness" doc:"range of the factor: [low, high], or x for [max(0, 1-x), 1+x]"`
+	Contrast   any      `param:"contrast" doc:"range of the factor: [low, high], or x for [max(0, 1-x), 1+x]"`
+	Saturation any      `param:"saturation" doc:"range of the factor: [low, high], or x for [max(0, 1-x), 1+x]"`
+	Hue        any      `param:"hue" doc:"hue shift as a fraction of the colour circle: [low, high], or h for [-h, h]; from -0.5 to 0.5"`
+	Format     string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed       int      `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch      int      `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
+	Per        string   `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 
 type span struct{ From, To float64 }
@@ -70,7 +70,7 @@ func readSpan(v any, neutral, least, greatest float64) (span, error) {
 	s, ok := span{}, false
 	if x, single := number(v); single {
 		if !(x >= 0) {
-			return s, fmt.Errorf("%v must not be negative; give a list of two numbers for a range", x)
+			return s, fmt.Errorf("%v is negative; give a number of 0 or more, or a list of two numbers", x)
 		}
 		s, ok = span{neutral - x, neutral + x}, true
 		if neutral != 0 {
@@ -86,9 +86,9 @@ func readSpan(v any, neutral, least, greatest float64) (span, error) {
 	}
 	switch {
 	case !ok:
-		return s, fmt.Errorf("%v is no range; give a number or a list of two", v)
+		return s, fmt.Errorf("%v is not a range; give a number or a list of two numbers", v)
 	case !(s.From <= s.To) || s.From < least || s.To > greatest:
-		return s, fmt.Errorf("%v is a range from %v to %v; it must go up, and lie between %v and %v", v, s.From, s.To, least, greatest)
+		return s, fmt.Errorf("%v is the range %v to %v; give an ascending range within %v to %v", v, s.From, s.To, least, greatest)
 	}
 	return s, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("compute", "Sets items, or values inside of documents, to what expressions over the items of the sample come out as.",
+	component.RegisterMapper("compute", "Sets items, or values inside documents, to the results of expressions over the items of the sample.",
 		func(_ *component.Env, p Compute) (dataset.Mapper, error) { return p.Transform() })
 }
 
@@ -29,8 +29,8 @@ func init() {
 // path are created: see [dataset.Sample.Set]. A value must fit into a document: a
 // string, a finite number, true, false, null, or a list or map of these.
 type Compute struct {
-	Set    map[string]string `param:"set,required" doc:"expressions by what they set, an item or a path into one: {metadata.area: metadata.w * metadata.h}"`
-	Format string            `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
+	Set    map[string]string `param:"set,required" doc:"item, or path into one, to its expression: {metadata.area: metadata.w * metadata.h}"`
+	Format string            `param:"format" doc:"format of an item that is new or replaced as a whole" default:"json"`
 }
 
 // A formula is an expression and the path that it sets.
@@ -43,7 +43,7 @@ type formula struct {
 // unknown formats.
 func (m Compute) Check() error {
 	if len(m.Set) == 0 {
-		return errors.New("set is empty and must name what to set, such as {area: w * h}")
+		return errors.New("set is empty; name an item and an expression, such as {area: w * h}")
 	}
 	formulas, err := formulasOf(m.Set)
 	if err != nil {
@@ -52,7 +52,7 @@ func (m Compute) Check() error {
 	for i, f := range formulas {
 		for _, other := range formulas[:i] {
 			if other.path.Leads(f.path) || f.path.Leads(other.path) {
-				return fmt.Errorf("set: %s and %s cannot both be set, as one lies in the other", other.path, f.path)
+				return fmt.Errorf("set: %s and %s overlap; remove one of them", other.path, f.path)
 			}
 		}
 	}

@@ -83,12 +83,12 @@ func TestCompute(t *testing.T) {
 func TestComputeSaysWhereAndWhy(t *testing.T) {
 	for says, m := range map[string]mapper.Compute{
 		"set is empty": {},
-		"set metadata.area: expression: it ends where more is": {Set: map[string]string{"metadata.area": "metadata.w *"}},
-		`set a: expression: there is no function "sqr"`:        {Set: map[string]string{"a": "sqr(n)"}},
-		"a and a.b cannot both be set":                         {Set: map[string]string{"a": "1", "a.b": "2"}},
-		`a.b and a.b cannot both be set`:                       {Set: map[string]string{"a.b": "1", `a["b"]`: "2"}},
-		"a name is missing":                                    {Set: map[string]string{"a..b": "1"}},
-		"not an extension":                                     {Set: map[string]string{"a": "1"}, Format: "xyz"},
+		"set metadata.area: expression: unexpected end of the expression": {Set: map[string]string{"metadata.area": "metadata.w *"}},
+		`set a: expression: there is no function "sqr"`:                   {Set: map[string]string{"a": "sqr(n)"}},
+		"a and a.b cannot both be set":                                    {Set: map[string]string{"a": "1", "a.b": "2"}},
+		`a.b and a.b cannot both be set`:                                  {Set: map[string]string{"a.b": "1", `a["b"]`: "2"}},
+		"a name is missing":                                               {Set: map[string]string{"a..b": "1"}},
+		"not a known extension":                                           {Set: map[string]string{"a": "1"}, Format: "xyz"},
 	} {
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: the error is %v, want %q", m.Set, err, says)
@@ -97,9 +97,9 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 	for expr, says := range map[string]string{
 		"metadata.naem":           `set a.b: expression metadata.naem: metadata has no "naem"; did you mean "name"? (where it may be missing`,
 		"n / 0":                   "set a.b: the value is infinite, which documents cannot hold",
-		"[1, image]":              "set a.b: the value is an image, which is no part of a document",
-		"now2 + 1":                `no item "now2": the sample has `,
-		"n * 9000000000000000000": "is beyond whole numbers of 64 bits; write float(...) where it need not be exact (1:3)\n | n * 9000000000000000000\n | ..^",
+		"[1, image]":              "set a.b: the value is an image, which is not part of a document",
+		"now2 + 1":                `item "now2" not found; the sample has `,
+		"n * 9000000000000000000": "exceeds 64-bit integers; use float(...) for an approximate result (1:3)\n | n * 9000000000000000000\n | ..^",
 		"let a = [n]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; let e = [d, d, d, d, d, d, d, d]; let f = [e, e, e, e, e, e, e, e]; let g = [f, f, f, f, f, f, f, f]; let h = [g, g, g, g, g, g, g, g]; [h, h, h, h]": "handles more than 64 MiB",
 	} {
 		m, err := mapper.Compute{Set: map[string]string{"a.b": expr}}.Transform()

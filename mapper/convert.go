@@ -14,21 +14,21 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("convert", "Encodes items in other formats; those that have the format already stay as they are.",
+	component.RegisterMapper("convert", "Converts items to other formats; items in the right format stay unchanged.",
 		func(_ *component.Env, p Convert) (dataset.Mapper, error) { return p.Transform() })
 }
 
 // Convert encodes items in other formats. Items that already have the extension, or
 // another extension of the same format, keep their bytes.
 type Convert struct {
-	To      map[string]string `param:"to,required" doc:"item to the extension that it gets, such as {image: png}"`
-	Missing string            `param:"missing" doc:"what to do about an item that is not there" default:"ignore" enum:"ignore|error"`
+	To      map[string]string `param:"to,required" doc:"item to its new extension, such as {image: png}"`
+	Missing string            `param:"missing" doc:"what to do if an item is missing" default:"ignore" enum:"ignore|error"`
 }
 
 // Check refuses extensions without an encoder.
 func (m Convert) Check() error {
 	if len(m.To) == 0 {
-		return errors.New("to must name at least one item")
+		return errors.New("to is empty; name at least one item")
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.To)) {
 		if err := dataset.CheckExt(m.To[k]); err != nil {

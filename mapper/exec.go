@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("exec", "Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are cached while its words, its code files, its variables and the items it reads stay the same.",
+	component.RegisterMapper("exec", "Runs a command on each sample, or on several together (batch); items are passed as files. The key covers the command line, its code files, its variables and its input items.",
 		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Transform(env) })
 }
 
@@ -55,13 +55,13 @@ func init() {
 // directory is removed. If the program was killed, [Sweep] does both.
 type Exec struct {
 	Command []string         `param:"command,required" doc:"the program and its arguments"`
-	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
-	Into    []string         `param:"into,required" doc:"items that the command makes, as files in LARDER_OUT"`
+	Items   []string         `param:"items,required" doc:"items passed to the command, as files in LARDER_IN"`
+	Into    []string         `param:"into,required" doc:"items that the command writes, as files in LARDER_OUT"`
 	Code    []component.Path `param:"code" doc:"files that the result depends on: scripts, weights, tables"`
 	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
-	Timeout string           `param:"timeout,how" doc:"how long the command may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then it is ended, and the sample is an error. Without it, as long as it takes"`
-	Batch   int              `param:"batch,how" doc:"how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one" default:"0"`
-	Bytes   int              `param:"max-bytes,how" doc:"how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Timeout string           `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default"`
+	Batch   int              `param:"batch,how" doc:"samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT" default:"0"`
+	Bytes   int              `param:"max-bytes,how" doc:"most bytes of the files that the command writes for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // maxLeft is the default bound of the output of a command.
@@ -77,7 +77,7 @@ func (m Exec) Check() error {
 		return err
 	}
 	if len(m.Command) == 0 || m.Command[0] == "" {
-		return errors.New("command must have at least one word")
+		return errors.New("command is empty; give the program and its arguments")
 	}
 	if err := checkFiles("items", m.Items); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (m Exec) Check() error {
 	}
 	for _, name := range m.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("env: %q cannot be the name of a variable; give a name without =", name)
+			return fmt.Errorf("env: %q is not a variable name; give a name without =", name)
 		}
 	}
 	return nil
@@ -98,10 +98,10 @@ func (m Exec) checkBounds() error {
 		return err
 	}
 	if m.Bytes < 0 {
-		return fmt.Errorf("max-bytes is %d and must not be negative", m.Bytes)
+		return fmt.Errorf("max-bytes is %d; give 0 or more", m.Bytes)
 	}
 	if m.Batch < 0 || m.Batch > dataset.MaxBatch {
-		return fmt.Errorf("batch is %d and must be from 1 to %d, or 0 for a command that takes one sample", m.Batch, dataset.MaxBatch)
+		return fmt.Errorf("batch is %d; give 1 to %d, or 0 for a command that takes one sample", m.Batch, dataset.MaxBatch)
 	}
 	return nil
 }
@@ -110,10 +110,10 @@ func (m Exec) checkBounds() error {
 func checkFiles(what string, items []string) error {
 	for i, k := range items {
 		if !output.SafeName(k) || strings.Contains(k, ".") {
-			return fmt.Errorf("%s: item %q cannot be the name of a file; give it a name without dots and slashes", what, k)
+			return fmt.Errorf("%s: item %q is not a file name; give it a name without dots and slashes", what, k)
 		}
 		if slices.Contains(items[:i], k) {
-			return fmt.Errorf("%s: item %q is named twice; remove one", what, k)
+			return fmt.Errorf("%s: item %q is listed twice; remove one", what, k)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (m Exec) timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(m.Timeout)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("timeout %q must be a time such as 30s, 5m or 1h30m", m.Timeout)
+		return 0, fmt.Errorf("timeout %q is not a duration; write one such as 30s, 5m or 1h30m", m.Timeout)
 	}
 	return d, nil
 }
@@ -265,7 +265,7 @@ func (e *execution) unchanged(ctx context.Context) error {
 			return fmt.Errorf("code file: %w", err)
 		}
 		if now != was {
-			return fmt.Errorf("code file %s: %w (a command must not write to a file below the flow's folder that it names)", path, dataset.ErrChanged)
+			return fmt.Errorf("code file %s: %w (a command must not write to files of the flow's directory that its arguments name)", path, dataset.ErrChanged)
 		}
 	}
 	return nil
@@ -325,7 +325,7 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 		return context.Cause(ctx)
 	}
 	if err != nil && bounded.Err() != nil {
-		return fmt.Errorf("command %s: it took longer than the timeout of %s%s, and was ended%s", e.shown(), e.Timeout, ofEach(n), stderr.String())
+		return fmt.Errorf("command %s: killed after the timeout of %s%s%s", e.shown(), e.Timeout, ofEach(n), stderr.String())
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it succeeded, and its remaining processes have ended now

@@ -32,7 +32,7 @@ type ownFolder struct {
 func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	if e.Batch == 0 {
 		d := desk{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}
-		d.folders = []ownFolder{{dir, "the folder around LARDER_OUT"}, {d.out, "its folder LARDER_OUT"}}
+		d.folders = []ownFolder{{dir, "the parent directory of LARDER_OUT"}, {d.out, "its directory LARDER_OUT"}}
 		return []desk{d}, []string{"LARDER_IN=" + d.in, "LARDER_OUT=" + d.out}, nil
 	}
 	batch := filepath.Join(dir, "batch")
@@ -45,8 +45,8 @@ func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 		}
 		all[i] = desk{in: filepath.Join(own, "in"), out: filepath.Join(own, "out"), failed: filepath.Join(own, "error")}
 		all[i].folders = []ownFolder{
-			{dir, "the folder around LARDER_BATCH"}, {batch, "its folder LARDER_BATCH"},
-			{own, "its folder LARDER_BATCH/" + name}, {all[i].out, "its folder LARDER_BATCH/" + name + "/out"},
+			{dir, "the parent directory of LARDER_BATCH"}, {batch, "its directory LARDER_BATCH"},
+			{own, "its directory LARDER_BATCH/" + name}, {all[i].out, "its directory LARDER_BATCH/" + name + "/out"},
 		}
 	}
 	return all, []string{"LARDER_BATCH=" + batch}, nil
@@ -93,7 +93,7 @@ func (d desk) error() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errors.New("the command left error, which is not a regular file")
+		return errors.New("the command wrote error, which is not a regular file")
 	}
 	f, err := os.Open(d.failed)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d desk) error() error {
 		return err
 	}
 	if text = bytes.TrimSpace(text); len(text) == 0 {
-		return errors.New("the command says that it failed, in an empty file error")
+		return errors.New("the command failed and wrote an empty file error; write the reason there")
 	}
-	return fmt.Errorf("the command says that it failed: %s", strings.ReplaceAll(string(text), "\n", "\n    "))
+	return fmt.Errorf("the command failed: %s", strings.ReplaceAll(string(text), "\n", "\n    "))
 }

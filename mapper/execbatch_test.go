@@ -211,18 +211,18 @@ func TestExecBatchErrors(t *testing.T) {
 		error    string
 		runs     [][]int
 	}{
-		"named": {bad: `echo "it is even" > "$s/error"`, error: "node n: sample 2: the command says that it failed: it is even",
+		"named": {bad: `echo "it is even" > "$s/error"`, error: "node n: sample 2: the command failed: it is even",
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"named without a word": {bad: `: > "$s/error"; shout "$s/in/a.txt" "$s/out"`, error: "in an empty file error", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"named, as a folder":   {bad: `mkdir "$s/error"`, error: "error, which is not a regular file", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"an item is missing":   {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command did not make item c", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"too many bytes": {bad: `seq 9 > "$s/out/b.bin"; : > "$s/out/c.txt"`, e: mapper.Exec{Bytes: 9}, error: "node n: sample 2: the command left files of more than 9 bytes",
+		"named without a word":  {bad: `: > "$s/error"; shout "$s/in/a.txt" "$s/out"`, error: "an empty file error", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
+		"named, as a directory": {bad: `mkdir "$s/error"`, error: "error, which is not a regular file", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
+		"an item is missing":    {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command did not write item c", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
+		"too many bytes": {bad: `seq 9 > "$s/out/b.bin"; : > "$s/out/c.txt"`, e: mapper.Exec{Bytes: 9}, error: "node n: sample 2: the command wrote more than 9 bytes",
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		// The files for 3 may be incomplete.
-		"named, with a status": {bad: `echo even > "$s/error"; status=3`, end: `exit $status`, error: "node n: sample 2: the command says that it failed: even",
+		"named, with a status": {bad: `echo even > "$s/error"; status=3`, end: `exit $status`, error: "node n: sample 2: the command failed: even",
 			runs: [][]int{{0}, {0, 1, 2, 3}, {1}, {3}, {4, 5}}},
 		"nobody knows": {bad: `status=3`, end: `[ -z "$status" ] || echo oh >&2; exit $status`, error: "exit status 3; its stderr ends:\n    oh", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
-		"it hangs":     {bad: `status=1`, end: `[ -z "$status" ] || exec sleep 1000`, e: mapper.Exec{Timeout: "400ms"}, error: "it took longer than the timeout of 400ms, and was ended", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
+		"it hangs":     {bad: `status=1`, end: `[ -z "$status" ] || exec sleep 1000`, e: mapper.Exec{Timeout: "400ms"}, error: "killed after the timeout of 400ms", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
 	} {
 		for _, keep := range []bool{true, false} {
 			if !keep && c.e.Timeout != "" {
@@ -297,7 +297,7 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 		t.Errorf("the keys are %v", keys)
 	}
 	for _, n := range []int{-1, 513} {
-		if err := (mapper.Exec{Batch: n}).Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("batch is %d and must be from 1 to 512", n)) {
+		if err := (mapper.Exec{Batch: n}).Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("batch is %d; give 1 to 512", n)) {
 			t.Errorf("the error is %v", err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 // anything runs.
 func TestExecIsCheckedBefore(t *testing.T) {
 	for want, e := range map[string]mapper.Exec{
-		"command must have":            {Items: []string{"a"}, Into: []string{"b"}},
+		"command is empty":             {Items: []string{"a"}, Into: []string{"b"}},
 		`items: item "a" is named twi`: {Command: []string{"true"}, Items: []string{"a", "a"}, Into: []string{"b"}},
 		`into: item "b" is named twic`: {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b", "b"}},
 		`into: item "b.c" cannot be`:   {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b.c"}},

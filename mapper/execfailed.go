@@ -34,9 +34,9 @@ func (e *execution) whyFailed(err error) error {
 	var text string
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		text = fmt.Sprintf("there is no command %q: install it, or name its file by a path with a slash in it, from the flow's folder on", name)
+		text = fmt.Sprintf("command %q not found; install it, or give a path with a slash, relative to the flow's directory", name)
 	case errors.Is(err, fs.ErrPermission):
-		text = fmt.Sprintf("%q may not be run: is it a program, its rights say so (chmod +x), and is what its first line (#!) names there?", name)
+		text = fmt.Sprintf("%q cannot be executed; check its permissions (chmod +x) and the interpreter on its first line (#!)", name)
 	default:
 		return err
 	}

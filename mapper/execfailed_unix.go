@@ -15,9 +15,9 @@ func ended(exit *exec.ExitError) string {
 	if !ok || !status.Signaled() {
 		return exit.Error()
 	}
-	text := fmt.Sprintf("it was ended by a signal, %s", status.Signal())
+	text := fmt.Sprintf("ended by a signal (%s)", status.Signal())
 	if status.Signal() == syscall.SIGKILL {
-		text += ", as it happens when memory is short"
+		text += ", which often means that memory ran out"
 	}
 	return text
 }
@@ -27,13 +27,13 @@ func ended(exit *exec.ExitError) string {
 func notRun(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return "%q is no program for this machine: a script must begin with a line such as #!/bin/sh"
+		return "%q is not a program for this machine; begin a script with a line such as #!/bin/sh"
 	case errors.Is(err, syscall.E2BIG):
-		return "the words of %q are too long for the system: put them into a file and name that"
+		return "the arguments of %q are too long for the system; put them into a file"
 	case errors.Is(err, syscall.EISDIR):
-		return "%q is a folder, and no command"
+		return "%q is a directory, not a command"
 	case errors.Is(err, syscall.EINVAL):
-		return "%q has a character in its words that no command can have"
+		return "the arguments of %q have a NUL character; remove it"
 	}
 	return ""
 }

@@ -112,7 +112,7 @@ func (m Exec) pieces() ([]string, error) {
 	}
 	var err error
 	if len(all) > maxPieces {
-		err = fmt.Errorf("the words of command and the values of the variables in env have more than %d parts that may name files; put long texts into a file and name that", maxPieces)
+		err = fmt.Errorf("command and env have more than %d parts that may name files; put long strings into a file", maxPieces)
 	}
 	return slices.Sorted(maps.Keys(all)), err
 }

@@ -54,7 +54,7 @@ func makeRunFolder() (workFolder, string, error) {
 		names := newFolders()
 		dir := filepath.Join(os.TempDir(), names+ofRun)
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return workFolder{}, "", fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
+			return workFolder{}, "", fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
 		}
 		// A process that cleans up may have locked it first, and ends all processes of
 		// that name.
@@ -69,7 +69,7 @@ func makeFolder(names string) (workFolder, error) {
 	for {
 		dir, err := os.MkdirTemp("", names)
 		if err != nil {
-			return workFolder{}, fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
+			return workFolder{}, fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
 		}
 		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
 			return f, err
@@ -102,7 +102,7 @@ func clearRun(folder workFolder, names string) error {
 }
 
 // errLocked says that a directory belongs to another process, or was removed.
-var errLocked = errors.New("the folder is another's")
+var errLocked = errors.New("the directory belongs to another process")
 
 func (f workFolder) remove() error {
 	err := removeAll(f.dir)

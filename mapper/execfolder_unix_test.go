@@ -52,7 +52,7 @@ func TestSweepWaitsForALastChild(t *testing.T) {
 				t.Fatal(err)
 			}
 			if isThere(dir) == c.waits || (waited > 0) != c.waits {
-				t.Errorf("the folder is there: %v, after %d pauses", isThere(dir), waited)
+				t.Errorf("the directory is there: %v, after %d pauses", isThere(dir), waited)
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func TestFoldersNameTheirOwner(t *testing.T) {
 // processes nor their directories. Those of other runs stay.
 func TestClearRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("processes are found by their folders on Linux alone")
+		t.Skip("processes are found by their directories on Linux alone")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	run, names, err := makeRunFolder()

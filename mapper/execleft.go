@@ -29,7 +29,7 @@ func (e *execution) collect(d desk) (dataset.Sample, error) {
 		names = append(names, name)
 	}
 	if missing := missing(e.Into, names); len(missing) > 0 {
-		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as %s.json, or name only what it makes in into", strings.Join(missing, ", "), missing[0])
+		return dataset.Sample{}, fmt.Errorf("the command did not write item %s; write a file such as %s.json, or remove the item from into", strings.Join(missing, ", "), missing[0])
 	}
 	fields := make([]dataset.Field, len(files))
 	room := int64(cmp.Or(e.Bytes, maxLeft))
@@ -47,13 +47,13 @@ func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err err
 	name, ext, ok := strings.Cut(f.Name(), ".")
 	switch {
 	case !f.Type().IsRegular():
-		err = fmt.Errorf("the command left %s, which is not a regular file; have it write the file itself", shown)
+		err = fmt.Errorf("the command wrote %s, which is not a regular file; write a regular file", shown)
 	case !ok || ext == "":
-		err = fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s, or another format", shown, display.Name(name+".json"))
+		err = fmt.Errorf("the command wrote %s, a name without an extension; write a name such as %s", shown, display.Name(name+".json"))
 	case !slices.Contains(e.Into, name):
-		err = fmt.Errorf("the command left %s, and item %s is not in its list into: %s", shown, display.Name(name), strings.Join(e.Into, ", "))
+		err = fmt.Errorf("the command wrote %s, but item %s is not in into: %s", shown, display.Name(name), strings.Join(e.Into, ", "))
 	case slices.Contains(others, name):
-		err = fmt.Errorf("the command left item %s twice, under two extensions; have it leave one", name)
+		err = fmt.Errorf("the command wrote item %s with two extensions; write one file", name)
 	}
 	return name, err
 }
@@ -67,7 +67,7 @@ func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, err
 		return dataset.Field{}, unreadable(shown, reason(err))
 	}
 	if *room -= info.Size(); *room < 0 {
-		return dataset.Field{}, fmt.Errorf("the command left files of more than %d bytes, at %s; have it leave less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), shown)
+		return dataset.Field{}, fmt.Errorf("the command wrote more than %d bytes, at %s; write less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), shown)
 	}
 	b, err := os.ReadFile(filepath.Join(d.out, f.Name()))
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, err
 }
 
 func unreadable(shown string, err error) error {
-	return fmt.Errorf("the command left %s, which cannot be read: %w", shown, err)
+	return fmt.Errorf("the command wrote %s, which cannot be read: %w", shown, err)
 }
 
 // left lists the files that the command left in its directory. It does not follow
@@ -93,7 +93,7 @@ func (d desk) left() ([]fs.DirEntry, error) {
 	}
 	files, err := os.ReadDir(d.out)
 	if err != nil {
-		return nil, fmt.Errorf("the command left %s such that it cannot be read: %w", d.folders[len(d.folders)-1].called, reason(err))
+		return nil, fmt.Errorf("the command left %s unreadable: %w", d.folders[len(d.folders)-1].called, reason(err))
 	}
 	return files, nil
 }
@@ -105,13 +105,13 @@ func (d desk) intact(n int) error {
 		info, err := os.Lstat(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("the command removed %s; have it leave its files there", f.called)
+			return fmt.Errorf("the command removed %s; leave the directory and write files there", f.called)
 		case err != nil:
-			return fmt.Errorf("the command left %s such that it cannot be read: %w", f.called, reason(err))
+			return fmt.Errorf("the command left %s unreadable: %w", f.called, reason(err))
 		case info.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf("the command put a link in the place of %s; have it leave its files in the folder itself", f.called)
+			return fmt.Errorf("the command replaced %s by a link; keep the directory and write files there", f.called)
 		case !info.IsDir():
-			return fmt.Errorf("the command put a file in the place of %s; have it leave its files in the folder", f.called)
+			return fmt.Errorf("the command replaced %s by a file; keep the directory and write files there", f.called)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (d desk) intact(n int) error {
 // error is read.
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
-		return &commandError{"its rights do not allow it", at}
+		return &commandError{"permission denied", at}
 	}
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -13,15 +13,15 @@ import (
 func TestExecBatchFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for bad, want := range map[string]string{
-		`rm -r "$s/out"`:                            "the command removed its folder LARDER_BATCH/002/out",
-		`rm -r "$s/out"; touch "$s/out"`:            "the command put a file in the place of its folder LARDER_BATCH/002/out",
-		`rm -r "$s/out"; ln -s ../001/out "$s/out"`: "the command put a link in the place of its folder LARDER_BATCH/002/out",
-		`rm -r "$s"`:                                "the command removed its folder LARDER_BATCH/002",
-		`rm -r "$s"; touch "$s"`:                    "the command put a file in the place of its folder LARDER_BATCH/002",
-		`rm -r "$s"; ln -s 001 "$s"`:                "the command put a link in the place of its folder LARDER_BATCH/002",
-		`echo b > "$s/error"; rm -r "$s/out"`:       "the command says that it failed: b",
-		`printf '[' > "$s/out/b.json"`:              "the command left item b twice",
-		`rm "$s/out/b.bin"; touch "$s/out/b.json"`:  "the command left b.json, which cannot be read: json: ",
+		`rm -r "$s/out"`:                            "the command removed its directory LARDER_BATCH/002/out",
+		`rm -r "$s/out"; touch "$s/out"`:            "the command replaced its directory LARDER_BATCH/002/out by a ",
+		`rm -r "$s/out"; ln -s ../001/out "$s/out"`: "the command replaced its directory LARDER_BATCH/002/out by a ",
+		`rm -r "$s"`:                                "the command removed its directory LARDER_BATCH/002",
+		`rm -r "$s"; touch "$s"`:                    "the command replaced its directory LARDER_BATCH/002",
+		`rm -r "$s"; ln -s 001 "$s"`:                "the command replaced its directory LARDER_BATCH/002",
+		`echo b > "$s/error"; rm -r "$s/out"`:       "the command failed: b",
+		`printf '[' > "$s/out/b.json"`:              "the command wrote item b twice",
+		`rm "$s/out/b.bin"; touch "$s/out/b.json"`:  "the command wrote b.json, which cannot be read: json: ",
 	} {
 		b := newBatches(t)
 		e := mapper.Exec{Batch: 4, Command: sh(shout + `for s in "$LARDER_BATCH"/*; do n=$(cat "$s/in/a.txt"); shout "$s/in/a.txt" "$s/out"; [ $n != 2 ] || { ` + bad + `; }; done`)}
@@ -43,8 +43,8 @@ func TestExecWithoutRights(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	for script, want := range map[string]string{
-		`chmod 0 "$LARDER_OUT"`:                                                                     "the command left its folder LARDER_OUT such that it cannot be read: its rights do not allow it",
-		`touch "$LARDER_OUT/b.txt"; chmod 0 "$LARDER_OUT/b.txt"`:                                    "the command left b.txt, which cannot be read: its rights do not allow it",
+		`chmod 0 "$LARDER_OUT"`:                                                                     "the command left its directory LARDER_OUT unreadable: permission denied",
+		`touch "$LARDER_OUT/b.txt"; chmod 0 "$LARDER_OUT/b.txt"`:                                    "the command left b.txt, which cannot be read: permission denied",
 		`mkdir -p deep/in; touch deep/in/x; chmod 0 deep/in; chmod 500 deep; false`:                 "exit status 1",
 		`mkdir -p deep/in; touch deep/in/x; chmod 0 deep/in; chmod 500 deep; chmod 0 "$PWD"; false`: "exit status 1",
 	} {

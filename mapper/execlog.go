@@ -88,7 +88,7 @@ func (l *sampleLog) Write(b []byte) (int, error) {
 	}
 	n := min(len(b), l.left)
 	if l.left -= n; l.left == 0 {
-		_, err := fmt.Fprintf(l.file, "%s\n(more than %d MiB: the rest is left out)\n", b[:n], mostLogged>>20)
+		_, err := fmt.Fprintf(l.file, "%s\n(truncated after %d MiB)\n", b[:n], mostLogged>>20)
 		return len(b), err
 	}
 	_, err := l.file.Write(b[:n])

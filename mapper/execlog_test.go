@@ -73,7 +73,7 @@ func TestExecLogs(t *testing.T) {
 	}
 	running(t, mapper.Exec{Command: []string{"sh", "-c", script + `[ $n != 1 ] || seq 3000000 >&2`}}, env)
 	got := logsIn(t, dir)
-	if text := got["000001.log"]; len(got) != 1 || len(text) < 16<<20 || len(text) > 16<<20+100 || !strings.HasSuffix(text, "(more than 16 MiB: the rest is left out)\n") {
+	if text := got["000001.log"]; len(got) != 1 || len(text) < 16<<20 || len(text) > 16<<20+100 || !strings.HasSuffix(text, "(truncated after 16 MiB)\n") {
 		t.Errorf("%d logs, that of sample 1 has %d bytes", len(got), len(text))
 	}
 }
@@ -96,11 +96,11 @@ func TestExecBounds(t *testing.T) {
 	env := &component.Env{Dir: t.TempDir(), Node: "n"}
 	const script = `n=$(cat "$LARDER_IN/a.txt"); echo 12345 > "$LARDER_OUT/b.txt"; [ $n != 1 ] || `
 	late := running(t, mapper.Exec{Command: []string{"sh", "-c", script + "{ sleep 1000 & sleep 1000; }"}, Timeout: "500ms"}, env)[1]
-	if late == nil || !strings.Contains(late.Error(), "node n: sample 1: command sh -c ") || !strings.Contains(late.Error(), ": it took longer than the timeout of 500ms, and was ended") {
+	if late == nil || !strings.Contains(late.Error(), "node n: sample 1: command sh -c ") || !strings.Contains(late.Error(), ": killed after the timeout of 500ms") {
 		t.Errorf("the error is %v", late)
 	}
 	large := running(t, mapper.Exec{Command: []string{"sh", "-c", script + `echo 1234567890 > "$LARDER_OUT/b.txt"`}, Bytes: 10, Timeout: "1h"}, env)
-	if large[0] != nil || large[2] != nil || large[1] == nil || !strings.Contains(large[1].Error(), "node n: sample 1: the command left files of more than 10 bytes, at b.txt; have it leave less") {
+	if large[0] != nil || large[2] != nil || large[1] == nil || !strings.Contains(large[1].Error(), "node n: sample 1: the command wrote more than 10 bytes, at b.txt; write less") {
 		t.Errorf("the errors are %v", large)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

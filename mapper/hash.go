@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("hash", "Makes an item with a digest of the values of others: equal values give equal digests however they are encoded.",
+	component.RegisterMapper("hash", "Adds an item with a digest of the values of other items: equal values give equal digests, whatever their format.",
 		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Transform() })
 }
 
@@ -29,10 +29,10 @@ func init() {
 // JSON document with a single string, because other readers support that: Pipewine
 // leaves out text files.
 type Hash struct {
-	Items     []string `param:"items" doc:"items to take in; all if not given"`
-	Into      string   `param:"into" doc:"the item to make" default:"hash"`
-	Algorithm string   `param:"algorithm" doc:"how the digest is made; md5 and sha1 do not withstand an attack" default:"sha256" enum:"md5|sha1|sha224|sha256|sha384|sha512|sha3-256|sha3-512"`
-	Format    string   `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml|txt"`
+	Items     []string `param:"items" doc:"items to hash; all by default"`
+	Into      string   `param:"into" doc:"the item to add" default:"hash"`
+	Algorithm string   `param:"algorithm" doc:"hash algorithm; md5 and sha1 are not secure against attacks" default:"sha256" enum:"md5|sha1|sha224|sha256|sha384|sha512|sha3-256|sha3-512"`
+	Format    string   `param:"format" doc:"format of the item" default:"json" enum:"json|yaml|txt"`
 }
 
 func newHash(algorithm string) hash.Hash {
@@ -62,7 +62,7 @@ func (m Hash) Transform() (dataset.Transform, error) {
 	into, algorithm, format := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256"), cmp.Or(m.Format, "json")
 	if newHash(algorithm) == nil {
 		valid := []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-512"}
-		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, valid))
+		return nil, fmt.Errorf("hash: unknown algorithm %q%s", algorithm, component.Suggest(algorithm, valid))
 	}
 	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "hash", Formats: []string{format},

@@ -11,7 +11,7 @@ import (
 
 func init() {
 	registerImages[ImageCrop]("image-crop", "Cuts a rectangle out of images.")
-	registerImages[RandomCrop]("random-crop", "Cuts a rectangle of a given size out of images, at a random place.")
+	registerImages[RandomCrop]("random-crop", "Cuts a rectangle of a given size out of images, at a random position.")
 }
 
 // ImageCrop crops a rectangle from images. Pixels stay unchanged: grey stays grey, 16
@@ -19,17 +19,17 @@ func init() {
 // not wholly inside is an error; image-pad enlarges images.
 type ImageCrop struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
-	X      int      `param:"x" doc:"columns left out on the left"`
-	Y      int      `param:"y" doc:"rows left out at the top"`
-	Width  int      `param:"width" doc:"columns of the result; 0 for all up to the right border"`
-	Height int      `param:"height" doc:"rows of the result; 0 for all down to the bottom"`
-	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	X      int      `param:"x" doc:"columns to cut off on the left"`
+	Y      int      `param:"y" doc:"rows to cut off at the top"`
+	Width  int      `param:"width" doc:"width of the result; 0 means up to the right border"`
+	Height int      `param:"height" doc:"height of the result; 0 means down to the bottom"`
+	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 // Check refuses negative numbers.
 func (m ImageCrop) Check() error {
 	if min(m.X, m.Y, m.Width, m.Height) < 0 {
-		return fmt.Errorf("x is %d, y %d, width %d and height %d; they must not be negative", m.X, m.Y, m.Width, m.Height)
+		return fmt.Errorf("x is %d, y %d, width %d and height %d; give numbers of 0 or more", m.X, m.Y, m.Width, m.Height)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (m ImageCrop) Transform() (dataset.Transform, error) {
 					h = size.Y - m.Y
 				}
 				if w <= 0 || h <= 0 || m.X > size.X-w || m.Y > size.Y-h {
-					return nil, fmt.Errorf("%d x %d pixels from (%d, %d) on are not inside an image of %d x %d", m.Width, m.Height, m.X, m.Y, size.X, size.Y)
+					return nil, fmt.Errorf("a crop of %d x %d pixels at (%d, %d) exceeds the image of %d x %d", m.Width, m.Height, m.X, m.Y, size.X, size.Y)
 				}
 				out[i] = rasterOf(img).crop(m.X, m.Y, w, h)
 			}
@@ -67,19 +67,19 @@ func (m ImageCrop) Transform() (dataset.Transform, error) {
 // must have the same size, and be at least as large as the rectangle. Pixels stay
 // unchanged, as in [ImageCrop].
 type RandomCrop struct {
-	Items  []string `param:"items" doc:"the images, which are replaced; all are cut at the same place" default:"[image]"`
-	Width  int      `param:"width,required" doc:"columns of the result"`
-	Height int      `param:"height,required" doc:"rows of the result"`
-	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed   int      `param:"seed" doc:"another seed gives other places" default:"0"`
-	Epoch  int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
-	Per    string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
+	Items  []string `param:"items" doc:"the images, which are replaced; all are cut at the same position" default:"[image]"`
+	Width  int      `param:"width,required" doc:"width of the result"`
+	Height int      `param:"height,required" doc:"height of the result"`
+	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed   int      `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch  int      `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
+	Per    string   `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses rectangles without pixels.
 func (m RandomCrop) Check() error {
 	if m.Width < 1 || m.Height < 1 {
-		return fmt.Errorf("width is %d and height %d, and both must be at least 1", m.Width, m.Height)
+		return fmt.Errorf("width is %d and height %d; give at least 1 for both", m.Width, m.Height)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (m RandomCrop) Transform() (dataset.Transform, error) {
 			}
 			size := all[0].Bounds().Size()
 			if m.Width > size.X || m.Height > size.Y {
-				return nil, fmt.Errorf("%d x %d pixels cannot be cut out of an image of %d x %d; image-pad makes it larger", m.Width, m.Height, size.X, size.Y)
+				return nil, fmt.Errorf("a crop of %d x %d pixels exceeds the image of %d x %d; enlarge it with image-pad", m.Width, m.Height, size.X, size.Y)
 			}
 			x, y := random.IntN(size.X-m.Width+1), random.IntN(size.Y-m.Height+1)
 			return each(func(img image.Image) image.Image { return rasterOf(img).crop(x, y, m.Width, m.Height) })(all, nil)

@@ -10,27 +10,27 @@ import (
 )
 
 func init() {
-	registerImages[ImageFlip]("image-flip", "Turns images round, left to right or top to bottom, with a given probability.")
+	registerImages[ImageFlip]("image-flip", "Flips images horizontally or vertically, each with a given probability.")
 }
 
 // ImageFlip flips images, all images of a sample alike. Pixels stay unchanged, as in
 // [ImageCrop]. With probabilities of 0 and 1 alone it is not random, and does not
 // depend on seed, epoch and position.
 type ImageFlip struct {
-	Items      []string `param:"items" doc:"the images, which are replaced; all are turned alike" default:"[image]"`
-	Horizontal float64  `param:"horizontal" doc:"probability from 0 to 1 of left and right being exchanged" default:"0.5"`
-	Vertical   float64  `param:"vertical" doc:"probability from 0 to 1 of top and bottom being exchanged" default:"0"`
-	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed       int      `param:"seed" doc:"another seed gives other draws" default:"0"`
-	Epoch      int      `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
-	Per        string   `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
+	Items      []string `param:"items" doc:"the images, which are replaced; all are flipped alike" default:"[image]"`
+	Horizontal float64  `param:"horizontal" doc:"probability from 0 to 1 of a horizontal flip" default:"0.5"`
+	Vertical   float64  `param:"vertical" doc:"probability from 0 to 1 of a vertical flip" default:"0"`
+	Format     string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed       int      `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch      int      `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
+	Per        string   `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses invalid probabilities.
 func (m ImageFlip) Check() error {
 	for name, p := range map[string]float64{"horizontal": m.Horizontal, "vertical": m.Vertical} {
 		if !(p >= 0 && p <= 1) {
-			return fmt.Errorf("%s is %v and must be a probability from 0 to 1", name, p)
+			return fmt.Errorf("%s is %v; give a probability from 0 to 1", name, p)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func init() {
 // nothing, keeps its bytes.
 type ImageOrient struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
-	Format string   `param:"format" doc:"how a turned image is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Format string   `param:"format" doc:"format of a turned image" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 // Transform returns the mapper.

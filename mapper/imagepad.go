@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	registerImages[ImagePad]("image-pad", "Puts a border of one colour round images, or makes them at least so large.")
+	registerImages[ImagePad]("image-pad", "Adds a border of one colour to images, or enlarges them to a minimum size.")
 }
 
 // ImagePad adds a border to images, of given widths or up to a size. Pixels stay
@@ -25,25 +25,25 @@ func init() {
 // except for grey images, whose border becomes opaque.
 type ImagePad struct {
 	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
-	Left   int      `param:"left" doc:"columns put on the left"`
-	Top    int      `param:"top" doc:"rows put at the top"`
-	Right  int      `param:"right" doc:"columns put on the right"`
-	Bottom int      `param:"bottom" doc:"rows put at the bottom"`
-	Width  int      `param:"width" doc:"columns that the result has at least, in place of left and right; the image is in the middle"`
-	Height int      `param:"height" doc:"rows that the result has at least, in place of top and bottom; the image is in the middle"`
-	Color  string   `param:"color" doc:"colour of the border: #rgb, #rrggbb or #rrggbbaa, the # may be left out" default:"\"#000000\""`
-	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Left   int      `param:"left" doc:"columns to add on the left"`
+	Top    int      `param:"top" doc:"rows to add at the top"`
+	Right  int      `param:"right" doc:"columns to add on the right"`
+	Bottom int      `param:"bottom" doc:"rows to add at the bottom"`
+	Width  int      `param:"width" doc:"least width of the result, instead of left and right; the image is centred"`
+	Height int      `param:"height" doc:"least height of the result, instead of top and bottom; the image is centred"`
+	Color  string   `param:"color" doc:"colour of the border: #rgb, #rrggbb or #rrggbbaa; the # is optional" default:"\"#000000\""`
+	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 // Check refuses invalid sizes and colours.
 func (m ImagePad) Check() error {
 	for _, n := range []int{m.Left, m.Top, m.Right, m.Bottom, m.Width, m.Height} {
 		if n < 0 || n > maxSide {
-			return fmt.Errorf("%d is no size; it must be from 0 to %d", n, maxSide)
+			return fmt.Errorf("size %d is out of range; give 0 to %d", n, maxSide)
 		}
 	}
 	if m.Width > 0 && m.Left+m.Right > 0 || m.Height > 0 && m.Top+m.Bottom > 0 {
-		return errors.New("width takes the place of left and right, and height that of top and bottom")
+		return errors.New("width excludes left and right, and height excludes top and bottom; remove one kind")
 	}
 	_, err := parseColor(cmp.Or(m.Color, "#000000"))
 	return err
@@ -101,5 +101,5 @@ func parseColor(s string) (color.NRGBA, error) {
 	case err == nil && len(b) == 4:
 		return color.NRGBA{b[0], b[1], b[2], b[3]}, nil
 	}
-	return color.NRGBA{}, fmt.Errorf("%q is no colour; write it as #rgb, #rrggbb or #rrggbbaa, in quotes", s)
+	return color.NRGBA{}, fmt.Errorf("%q is not a colour; write #rgb, #rrggbb or #rrggbbaa, in quotes", s)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("image-resize", "Scales an image to a size; with one side given the shape is kept.",
+	component.RegisterMapper("image-resize", "Scales an image; with only one side given, the aspect ratio is preserved.",
 		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
@@ -28,14 +28,14 @@ func init() {
 // require.
 type ImageResize struct {
 	Item    string `param:"item" doc:"the image" default:"image"`
-	Into    string `param:"into" doc:"the item to make; the image itself if not given"`
-	Width   int    `param:"width" doc:"columns of the result; 0 to keep the shape"`
-	Height  int    `param:"height" doc:"rows of the result; 0 to keep the shape"`
-	Shorter int    `param:"shorter" doc:"the shorter side of the result, in place of width and height"`
-	Longer  int    `param:"longer" doc:"the longer side of the result, in place of width and height"`
-	Filter  string `param:"filter" doc:"how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
-	Reduce  int    `param:"reduce" doc:"have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole" default:"0"`
-	Format  string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Into    string `param:"into" doc:"the item to write; the image itself by default"`
+	Width   int    `param:"width" doc:"width of the result; 0 to preserve the aspect ratio"`
+	Height  int    `param:"height" doc:"height of the result; 0 to preserve the aspect ratio"`
+	Shorter int    `param:"shorter" doc:"shorter side of the result, instead of width and height"`
+	Longer  int    `param:"longer" doc:"longer side of the result, instead of width and height"`
+	Filter  string `param:"filter" doc:"interpolation: box, bilinear, catmull-rom (bicubic) and lanczos blend 1, 2, 4 and 6 pixels; nearest copies one" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
+	Reduce  int    `param:"reduce" doc:"decode a JPEG faster, at 1/2, 1/4 or 1/8 of its size, if each side stays at least this many times the result's; 2 or more for little difference, 0 to decode the full size" default:"0"`
+	Format  string `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
 func filterOf(name string) *draw.Kernel {
@@ -60,7 +60,7 @@ func sinc(t float64) float64 {
 // Check refuses invalid sizes.
 func (m ImageResize) Check() error {
 	if sides := []int{m.Width, m.Height, m.Shorter, m.Longer}; slices.Min(sides) < 0 || slices.Max(sides) > maxSide {
-		return fmt.Errorf("width is %d, height %d, shorter %d and longer %d; all must be from 0 to %d", m.Width, m.Height, m.Shorter, m.Longer, maxSide)
+		return fmt.Errorf("width is %d, height %d, shorter %d and longer %d; give 0 to %d for each", m.Width, m.Height, m.Shorter, m.Longer, maxSide)
 	}
 	ways := 0
 	for _, given := range []bool{m.Width > 0 || m.Height > 0, m.Shorter > 0, m.Longer > 0} {
@@ -68,14 +68,17 @@ func (m ImageResize) Check() error {
 			ways++
 		}
 	}
-	if ways != 1 {
-		return errors.New("the size is not clear; give width and height, or one of them, or shorter, or longer")
+	switch {
+	case ways == 0:
+		return errors.New("width and height are missing; give one of them, or shorter, or longer")
+	case ways > 1:
+		return errors.New("the size is given twice; give width and height, or shorter, or longer")
 	}
 	if m.Reduce < 0 || m.Reduce > maxReduce {
-		return fmt.Errorf("reduce must be between 0 and %d", maxReduce)
+		return fmt.Errorf("reduce is out of range; give 0 to %d", maxReduce)
 	}
 	if m.Reduce > 0 && m.Filter == "nearest" {
-		return errors.New("the filter nearest takes pixels as they are: reduce must be 0")
+		return errors.New("reduce cannot be combined with filter nearest; set reduce to 0")
 	}
 	return nil
 }
@@ -91,7 +94,7 @@ func (m ImageResize) Transform() (dataset.Transform, error) {
 	m.Item, m.Filter, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Filter, "bilinear"), cmp.Or(m.Format, "png")
 	into := cmp.Or(m.Into, m.Item)
 	if err := m.checkFilter(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("image-resize: %w", err)
 	}
 	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "image-resize", Formats: []string{m.Format},
@@ -117,7 +120,7 @@ func (m ImageResize) Transform() (dataset.Transform, error) {
 
 func (m ImageResize) checkFilter() error {
 	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
-		return fmt.Errorf("there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
+		return fmt.Errorf("unknown filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
 	}
 	return nil
 }

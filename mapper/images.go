@@ -34,7 +34,7 @@ func (m images) transform() (dataset.Transform, error) {
 		items = []string{"image"}
 	}
 	if len(items) == 0 {
-		return nil, errors.New("items must name at least one image")
+		return nil, errors.New("items is empty; name at least one image")
 	}
 	if err := dataset.CheckExt(format); err != nil {
 		return nil, fmt.Errorf("format: %w", err)
@@ -97,7 +97,7 @@ const (
 // checkSize returns an error if an image would be too large.
 func checkSize(width, height int) error {
 	if width > maxSide || height > maxSide || width > maxPixels/max(height, 1) {
-		return fmt.Errorf("the result would have %d x %d pixels; at most %d a side and %d in all are made", width, height, maxSide, maxPixels)
+		return fmt.Errorf("the result would have %d x %d pixels; at most %d for each side and %d in total are supported", width, height, maxSide, maxPixels)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func oneSize(all []image.Image) error {
 	size := all[0].Bounds().Size()
 	for i, img := range all {
 		if s := img.Bounds().Size(); s != size {
-			return fmt.Errorf("image 0 has %d x %d pixels and image %d has %d x %d: what is cut out of them would not fit together", size.X, size.Y, i, s.X, s.Y)
+			return fmt.Errorf("image 0 has %d x %d pixels but image %d has %d x %d; crop images of equal sizes", size.X, size.Y, i, s.X, s.Y)
 		}
 	}
 	return nil

@@ -223,22 +223,22 @@ func TestImageCropAndPad(t *testing.T) {
 		{"crop", mapper.ImageCrop{X: 1, Y: 1, Width: 2, Height: 2}, [][]uint8{{5, 6}, {9, 10}}, ""},
 		{"crop to the border", mapper.ImageCrop{X: 3, Y: 1}, [][]uint8{{7}, {11}}, ""},
 		{"crop beyond", mapper.ImageCrop{X: 3, Width: 2}, nil, "not inside an image of 4 x 3"},
-		{"crop behind", mapper.ImageCrop{X: 4}, nil, "not inside"},
-		{"crop far beyond", mapper.ImageCrop{X: math.MaxInt, Width: 1}, nil, "not inside"},
-		{"crop too much", mapper.ImageCrop{Height: math.MaxInt}, nil, "not inside"},
-		{"negative", mapper.ImageCrop{X: -1}, nil, "must not be negative"},
+		{"crop behind", mapper.ImageCrop{X: 4}, nil, "exceeds the image"},
+		{"crop far beyond", mapper.ImageCrop{X: math.MaxInt, Width: 1}, nil, "exceeds the image"},
+		{"crop too much", mapper.ImageCrop{Height: math.MaxInt}, nil, "exceeds the image"},
+		{"negative", mapper.ImageCrop{X: -1}, nil, "give numbers of 0 or more"},
 		{"no items", mapper.ImageCrop{Items: []string{}}, nil, "at least one image"},
 		{"no format", mapper.ImageCrop{Format: "webp"}, nil, "can be read but not written"},
-		{"what is not there", mapper.ImageCrop{Items: []string{"photo"}}, nil, `no item "photo"`},
+		{"what is not there", mapper.ImageCrop{Items: []string{"photo"}}, nil, `item "photo" not found`},
 		{"pad", mapper.ImagePad{Left: 1, Bottom: 1, Color: "#fff"}, [][]uint8{{255, 0, 1, 2, 3}, {255, 4, 5, 6, 7}, {255, 8, 9, 10, 11}, {255, 255, 255, 255, 255}}, ""},
 		{"pad to a size", mapper.ImagePad{Width: 7, Height: 3}, [][]uint8{{0, 0, 1, 2, 3, 0, 0}, {0, 4, 5, 6, 7, 0, 0}, {0, 8, 9, 10, 11, 0, 0}}, ""},
 		{"pad to a size it has", mapper.ImagePad{Width: 2}, [][]uint8{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, ""},
-		{"pad both ways", mapper.ImagePad{Width: 7, Left: 1}, nil, "takes the place of"},
-		{"pad negative", mapper.ImagePad{Top: -1}, nil, "is no size"},
+		{"pad both ways", mapper.ImagePad{Width: 7, Left: 1}, nil, "width excludes left and right"},
+		{"pad negative", mapper.ImagePad{Top: -1}, nil, "is not a size"},
 		{"pad far too much", mapper.ImagePad{Top: 1 << 16}, nil, "at most 65536 a side"},
-		{"pad too many pixels", mapper.ImagePad{Width: 60000, Height: 60000}, nil, "in all are made"},
-		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is no colour"},
-		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is no colour"},
+		{"pad too many pixels", mapper.ImagePad{Width: 60000, Height: 60000}, nil, "in total are supported"},
+		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is not a colour"},
+		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is not a colour"},
 	} {
 		m, err := c.m.Transform()
 		got, err := one(t.Context(), t, m, err, s)
@@ -417,8 +417,8 @@ func TestRandomCrop(t *testing.T) {
 	s := picture(numbered(4, 3)).WithItem("mask", dataset.NewItem("png", numbered(4, 4)))
 	for says, c := range map[string]mapper.RandomCrop{
 		"cannot be cut out of an image of 4 x 3": {Width: 5, Height: 1},
-		"would not fit together":                 {Items: []string{"image", "mask"}, Width: 1, Height: 1},
-		"at least 1":                             {Width: 1},
+		"crop images of equal sizes":             {Items: []string{"image", "mask"}, Width: 1, Height: 1},
+		"give at least 1":                        {Width: 1},
 		`per is "node"`:                          {Width: 1, Height: 1, Per: "node"},
 	} {
 		m, err := c.Transform()
@@ -501,9 +501,9 @@ func TestJitter(t *testing.T) {
 func TestJitterRanges(t *testing.T) {
 	for says, bad := range map[string]mapper.ColorJitter{
 		"brightness: -1 must not be negative": {Brightness: -1},
-		"contrast: x is no range":             {Contrast: "x"},
-		"saturation: [1] is no range":         {Saturation: []any{1.0}},
-		"must go up":                          {Saturation: []any{1.0, 0.5}},
+		"contrast: x is not a range":          {Contrast: "x"},
+		"saturation: [1] is not a range":      {Saturation: []any{1.0}},
+		"give an ascending range":             {Saturation: []any{1.0, 0.5}},
 		"hue: 0.6 is a range":                 {Hue: 0.6},
 		"hue: [-1 0] is a range":              {Hue: []any{int64(-1), int64(0)}},
 		"brightness: [-1 2] is a range":       {Brightness: []float64{-1, 2}},

@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("image-stats", "Measures an image: size, and per channel the mean, standard deviation, least and greatest value.",
+	component.RegisterMapper("image-stats", "Measures an image: size, and mean, standard deviation, minimum and maximum of each channel.",
 		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 
@@ -27,8 +27,8 @@ func init() {
 // premultiplied) or for CMYK.
 type ImageStats struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
-	Into   string `param:"into" doc:"the item to make" default:"stats"`
-	Format string `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml"`
+	Into   string `param:"into" doc:"the item to add" default:"stats"`
+	Format string `param:"format" doc:"format of the item" default:"json" enum:"json|yaml"`
 }
 
 // Transform returns the mapper.

@@ -11,25 +11,25 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("rename", "Gives items other names, all at once, so that names can be swapped.",
+	component.RegisterMapper("rename", "Renames items, all at the same time, so names can be swapped.",
 		func(_ *component.Env, p Rename) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("format-keys", "Gives items names made from those they have.",
+	component.RegisterMapper("format-keys", "Renames items by a pattern.",
 		func(_ *component.Env, p FormatKeys) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("keep-keys", "Passes on only the named items.",
+	component.RegisterMapper("keep-keys", "Keeps only the named items.",
 		func(_ *component.Env, p KeepKeys) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("drop-keys", "Passes on all but the named items.",
+	component.RegisterMapper("drop-keys", "Removes the named items.",
 		func(_ *component.Env, p DropKeys) (dataset.Mapper, error) { return p, nil })
 	component.RegisterMapper("duplicate", "Gives an item a second name.",
 		func(_ *component.Env, p Duplicate) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("share", "Says which items belong to the whole dataset and which to each sample.",
+	component.RegisterMapper("share", "Declares items as shared by all samples of the dataset, or as own items of each sample.",
 		func(_ *component.Env, p Share) (dataset.Mapper, error) { return p, p.Check() })
 }
 
 // Rename renames items. It reads nothing. Two items with the same new name are an
 // error.
 type Rename struct {
-	Names   map[string]string `param:"names,required" doc:"old name to new name; names that are not there are ignored"`
-	Exclude bool              `param:"exclude" doc:"pass on only the items that are given a name here"`
+	Names   map[string]string `param:"names,required" doc:"old name to new name; missing items are ignored"`
+	Exclude bool              `param:"exclude" doc:"keep only the renamed items"`
 }
 
 // Map implements dataset.Mapper.
@@ -43,8 +43,8 @@ func (m Rename) Map(_ context.Context, s dataset.Sample) (dataset.Sample, error)
 // FormatKeys gives items names derived from their old ones. It reads nothing. Two items
 // with the same new name are an error.
 type FormatKeys struct {
-	Format string   `param:"format" doc:"the new name, with the old one for each *; without a * it is put behind the old name" default:"\"*\""`
-	Keys   []string `param:"keys" doc:"items to rename; all if not given; those that are not there are ignored"`
+	Format string   `param:"format" doc:"the new name, in which * represents the old name; without a *, a suffix to the old name" default:"\"*\""`
+	Keys   []string `param:"keys" doc:"items to rename, all by default; missing items are ignored"`
 }
 
 // Map implements dataset.Mapper.
@@ -64,7 +64,7 @@ func (m FormatKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, er
 
 // KeepKeys passes on only the named items. It reads nothing.
 type KeepKeys struct {
-	Keys []string `param:"keys,required" doc:"items to pass on; those that are not there are ignored"`
+	Keys []string `param:"keys,required" doc:"items to keep; missing items are ignored"`
 }
 
 // Map implements dataset.Mapper.
@@ -74,7 +74,7 @@ func (m KeepKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, erro
 
 // DropKeys passes on all but the named items. It reads nothing.
 type DropKeys struct {
-	Keys []string `param:"keys,required" doc:"items to drop; those that are not there are ignored"`
+	Keys []string `param:"keys,required" doc:"items to remove; missing items are ignored"`
 }
 
 // Map implements dataset.Mapper.
@@ -86,7 +86,7 @@ func (m DropKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, erro
 // item, which stays shared or unshared.
 type Duplicate struct {
 	Item string `param:"item,required" doc:"the item"`
-	Into string `param:"into,required" doc:"its second name; a name that is taken is an error"`
+	Into string `param:"into,required" doc:"its second name, which must be unused"`
 }
 
 // Map implements dataset.Mapper.
@@ -96,7 +96,7 @@ func (m Duplicate) Map(_ context.Context, s dataset.Sample) (dataset.Sample, err
 		return dataset.Sample{}, err
 	}
 	if _, taken := s.Field(m.Into); taken {
-		return dataset.Sample{}, fmt.Errorf("duplicate %s as %s: there is already an item %s", m.Item, m.Into, m.Into)
+		return dataset.Sample{}, fmt.Errorf("duplicate %s as %s: item %s exists; choose another name", m.Item, m.Into, m.Into)
 	}
 	f, _ := s.Field(m.Item)
 	return s.With(dataset.Field{Key: m.Into, Item: it, Shared: f.Shared}), nil
@@ -106,15 +106,15 @@ func (m Duplicate) Map(_ context.Context, s dataset.Sample) (dataset.Sample, err
 // nothing, so it cannot check that shared items are the same in all samples. The author
 // of the flow must ensure this.
 type Share struct {
-	Share   []string `param:"share" doc:"items to share; those that are not there are ignored"`
-	Unshare []string `param:"unshare" doc:"items that become each sample's own; those that are not there are ignored"`
+	Share   []string `param:"share" doc:"items to share; missing items are ignored"`
+	Unshare []string `param:"unshare" doc:"items to make each sample's own; missing items are ignored"`
 }
 
 // Check refuses an item that is in both lists.
 func (m Share) Check() error {
 	for _, k := range m.Share {
 		if slices.Contains(m.Unshare, k) {
-			return fmt.Errorf("item %s is to be shared and unshared; name it in one of the lists", k)
+			return fmt.Errorf("item %s is in share and in unshare; remove it from one of them", k)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestKeys(t *testing.T) {
 	}{
 		{"rename", mapper.Rename{Names: map[string]string{"a": "x", "z": "y"}}, "x=a b=b c=c*", ""},
 		{"rename, a swap", mapper.Rename{Names: map[string]string{"a": "b", "b": "a"}}, "b=a a=b c=c*", ""},
-		{"rename onto another", mapper.Rename{Names: map[string]string{"a": "b"}}, "", "items a and b would both be called b"},
+		{"rename onto another", mapper.Rename{Names: map[string]string{"a": "b"}}, "", "items a and b would both be named b"},
 		{"rename and leave the rest", mapper.Rename{Names: map[string]string{"a": "x", "z": "y"}, Exclude: true}, "x=a", ""},
 		{"rename over what is left out", mapper.Rename{Names: map[string]string{"c": "b"}, Exclude: true}, "b=c*", ""},
 		{"format-keys, as they are", mapper.FormatKeys{Format: "*"}, "a=a b=b c=c*", ""},
@@ -66,7 +66,7 @@ func TestKeys(t *testing.T) {
 		{"drop-keys", mapper.DropKeys{Keys: []string{"a", "z"}}, "b=b c=c*", ""},
 		{"duplicate", mapper.Duplicate{Item: "a", Into: "d"}, "a=a b=b c=c* d=a", ""},
 		{"duplicate a shared item", mapper.Duplicate{Item: "c", Into: "d"}, "a=a b=b c=c* d=c*", ""},
-		{"duplicate what is not there", mapper.Duplicate{Item: "z", Into: "d"}, "", `no item "z"`},
+		{"duplicate what is not there", mapper.Duplicate{Item: "z", Into: "d"}, "", `item "z" not found`},
 		{"duplicate onto another", mapper.Duplicate{Item: "a", Into: "b"}, "", "already an item b"},
 		{"share nothing", mapper.Share{}, "a=a b=b c=c*", ""},
 		{"share own", mapper.Share{Share: []string{"a", "z"}}, "a=a* b=b c=c*", ""},

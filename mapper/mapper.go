@@ -28,13 +28,13 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("compose", "Applies several mappers, one after another, as one node: only what is left in the end is computed and cached.",
+	component.RegisterMapper("compose", "Applies several mappers in order, as one node; only items of the final sample are computed and cached.",
 		func(env *component.Env, p Compose) (dataset.Mapper, error) { return p.Mapper(env) })
 }
 
 // Compose applies mappers one after another. See [dataset.Compose].
 type Compose struct {
-	Steps []component.Step `param:"steps,required" doc:"mappers with their parameters, the first one first: {map: NAME, with: {...}}"`
+	Steps []component.Step `param:"steps,required" doc:"mappers with their parameters, in order: {map: NAME, with: {...}}"`
 }
 
 // Mapper returns the mapper.

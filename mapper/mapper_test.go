@@ -217,20 +217,20 @@ func TestExecErrors(t *testing.T) {
 		{"exit status", "echo details >&2; exit 7", "exit status 7"},
 		{"end of stderr", "seq 100000 >&2; echo the end >&2; exit 1", "the end"},
 		{"an item too many", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/c.txt"`, "item c is not in its list"},
-		{"an item missing", "true", "did not make item b"},
-		{"no extension", `touch "$LARDER_OUT/b"`, "no extension"},
-		{"a folder", `mkdir "$LARDER_OUT/b.txt"`, "not a regular file"},
+		{"an item missing", "true", "did not write item b"},
+		{"no extension", `touch "$LARDER_OUT/b"`, "without an extension"},
+		{"a directory", `mkdir "$LARDER_OUT/b.txt"`, "not a regular file"},
 		{"a link", `ln -s /etc/passwd "$LARDER_OUT/b.txt"`, "not a regular file"},
 		{"twice", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/b.json"`, "twice"},
 		{"killed", "kill -9 $$", "killed"},
 		{"a name of two lines", `touch "$LARDER_OUT/a
 larder: all is well.txt"`, `the command left "a\nlarder: all is well.txt", and item "a\nlarder: all is well" is not in its list`},
-		{"no JSON", `printf '{' > "$LARDER_OUT/b.json"`, "the command left b.json, which cannot be read: json: "},
-		{"its folder removed", `rm -r "$LARDER_OUT"`, "the command removed its folder LARDER_OUT"},
-		{"its folder a file", `rm -r "$LARDER_OUT"; touch "$LARDER_OUT"`, "the command put a file in the place of its folder LARDER_OUT"},
-		{"its folder a link", `touch b.txt; rm -r "$LARDER_OUT"; ln -s . "$LARDER_OUT"`, "the command put a link in the place of its folder LARDER_OUT"},
-		{"its folder elsewhere", `mv "$LARDER_OUT" .."$(basename "$LARDER_OUT")"`, "the command removed its folder LARDER_OUT"},
-		{"all removed", `cd /; rm -r "$(dirname "$LARDER_OUT")"`, "the command removed the folder around LARDER_OUT"},
+		{"no JSON", `printf '{' > "$LARDER_OUT/b.json"`, "the command wrote b.json, which cannot be read: json: "},
+		{"its directory removed", `rm -r "$LARDER_OUT"`, "the command removed its directory LARDER_OUT"},
+		{"its directory a file", `rm -r "$LARDER_OUT"; touch "$LARDER_OUT"`, "the command replaced its directory LARDER_OUT by a file"},
+		{"its directory a link", `touch b.txt; rm -r "$LARDER_OUT"; ln -s . "$LARDER_OUT"`, "the command replaced its directory LARDER_OUT"},
+		{"its directory elsewhere", `mv "$LARDER_OUT" .."$(basename "$LARDER_OUT")"`, "the command removed its directory LARDER_OUT"},
+		{"all removed", `cd /; rm -r "$(dirname "$LARDER_OUT")"`, "the command removed the parent directory of LARDER_OUT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
@@ -315,7 +315,7 @@ func TestExecIdentity(t *testing.T) {
 	other.Command = []string{"python3", "a.py --x"}
 	differs("words joined", id(other, dir))
 	write("a.py", "2")
-	differs("a program below the flow's folder", id(base, dir))
+	differs("a program below the flow's directory", id(base, dir))
 	write("a.py", "1")
 	write("table.csv", "2")
 	differs("a code file", id(base, dir))

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("python", "Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are cached while the code that the function reaches, its arguments and the items that it gets stay the same.",
+	component.RegisterMapper("python", "Calls a Python function on each sample, or on several together (batch), in persistent workers. The key covers the code that the function reaches, its arguments and its input items.",
 		func(env *component.Env, p Python) (dataset.Mapper, error) {
 			if env.Checked {
 				return dataset.MapperFunc(func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil }), p.Check()
@@ -39,21 +39,21 @@ func init() {
 // A worker that ends, or exceeds Timeout, fails its sample, and another one replaces
 // it. Workers end with the run, or after a minute without work.
 type Python struct {
-	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are looked for in the flow's folder first. Or \"file.py:name\""`
-	Items       []string                  `param:"items,required" doc:"items that the function is called with, in this order"`
-	Into        []string                  `param:"into,required" doc:"items that it makes: what it returns, or for several, a tuple of them or a dict"`
-	Setup       string                    `param:"setup" doc:"a function that each worker calls once; what it returns is the first argument of the function: a model, for example"`
-	Args        map[string]any            `param:"args" doc:"arguments by name beside the items, for the function, its setup, or both: for those that have such a parameter"`
-	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
-	As          map[string]string         `param:"as" doc:"how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)"`
-	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell: a text to be changed whenever results do"`
-	Allow       []string                  `param:"allow,how" doc:"what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it"`
-	Batch       int                       `param:"batch,how" doc:"how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one" default:"0"`
-	Workers     int                       `param:"workers,how" doc:"how many processes there may be; 0 means as many as samples are computed at once" default:"0"`
-	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes"`
-	Path        []component.Path          `param:"path" doc:"folders where modules are looked for after the flow's folder"`
-	Interpreter string                    `param:"interpreter" doc:"the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are searched in the flow's directory first. Or \"file.py:name\""`
+	Items       []string                  `param:"items,required" doc:"items to pass to the function, in this order"`
+	Into        []string                  `param:"into,required" doc:"items that it returns; for several, it returns a tuple or a dict"`
+	Setup       string                    `param:"setup" doc:"a function that each worker calls once; its result, such as a model, is the first argument of the function"`
+	Args        map[string]any            `param:"args" doc:"further keyword arguments, for the function, its setup or both, whichever has such a parameter"`
+	Files       map[string]component.Path `param:"files" doc:"keyword arguments that are files, identified by content; the parameters are annotated as larder.File"`
+	As          map[string]string         `param:"as" doc:"type of items for which the function has no annotation: value (default: NumPy arrays for arrays and images, strings, documents), numpy, pil, torch, bytes (the encoded item)"`
+	Version     string                    `param:"version" doc:"identifies the code instead of Larder; change it whenever results change"`
+	Allow       []string                  `param:"allow,how" doc:"otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names"`
+	Batch       int                       `param:"batch,how" doc:"samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists" default:"0"`
+	Workers     int                       `param:"workers,how" doc:"most worker processes; 0 means one for each sample computed concurrently" default:"0"`
+	Timeout     string                    `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default"`
+	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
+	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
+	Bytes       int                       `param:"max-bytes,how" doc:"most bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // Placed says that modules and the interpreter are searched in the flow's directory.
@@ -65,7 +65,7 @@ func (m Python) Check() error {
 		return err
 	}
 	if m.Workers < 0 {
-		return fmt.Errorf("workers is %d and must not be negative", m.Workers)
+		return fmt.Errorf("workers is %d; give 0 or more", m.Workers)
 	}
 	return Exec{Batch: m.Batch, Bytes: m.Bytes}.checkBounds()
 }

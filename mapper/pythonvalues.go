@@ -116,7 +116,7 @@ func (g *given) set(ctx context.Context, v any) (err error) {
 	default:
 		g.Form = pyfunction.AsJSON
 		if g.Data, err = dataset.NewItem("json", v).Bytes(ctx); err != nil {
-			err = fmt.Errorf("%w; it can be given as bytes", err)
+			err = fmt.Errorf("%w; use as: bytes", err)
 		}
 	}
 	g.size = len(g.Data)

@@ -21,15 +21,15 @@ func init() {
 // ranges have the meaning of [RandomResizedCrop]; if ten draws do not fit into the image,
 // it stays unchanged.
 type RandomErasing struct {
-	Items       []string  `param:"items" doc:"the images, which are replaced; the same place of all is filled" default:"[image]"`
+	Items       []string  `param:"items" doc:"the images, which are replaced; the same rectangle of all is filled" default:"[image]"`
 	Probability *float64  `param:"probability" doc:"probability from 0 to 1 of a rectangle being filled" default:"0.5"`
 	Scale       []float64 `param:"scale" doc:"range of the area, as a share of the image: two numbers above 0, at most 1" default:"[0.02, 0.33]"`
-	Ratio       []float64 `param:"ratio" doc:"range of height by width: two numbers above 0" default:"[0.3, 3.3]"`
+	Ratio       []float64 `param:"ratio" doc:"range of the ratio of height to width: two numbers above 0" default:"[0.3, 3.3]"`
 	Value       any       `param:"value" doc:"the colour: a level from 0 to 255 for all channels, or a list of red, green and blue" default:"0"`
-	Format      string    `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed        int       `param:"seed" doc:"another seed gives other draws" default:"0"`
-	Epoch       int       `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
-	Per         string    `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
+	Format      string    `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed        int       `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch       int       `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
+	Per         string    `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses invalid probabilities, ranges and colours.

@@ -21,16 +21,16 @@ func init() {
 // range. If ten draws do not fit into the image, the rectangle is the largest in the
 // middle with a ratio in the range.
 type RandomResizedCrop struct {
-	Items  []string  `param:"items" doc:"the images, which are replaced; all are cut at the same place" default:"[image]"`
-	Width  int       `param:"width,required" doc:"columns of the result"`
-	Height int       `param:"height,required" doc:"rows of the result"`
+	Items  []string  `param:"items" doc:"the images, which are replaced; all are cut at the same position" default:"[image]"`
+	Width  int       `param:"width,required" doc:"width of the result"`
+	Height int       `param:"height,required" doc:"height of the result"`
 	Scale  []float64 `param:"scale" doc:"range of the area, as a share of the image: two numbers above 0, at most 1" default:"[0.08, 1]"`
-	Ratio  []float64 `param:"ratio" doc:"range of width by height of what is cut out: two numbers above 0" default:"[0.75, 1.3333]"`
-	Filter string    `param:"filter" doc:"how pixels are blended, as in image-resize" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
-	Format string    `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
-	Seed   int       `param:"seed" doc:"another seed gives other draws" default:"0"`
-	Epoch  int       `param:"epoch" doc:"number of the pass over the data; set ${epoch} for other draws in each epoch" default:"0"`
-	Per    string    `param:"per" doc:"what a draw depends on besides seed and epoch: the position of the sample, or the content of its images" default:"position" enum:"position|content"`
+	Ratio  []float64 `param:"ratio" doc:"range of the ratio of width to height: two numbers above 0" default:"[0.75, 1.3333]"`
+	Filter string    `param:"filter" doc:"interpolation, as in image-resize" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
+	Format string    `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed   int       `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch  int       `param:"epoch" doc:"number of the epoch; use ${epoch} for new draws in each epoch" default:"0"`
+	Per    string    `param:"per" doc:"what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images" default:"position" enum:"position|content"`
 }
 
 // Check refuses invalid sizes and ranges.

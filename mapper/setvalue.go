@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("set-value", "Sets an item, or a value inside of a document, to a fixed value.",
+	component.RegisterMapper("set-value", "Sets an item, or a value inside a document, to a constant.",
 		func(_ *component.Env, p SetValue) (dataset.Mapper, error) { return p.Transform() })
 }
 
@@ -21,8 +21,8 @@ func init() {
 // created: see [dataset.Sample.Set].
 type SetValue struct {
 	Key    string `param:"key,required" doc:"an item, or a path into one: label, metadata.color, boxes[0].x, boxes.-1"`
-	Value  any    `param:"value,required" doc:"the value: text, number, true, false, null, list or map"`
-	Format string `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
+	Value  any    `param:"value,required" doc:"the value: string, number, true, false, null, list or map"`
+	Format string `param:"format" doc:"format of an item that is new or replaced as a whole" default:"json"`
 }
 
 // Check refuses an invalid path and an unknown format.

@@ -68,7 +68,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("an image as an array is %v, %v", v, err)
 	}
 	m, err = mapper.Convert{To: map[string]string{"missing": "png"}, Missing: "error"}.Transform()
-	if _, err = mapped(t.Context(), t, m, err, in); err == nil || !strings.Contains(err.Error(), `no item "missing"`) {
+	if _, err = mapped(t.Context(), t, m, err, in); err == nil || !strings.Contains(err.Error(), `item "missing" not found`) {
 		t.Errorf("the error is %v", err)
 	}
 	m, err = mapper.Convert{To: map[string]string{"meta": "png"}}.Transform()
@@ -126,7 +126,7 @@ func TestSetValue(t *testing.T) {
 		}
 	}
 	for says, bad := range map[string]mapper.SetValue{
-		"a name is missing": {Key: "a..b"}, "must begin": {}, "not an extension": {Key: "a", Format: "xyz"},
+		"a name is missing": {Key: "a..b"}, "the item key at the beginning": {}, "not a known extension": {Key: "a", Format: "xyz"},
 	} {
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v", bad, err)
@@ -137,7 +137,7 @@ func TestSetValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := out.Value(t.Context(), "text"); err == nil || !strings.Contains(err.Error(), "text.x: a text has no parts") {
+	if _, err := out.Value(t.Context(), "text"); err == nil || !strings.Contains(err.Error(), "text.x: a string has no parts") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func (f *File) Identity() Identity {
 // after a broken connection. Close must be called.
 func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
 	if at < 0 || n < 0 || at > f.Size-n {
-		return nil, fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.name, n, at, f.Size)
+		return nil, fmt.Errorf("%s: %d bytes at offset %d exceed the file of %d bytes", f.name, n, at, f.Size)
 	}
 	r := &Reader{ctx: ctx, of: f, at: at, end: at + n}
 	if n == 0 {

@@ -123,12 +123,12 @@ func parse(path string) (Driver, *url.URL, error) {
 			err = fmt.Errorf("%w; write %%25 for a percent sign of a name", err)
 		}
 		if strings.Contains(err.Error(), "invalid port") { // may be a password
-			err = errors.New("its port is no number; of a user and a password the host is missing, or what has a meaning in URLs is not written as % and two digits in them")
+			err = errors.New("its port is not a number; of a user and a password the host is missing, or what has a meaning in URLs is not written as % and two digits in them")
 		}
 		if u, uerr := url.Parse(Name(path)); uerr == nil && u.Host != "" {
 			err = errors.New("its user or its query is not escaped as URLs are; write % and two digits for what has a meaning there")
 		}
-		return nil, nil, fmt.Errorf("%s is no URL: %w", Name(path), err)
+		return nil, nil, fmt.Errorf("%s is not a URL: %w", Name(path), err)
 	}
 	if u.Host == "" {
 		return nil, nil, fmt.Errorf("%s names no host", Name(path))
@@ -171,7 +171,7 @@ func List(ctx context.Context, folder string) (all []string, err error) {
 				return err
 			}
 			if all = append(all, f.String()); len(all) > mostFiles {
-				return fmt.Errorf("the folder has more than %d files", mostFiles)
+				return fmt.Errorf("the directory has more than %d files", mostFiles)
 			}
 		}
 		return nil

@@ -53,8 +53,8 @@ func TestCheckPut(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://bucket/a":                         "",
 		"s3://bucket/a%3Fb%23c":                 "",
-		"s3://bucket/folder/":                   "names a folder",
-		"s3://bucket":                           "names a folder",
+		"s3://bucket/folder/":                   "names a directory",
+		"s3://bucket":                           "names a directory",
 		"s3://bucket/a?versionId=hunter2":       "an old version",
 		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",
 		"s3://bucket/a?X-Amz-Signature=hunter2": "no parameters but versionId",

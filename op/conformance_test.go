@@ -143,8 +143,8 @@ func TestPartsConform(t *testing.T) {
 		{"more than samples", "chunk", op.Chunk{N: 4}, 2, []int{1, 1, 0, 0}},
 		{"of nothing", "chunk", op.Chunk{N: 3}, 0, []int{0, 0, 0}},
 
-		{"whole numbers", "split", op.Split{Sizes: []any{int64(10), int64(5)}}, 15, []int{10, 5}},
-		{"whole numbers and the rest", "split", op.Split{Sizes: []any{int64(10), nil, int64(2)}}, 15, []int{10, 3, 2}},
+		{"integers", "split", op.Split{Sizes: []any{int64(10), int64(5)}}, 15, []int{10, 5}},
+		{"integers and the rest", "split", op.Split{Sizes: []any{int64(10), nil, int64(2)}}, 15, []int{10, 3, 2}},
 		{"the rest alone", "split", op.Split{Sizes: []any{nil}}, 15, []int{15}},
 		{"the rest of nothing", "split", op.Split{Sizes: []any{nil}}, 0, []int{0}},
 		{"fractions of nothing", "split", op.Split{Sizes: []any{0.5, 0.5}}, 0, []int{0, 0}},
@@ -180,17 +180,17 @@ func TestRefusedOfADataset(t *testing.T) {
 		in     []component.Samples
 		says   string
 	}{
-		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements, and there are 15"}, // was 12, 3
+		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements but there are 15"}, // was 12, 3
 		{"split", op.Split{Sizes: []any{int64(12)}}, one(15), "give the rest to one of them"},
 		{"cycle", op.Cycle{N: 1}, one(0), "empty"},
 		{"pad", op.Pad{Length: 1}, one(0), "outside of 0"},
 		{"pad", op.Pad{Length: 2}, one(3), "truncate: true"},
-		{"pad", op.Pad{Length: 5, With: ptr(3)}, one(3), "3 is outside of 3"},
-		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is outside of 3"},
-		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is outside of 3"},
+		{"pad", op.Pad{Length: 5, With: ptr(3)}, one(3), "3 is out of range for 3"},
+		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is out of range for 3"},
+		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is out of range for 3"},
 		{"index", op.Index{Indices: []int{-4}, Negate: true}, one(3), "-4 is outside"},
-		{"repeat", op.Repeat{Times: 1e18}, one(100), "too many"},
-		{"sample", op.Sample{N: 1}, one(0), "no sample to draw"},
+		{"repeat", op.Repeat{Times: 1e18}, one(100), "exceed the limit"},
+		{"sample", op.Sample{N: 1}, one(0), "the dataset is empty"},
 		{"batch", op.Batch{}, one(3), "size is 0"},
 		{"chunk", op.Chunk{}, one(3), "n is 0"},
 		{"shard", op.Shard{}, one(3), "no rank 0 of 0"},
@@ -201,8 +201,8 @@ func TestRefusedOfADataset(t *testing.T) {
 		{"mix", op.Mix{N: 1, Weights: []float64{-1, 1}}, []component.Samples{numbers(1), numbers(1)}, "weight -1"},
 		{"zip", op.Zip{}, []component.Samples{numbers(2), numbers(3)}, "must be equal"},
 		{"zip", op.Zip{Keys: []string{"*"}}, []component.Samples{numbers(2), numbers(2)}, "1 keys for 2 datasets"},
-		{"weighted-sample", op.WeightedSample{N: 1, Weight: "-meta.n"}, one(3), "not negative"},
-		{"weighted-sample", op.WeightedSample{N: 1, Weight: "meta.letter"}, one(3), "must be a number"},
+		{"weighted-sample", op.WeightedSample{N: 1, Weight: "-meta.n"}, one(3), "return a number of 0 or more"},
+		{"weighted-sample", op.WeightedSample{N: 1, Weight: "meta.letter"}, one(3), "return a number of 0 or more"},
 		{"weighted-sample", op.WeightedSample{N: 1, Weight: "0"}, one(3), "add up to 0"},
 	} {
 		t.Run(fmt.Sprintf("%s %+v", c.op, c.params), func(t *testing.T) {
@@ -303,7 +303,7 @@ func TestFilterKeepsLength(t *testing.T) {
 // TestFilterTakesOnlyTruth checks that a condition must be a boolean: other values passed,
 // and were not negated.
 func TestFilterTakesOnlyTruth(t *testing.T) {
-	if err := refusal(t, "filter", op.Filter{Where: "metadata.letter"}, alphabet()); err == nil || !strings.Contains(err.Error(), "must be true or false") {
+	if err := refusal(t, "filter", op.Filter{Where: "metadata.letter"}, alphabet()); err == nil || !strings.Contains(err.Error(), "return true or false") {
 		t.Errorf("the error is %v", err)
 	}
 }

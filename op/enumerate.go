@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	component.OnStreams(component.RegisterOp("enumerate", "Adds to each sample an item with its position in the dataset.",
+	component.OnStreams(component.RegisterOp("enumerate", "Adds an item with the sample's position in the dataset.",
 		func(_ context.Context, env *component.Env, p Enumerate, in component.Samples) (component.Samples, error) {
 			return p.Apply(env, in), nil
 		}), Enumerate.onStream)
@@ -20,8 +20,8 @@ func init() {
 // Enumerate adds an item with the position of the sample.
 type Enumerate struct {
 	Start  int    `param:"start" doc:"number of the first sample" default:"0"`
-	Into   string `param:"into" doc:"item to add; that it is there already is an error" default:"index"`
-	Format string `param:"format" doc:"how the number is stored: in json and yaml it is a document of just that number, in txt its digits" enum:"json|yaml|txt" default:"json"`
+	Into   string `param:"into" doc:"item to add, which must be unused" default:"index"`
+	Format string `param:"format" doc:"format of the number: a document in json and yaml, digits in txt" enum:"json|yaml|txt" default:"json"`
 }
 
 // Check refuses an unknown format.
@@ -38,7 +38,7 @@ func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Sam
 func (e Enumerate) add(i int, s dataset.Sample) (dataset.Sample, error) {
 	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
 	if _, taken := s.Field(into); taken {
-		return s, fmt.Errorf("there is an item %s already; set into to another name", into)
+		return s, fmt.Errorf("item %s exists; set into to another name", into)
 	}
 	var number any = int64(e.Start + i)
 	if format == "txt" {

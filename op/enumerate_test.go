@@ -33,7 +33,7 @@ func TestEnumerate(t *testing.T) {
 		}
 	}
 	twice := apply(t, "enumerate", op.Enumerate{}, apply(t, "enumerate", op.Enumerate{}, numbers(3)).Parts[0]).Parts[0]
-	if _, err := twice.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "node n: sample 1: there is an item index already") {
+	if _, err := twice.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "node n: sample 1: item index exists") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -94,10 +94,10 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 	for where, says := range map[string]string{
 		"lenn(meta) > 1":       `there is no function "lenn"`,
 		"let f = 1; f() == 1":  `there is no function "f"`,
-		"let len = 1; len > 0": "which is taken",
-		"let now = 1; now > 0": "which is taken",
+		"let len = 1; len > 0": "is already used",
+		"let now = 1; now > 0": "is already used",
 		"::now() == nil":       "now is not available",
-		"$env['meta'] != nil":  "name the items",
+		"$env['meta'] != nil":  "name items directly",
 	} {
 		if err := (op.Filter{Where: where}).Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: the error is %v, want %q", where, err, says)
@@ -108,8 +108,8 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 func TestMissingItemsAreToldWithThoseThereAre(t *testing.T) {
 	in := []component.Samples{named("count", 2)}
 	for by, says := range map[string]string{
-		"cuont":        `no item "cuont": the sample has count, meta`,
-		"meta + other": `no item "other": the sample has meta, count`,
+		"cuont":        `item "cuont" not found; the sample has count, meta`,
+		"meta + other": `item "other" not found; the sample has meta, count`,
 	} {
 		c, err := component.Find(component.Op, "sort")
 		if err != nil {

@@ -12,11 +12,11 @@ import (
 )
 
 func init() {
-	component.OnStreams(component.RegisterJoin("cat", "Joins datasets one after another.",
+	component.OnStreams(component.RegisterJoin("cat", "Concatenates datasets.",
 		func(_ context.Context, _ *component.Env, _ Cat, in []component.Samples) (component.Samples, error) {
 			return dataset.Cat(in...), nil
 		}), Cat.onStreams)
-	component.OnStreams(component.RegisterJoin("interleave", "Joins datasets by turns: the first sample of each, the second of each, and so on.",
+	component.OnStreams(component.RegisterJoin("interleave", "Interleaves datasets: the first sample of each, the second of each, and so on.",
 		func(_ context.Context, _ *component.Env, p Interleave, in []component.Samples) (component.Samples, error) {
 			return p.Apply(in), nil
 		}), Interleave.onStreams)
@@ -24,7 +24,7 @@ func init() {
 		func(_ context.Context, _ *component.Env, p Mix, in []component.Samples) (component.Samples, error) {
 			return p.Apply(in)
 		})
-	component.RegisterJoin("zip", "Joins the samples at the same position of several datasets; no item may be in two of them, unless the parameters say what becomes of it.",
+	component.RegisterJoin("zip", "Joins the samples at the same position of several datasets; keys and clash resolve items that several datasets have.",
 		func(_ context.Context, env *component.Env, p Zip, in []component.Samples) (component.Samples, error) {
 			return p.Apply(env, in)
 		})
@@ -35,7 +35,7 @@ type Cat struct{}
 
 // Interleave joins datasets in turn.
 type Interleave struct {
-	Until string `param:"until" doc:"when to end: with the longest dataset, where one that is at its end is left out, or with the shortest, after its last full round" enum:"longest|shortest" default:"longest"`
+	Until string `param:"until" doc:"when to end: with the longest dataset (skipping exhausted ones), or after the last full round of the shortest" enum:"longest|shortest" default:"longest"`
 }
 
 // Check refuses an unknown end.
@@ -66,10 +66,10 @@ func shortest(in []component.Samples) int {
 
 // Mix draws samples from several datasets.
 type Mix struct {
-	N       int       `param:"n,required" doc:"how many samples to draw"`
-	Weights []float64 `param:"weights" doc:"shares of the draws, one for each dataset, relative to each other; without, all datasets have the same"`
-	Seed    int       `param:"seed" doc:"another seed draws others" default:"0"`
-	Epoch   int       `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
+	N       int       `param:"n,required" doc:"number of samples to draw"`
+	Weights []float64 `param:"weights" doc:"relative weights, one for each dataset; equal by default"`
+	Seed    int       `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch   int       `param:"epoch" doc:"number of the epoch; each has its own draws" default:"0"`
 }
 
 // Check refuses a negative number.
@@ -78,7 +78,7 @@ func (p Mix) Check() error { return notNegative("n", p.N) }
 // Apply implements the operator.
 func (p Mix) Apply(in []component.Samples) (component.Samples, error) {
 	if p.Weights != nil && len(p.Weights) != len(in) {
-		return nil, fmt.Errorf("there are %d weights for %d datasets; give one for each", len(p.Weights), len(in))
+		return nil, fmt.Errorf("%d weights for %d datasets; give one for each dataset", len(p.Weights), len(in))
 	}
 	pools := make([]order.Pool, len(in))
 	for k, ds := range in {
@@ -87,7 +87,7 @@ func (p Mix) Apply(in []component.Samples) (component.Samples, error) {
 			pools[k].Weight = p.Weights[k]
 		}
 		if p.N > 0 && pools[k].N == 0 && pools[k].Weight > 0 {
-			return nil, fmt.Errorf("dataset %d of %d: no samples to mix; leave it out, or give it the weight 0", k+1, len(in))
+			return nil, fmt.Errorf("dataset %d of %d is empty; leave it out, or give it weight 0", k+1, len(in))
 		}
 	}
 	o, err := order.Mix(p.N, seedOf(p.Seed, p.Epoch), pools...)
@@ -99,16 +99,16 @@ func (p Mix) Apply(in []component.Samples) (component.Samples, error) {
 
 // Zip joins samples at the same position.
 type Zip struct {
-	Length string   `param:"length" doc:"equal refuses datasets of different lengths, shortest ends with the shortest" enum:"equal|shortest" default:"equal"`
-	Keys   []string `param:"keys" doc:"how the items of each dataset are called, one text for each: * stands for the item's own name, so [\"*\", \"right_*\"] renames those of the second"`
-	Clash  string   `param:"clash" doc:"what becomes of an item that several datasets have: an error, or that of the first or of the last is passed on" enum:"error|first|last" default:"error"`
+	Length string   `param:"length" doc:"equal requires datasets of equal length; shortest ends with the shortest dataset" enum:"equal|shortest" default:"equal"`
+	Keys   []string `param:"keys" doc:"a pattern of item names for each dataset, in which * represents the name: [\"*\", \"right_*\"] renames the items of the second"`
+	Clash  string   `param:"clash" doc:"what to do with an item that several datasets have: fail, or use that of the first or last dataset" enum:"error|first|last" default:"error"`
 }
 
 // Check refuses name formats without a place for the item's own name.
 func (z Zip) Check() error {
 	for _, format := range z.Keys {
 		if !strings.Contains(format, "*") {
-			return fmt.Errorf("keys: %q has no * for the item's own name: all would be called the same", format)
+			return fmt.Errorf("keys: %q has no *, so all items would get one name; add a *", format)
 		}
 	}
 	if err := oneOf("length", z.Length, "", "equal", "shortest"); err != nil {
@@ -120,7 +120,7 @@ func (z Zip) Check() error {
 // Apply implements the operator.
 func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Samples, error) {
 	if z.Keys != nil && len(z.Keys) != len(in) {
-		return nil, fmt.Errorf("there are %d keys for %d datasets; give one text for each, such as \"*\"", len(z.Keys), len(in))
+		return nil, fmt.Errorf("%d keys for %d datasets; give one for each dataset, such as \"*\"", len(z.Keys), len(in))
 	}
 	parts := slices.Clone(in)
 	for k := range parts {

@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	component.RegisterOp("map-if", "Applies a mapper to the samples that fulfil all given conditions, and passes on the others as they are.",
+	component.RegisterOp("map-if", "Applies a mapper to the samples that meet all conditions; others stay unchanged.",
 		func(_ context.Context, env *component.Env, p MapIf, in component.Samples) (component.Samples, error) {
 			return p.Apply(env, in)
 		}).Maps = true
@@ -24,23 +24,23 @@ func init() {
 // requested.
 type MapIf struct {
 	Step        component.Step `param:"step,required" doc:"the mapper: {map: NAME, with: {...}}"`
-	Where       string         `param:"where" doc:"an expression over the items that is true of the samples to change"`
-	Range       string         `param:"range" doc:"the positions to change, as a slice in Python: start:stop or start:stop:step, where each may be left out and negative ones count from the end"`
-	Probability *float64       `param:"probability" doc:"share of the samples to change, drawn at random by seed, epoch and position"`
-	Seed        int            `param:"seed" doc:"another seed draws other samples; nodes with the same seed draw the same positions" default:"0"`
-	Epoch       int            `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
+	Where       string         `param:"where" doc:"an expression over the items, true for samples to change"`
+	Range       string         `param:"range" doc:"the positions to change, as a Python slice: start:stop or start:stop:step"`
+	Probability *float64       `param:"probability" doc:"fraction of the samples to change, drawn by seed, epoch and position"`
+	Seed        int            `param:"seed" doc:"seed of the draws; nodes with equal seeds draw the same positions" default:"0"`
+	Epoch       int            `param:"epoch" doc:"number of the epoch; each has its own draws" default:"0"`
 }
 
 // Check refuses conditions that are missing or invalid.
 func (m MapIf) Check() error {
 	if m.Step.Component == nil {
-		return errors.New("step must name a mapper")
+		return errors.New("step is missing; name a mapper")
 	}
 	if m.Where == "" && m.Range == "" && m.Probability == nil {
-		return errors.New("where, range or probability must be given; to change all samples, use the mapper itself")
+		return errors.New("where, range and probability are missing; give one, or use the mapper itself")
 	}
 	if p := m.Probability; p != nil && !(*p >= 0 && *p <= 1) {
-		return fmt.Errorf("probability is %v and must be from 0 to 1", *p)
+		return fmt.Errorf("probability is %v; give a number from 0 to 1", *p)
 	}
 	if m.Where != "" {
 		if err := expr.Check(m.Where); err != nil {
@@ -58,7 +58,7 @@ func (m MapIf) positions(n int) (order.Order, error) {
 	}
 	texts := strings.Split(m.Range, ":")
 	if len(texts) < 2 || len(texts) > 3 {
-		return nil, fmt.Errorf("range %q must be start:stop or start:stop:step", m.Range)
+		return nil, fmt.Errorf("range %q is malformed; write start:stop or start:stop:step", m.Range)
 	}
 	var bounds [3]*int
 	for k, text := range texts {
@@ -67,7 +67,7 @@ func (m MapIf) positions(n int) (order.Order, error) {
 		}
 		v, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("range %q: %q is not a whole number", m.Range, text)
+			return nil, fmt.Errorf("range %q: %q is not an integer", m.Range, text)
 		}
 		bounds[k] = &v
 	}

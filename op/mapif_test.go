@@ -142,7 +142,7 @@ func TestMapIfIsLazy(t *testing.T) {
 }
 
 func TestMapIfNamesTheSample(t *testing.T) {
-	for where, says := range map[string]string{"meta.n": "sample 1: expression meta.n: is 1", "nothing == 1": `sample 1: no item "nothing"`} {
+	for where, says := range map[string]string{"meta.n": "sample 1: expression meta.n: is 1", "nothing == 1": `sample 1: item "nothing" not found`} {
 		ds := apply(t, "map-if", op.MapIf{Step: doubling(t), Where: where}, numbers(3)).Parts[0]
 		if _, err := ds.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: the error is %v, want %q", where, err, says)

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	component.RegisterMaterialise("materialise", "Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.",
+	component.RegisterMaterialise("materialise", "Reads a stream once, to its end, and caches its samples as a dataset. An interrupted run resumes, if the stream can be read again.",
 		func(ctx context.Context, env *component.Env, p Materialise, in component.Stream, made func() ([]any, error)) (component.Samples, error) {
 			return p.Apply(ctx, env, in, made)
 		})
@@ -21,7 +21,7 @@ func init() {
 
 // Materialise makes a dataset of a stream.
 type Materialise struct {
-	Key string `param:"key" doc:"says what is in a stream that cannot be read again, such as \"feed of 3 May\": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run"`
+	Key string `param:"key" doc:"identifies the content of a stream that cannot be read again, such as \"feed of 3 May\": later runs use the cached samples instead of the stream. Without it, each run reads the stream"`
 }
 
 // Apply implements the operator. Its key covers the work of other nodes on the stream
@@ -29,7 +29,7 @@ type Materialise struct {
 // new key each time, unless the user gives one.
 func (m Materialise) Apply(ctx context.Context, env *component.Env, in component.Stream, made func() ([]any, error)) (component.Samples, error) {
 	if env.Larder == nil {
-		return nil, errors.New("there is no cache to keep the samples in")
+		return nil, errors.New("no cache is open to store the samples in")
 	}
 	parts, err := made()
 	text := m.Key
@@ -37,7 +37,7 @@ func (m Materialise) Apply(ctx context.Context, env *component.Env, in component
 	case m.Key == "" && errors.Is(err, component.ErrOnce):
 		text = "once: " + rand.Text()
 	case m.Key == "" && errors.Is(err, component.ErrUnknown):
-		return nil, fmt.Errorf("%w; give key, and another one when that changes", err)
+		return nil, fmt.Errorf("%w; give key, and change it when the stream changes", err)
 	case err != nil && !errors.Is(err, component.ErrOnce) && !errors.Is(err, component.ErrUnknown):
 		return nil, err
 	}

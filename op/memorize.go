@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	component.RegisterOp("memorize", "Reads the whole dataset into memory in one pass: every sample with all its items, decoded.",
+	component.RegisterOp("memorize", "Reads the whole dataset into memory in one pass, decoding all items.",
 		func(ctx context.Context, env *component.Env, p Memorize, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
 		}).Scans = true
@@ -21,7 +21,7 @@ func init() {
 
 // Memorize reads a dataset into memory.
 type Memorize struct {
-	Bytes int `param:"bytes,how" doc:"how many bytes of memory the decoded values may take; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Bytes int `param:"bytes,how" doc:"most bytes of the decoded values; 0 means 1 GiB" default:"1073741824"`
 }
 
 // Check refuses a negative number.
@@ -34,7 +34,7 @@ const leastSample = 24
 func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
 	most := int64(cmp.Or(m.Bytes, 1<<30))
 	if n := in.Len(); int64(n) > most/leastSample {
-		return nil, fmt.Errorf("%d samples take more than the %d bytes of memory that are allowed, whatever is in them: raise bytes, or give the node before a cache instead", n, most)
+		return nil, fmt.Errorf("%d samples always take more than the %d bytes allowed; raise bytes, or cache the node before instead", n, most)
 	}
 	if larder.IsCachedOnly(ctx) {
 		return in, requestAll(ctx, in)
@@ -50,7 +50,7 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 		}
 		done := env.Stats.Done.Add(1)
 		if got := total.Add(bytes); got > most {
-			return fmt.Errorf("%d of %d samples take %d bytes of memory, more than the %d allowed: raise bytes, drop items that are not needed, or give the node before a cache instead", done, len(samples), got, most)
+			return fmt.Errorf("%d of %d samples take %d bytes, above the %d allowed; raise bytes, drop items, or cache the node before instead", done, len(samples), got, most)
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func TestMemorizeIsBounded(t *testing.T) {
 		bytes, most int
 		says        string
 	}{
-		{5000, 0, "10000 samples take more than the 5000 bytes of memory that are allowed"},
+		{5000, 0, "10000 samples always take more than the 5000 bytes allowed"},
 		{10_000 * 24, 8000, "more than the 240000 allowed: raise bytes"},
 	} {
 		computed.Store(0)

@@ -30,14 +30,14 @@ import (
 
 func notNegative(name string, v int) error {
 	if v < 0 {
-		return fmt.Errorf("%s is %d and must not be negative", name, v)
+		return fmt.Errorf("%s is %d; give 0 or more", name, v)
 	}
 	return nil
 }
 
 func positive(name string, v int) error {
 	if v < 1 {
-		return fmt.Errorf("%s is %d and must be at least 1", name, v)
+		return fmt.Errorf("%s is %d; give at least 1", name, v)
 	}
 	return nil
 }

@@ -159,39 +159,39 @@ func TestRefused(t *testing.T) {
 		{op.Shard{Rank: -1, WorldSize: 2}, "no rank -1"},
 		{op.Shard{}, "no rank 0 of 0"},
 		{op.Shard{WorldSize: 1, Rest: "none"}, `rest cannot be "none"`},
-		{op.CheckLength{}, "min or max"},
-		{op.CheckLength{Min: ptr(3), Max: ptr(2)}, "no number"},
-		{op.CheckLength{Max: ptr(-1)}, "no number"},
+		{op.CheckLength{}, "min and max are missing"},
+		{op.CheckLength{Min: ptr(3), Max: ptr(2)}, "no length satisfies"},
+		{op.CheckLength{Max: ptr(-1)}, "no length satisfies"},
 		{op.Interleave{Until: "never"}, "until cannot be"},
 		{op.Zip{Length: "any"}, "length cannot be"},
 		{op.Zip{Clash: "any"}, "clash cannot be"},
 		{op.Zip{Keys: []string{"*", "same"}}, `"same" has no *`},
 		{op.Enumerate{Format: "png"}, "format cannot be"},
 		{op.Memorize{Bytes: -1}, "bytes is -1"},
-		{op.MapIf{}, "step must name a mapper"},
-		{op.MapIf{Step: doubling(t)}, "where, range or probability"},
+		{op.MapIf{}, "step is missing; name a mapper"},
+		{op.MapIf{Step: doubling(t)}, "where, range and probability are missing"},
 		{op.MapIf{Step: doubling(t), Probability: share(1.5)}, "probability is 1.5"},
 		{op.MapIf{Step: doubling(t), Probability: share(math.NaN())}, "probability is NaN"},
 		{op.MapIf{Step: doubling(t), Where: "("}, "expression"},
-		{op.MapIf{Step: doubling(t), Range: "3"}, "must be start:stop"},
-		{op.MapIf{Step: doubling(t), Range: "1:2:3:4"}, "must be start:stop"},
-		{op.MapIf{Step: doubling(t), Range: "a:"}, "not a whole number"},
+		{op.MapIf{Step: doubling(t), Range: "3"}, "write start:stop"},
+		{op.MapIf{Step: doubling(t), Range: "1:2:3:4"}, "write start:stop"},
+		{op.MapIf{Step: doubling(t), Range: "a:"}, "not an integer"},
 		{op.MapIf{Step: doubling(t), Range: "::0"}, "step of a slice"},
-		{op.MapIf{Step: doubling(t), Range: "1:99999999999999999999"}, "not a whole number"},
+		{op.MapIf{Step: doubling(t), Range: "1:99999999999999999999"}, "not an integer"},
 		{op.Cycle{N: -1}, "n is -1"},
 		{op.Batch{}, "size"},
 		{op.Chunk{}, "n is 0"},
-		{op.Split{}, "list or a map"},
+		{op.Split{}, "give a list or a map"},
 		{op.Split{Sizes: []any{nil, nil}}, "at most one"},
-		{op.Split{Sizes: []any{0.5, int64(1)}}, "all whole numbers or all fractions"},
+		{op.Split{Sizes: []any{0.5, int64(1)}}, "all integers or all fractions"},
 		{op.Split{Sizes: []any{0.5, 0.4}}, "add up"},
 		{op.Split{Sizes: []any{0.5, 0.6, nil}}, "add up"},
-		{op.Split{Sizes: []any{"x"}}, "must be a number"},
+		{op.Split{Sizes: []any{"x"}}, "give a number"},
 		{op.Split{Sizes: []any{int64(-1)}}, "negative"},
 		{op.Filter{Where: "meta.n =="}, "expression"},
 		{op.Sort{By: ")"}, "expression"},
 		{op.Filter{Where: "now().Unix() > 5"}, "now"},
-		{op.Filter{Where: `$env["meta"] != nil`}, "name the items"},
+		{op.Filter{Where: `$env["meta"] != nil`}, "name items directly"},
 		{op.Chunk{N: 1 << 60}, "at most"},
 	} {
 		if err := c.params.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -219,7 +219,7 @@ func TestErrorsNameTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Apply(t.Context(), env(), op.Filter{Where: "nothing > 1"}, one(5)); err == nil || !strings.Contains(err.Error(), `no item "nothing"`) {
+	if _, err := c.Apply(t.Context(), env(), op.Filter{Where: "nothing > 1"}, one(5)); err == nil || !strings.Contains(err.Error(), `item "nothing" not found`) {
 		t.Errorf("an unknown item gives %v", err)
 	}
 	if _, err := (op.Split{Sizes: []any{int64(12), int64(10)}}).Apply(t.Context(), env(), numbers(15)); err == nil {

@@ -20,21 +20,21 @@ import (
 )
 
 func init() {
-	filter := component.RegisterOp("filter", "Passes on the samples for which an expression over their items is true.",
+	filter := component.RegisterOp("filter", "Selects the samples for which an expression over their items is true.",
 		func(ctx context.Context, env *component.Env, p Filter, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
 		})
 	filter.Scans = true
 	component.OnStreams(filter, Filter.onStream)
-	component.RegisterOp("sort", "Orders samples by an expression over their items; samples that compare equal keep their order.",
+	component.RegisterOp("sort", "Sorts samples by an expression over their items; the sort is stable.",
 		func(ctx context.Context, env *component.Env, p Sort, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
 		}).Scans = true
-	component.RegisterOp("weighted-sample", "Draws samples at random, with replacement, each as often as an expression over its items says, relative to the others.",
+	component.RegisterOp("weighted-sample", "Draws samples at random with replacement, weighted by an expression over their items.",
 		func(ctx context.Context, env *component.Env, p WeightedSample, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
 		}).Scans = true
-	component.RegisterParts("group-by", "Splits a dataset into one for each value of an expression, in the order in which the values are first seen.",
+	component.RegisterParts("group-by", "Splits a dataset into one output for each value of an expression, in the order of first occurrence.",
 		func(ctx context.Context, env *component.Env, p GroupBy, in component.Samples) (component.Data, error) {
 			return p.Apply(ctx, env, in)
 		}).Scans = true
@@ -86,9 +86,9 @@ func identity(ctx context.Context, l *larder.Larder, name string, e *expr.Expres
 // Filter passes on the samples for which an expression is true.
 type Filter struct {
 	Where  string `param:"where,required" doc:"an expression over the items, such as metadata.color == \"red\""`
-	Negate bool   `param:"negate" doc:"pass on the others"`
+	Negate bool   `param:"negate" doc:"select the other samples"`
 
-	KeepLength bool `param:"keep-length" doc:"pass on every sample, and of those that would be left out only the shared items"`
+	KeepLength bool `param:"keep-length" doc:"return all samples, those not selected with shared items only"`
 }
 
 // Check refuses an invalid expression.
@@ -134,7 +134,7 @@ func holds(ctx context.Context, e *expr.Expression, s dataset.Sample) (bool, err
 func truth(v any) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("is %s; it must be true or false", expr.Shown(v))
+		return false, fmt.Errorf("is %s; return true or false", expr.Shown(v))
 	}
 	return b, nil
 }
@@ -153,8 +153,8 @@ func sharedOnly(s dataset.Sample) dataset.Sample {
 // Sort orders samples. It compares numbers like < in expressions, and puts them before
 // strings.
 type Sort struct {
-	By      string `param:"by,required" doc:"an expression over the items that gives a number or a text, or a list of these"`
-	Reverse bool   `param:"reverse" doc:"greatest first; samples that compare equal still keep their order"`
+	By      string `param:"by,required" doc:"an expression over the items that returns a number, a string, or a list of these"`
+	Reverse bool   `param:"reverse" doc:"descending order; still stable"`
 }
 
 // Check refuses an invalid expression.
@@ -254,20 +254,20 @@ func rankOf(v any) (rank, error) {
 		return rank{Number: f, Wide: v.String()}, nil
 	case float64:
 		if math.IsNaN(v) {
-			return rank{}, fmt.Errorf("is not a number (NaN), which has no place in an order")
+			return rank{}, fmt.Errorf("is NaN, which cannot be sorted")
 		}
 		return rank{Number: v}, nil
 	default:
-		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", expr.Shown(v))
+		return rank{}, fmt.Errorf("is %s; return a number or a string", expr.Shown(v))
 	}
 }
 
 // WeightedSample draws samples with replacement and unequal probabilities.
 type WeightedSample struct {
-	N      int    `param:"n,required" doc:"how many samples to draw"`
-	Weight string `param:"weight,required" doc:"an expression over the items that gives a number: a sample with twice the number is drawn twice as often, one with 0 never"`
-	Seed   int    `param:"seed" doc:"another seed draws others" default:"0"`
-	Epoch  int    `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
+	N      int    `param:"n,required" doc:"number of samples to draw"`
+	Weight string `param:"weight,required" doc:"an expression over the items that returns a relative weight of 0 or more"`
+	Seed   int    `param:"seed" doc:"seed of the random draws" default:"0"`
+	Epoch  int    `param:"epoch" doc:"number of the epoch; each has its own draws" default:"0"`
 }
 
 // Check refuses a negative number, and an invalid expression.
@@ -299,14 +299,14 @@ func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in compon
 func weight(v any) (float64, error) {
 	r, err := rankOf(v)
 	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
-		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", expr.Shown(v))
+		return 0, fmt.Errorf("is %s; return a number of 0 or more", expr.Shown(v))
 	}
 	return r.Number, nil
 }
 
 // GroupBy splits a dataset into one per value.
 type GroupBy struct {
-	By string `param:"by,required" doc:"an expression over the items that gives a text, a whole number or a truth value"`
+	By string `param:"by,required" doc:"an expression over the items that returns a string, an integer or a boolean"`
 }
 
 // Check refuses an invalid expression.
@@ -325,7 +325,7 @@ func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Sam
 		if !seen {
 			data.Names = append(data.Names, g.Name)
 		} else if of[same[0]].Text != g.Text {
-			return component.Data{}, fmt.Errorf("samples %d and %d: a string and another value both name the group %q; group by string(...)", same[0], i, g.Name)
+			return component.Data{}, fmt.Errorf("samples %d and %d: a string and another value both name group %q; group by string(...)", same[0], i, g.Name)
 		}
 		groups[g.Name] = append(same, i)
 	}
@@ -368,7 +368,7 @@ func groupName(v any) (string, error) {
 			return strconv.FormatFloat(v, 'f', 0, 64), nil
 		}
 	}
-	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expr.Shown(v))
+	return "", fmt.Errorf("is %s; return a string, an integer or a boolean", expr.Shown(v))
 }
 
 // pick returns the dataset of the samples of in at the given positions.

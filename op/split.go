@@ -14,15 +14,15 @@ import (
 )
 
 func init() {
-	component.RegisterParts("split", "Splits a dataset into parts of given sizes: one after another, with the same share of each value of an expression, or by the hash of a value; none of its samples is lost.",
+	component.RegisterParts("split", "Splits a dataset into parts of given sizes: in order, stratified by an expression, or by the hash of a value.",
 		func(ctx context.Context, env *component.Env, p Split, in component.Samples) (component.Data, error) {
 			return p.Apply(ctx, env, in)
 		})
-	component.RegisterParts("batch", "Splits a dataset into parts of one size; the last may be shorter.",
+	component.RegisterParts("batch", "Splits a dataset into parts of equal size; the last may be smaller.",
 		func(_ context.Context, _ *component.Env, p Batch, in component.Samples) (component.Data, error) {
 			return p.Apply(in)
 		})
-	component.RegisterParts("chunk", "Splits a dataset into so many parts whose sizes differ by at most one, larger ones first.",
+	component.RegisterParts("chunk", "Splits a dataset into n parts whose sizes differ by at most one, larger parts first.",
 		func(_ context.Context, _ *component.Env, p Chunk, in component.Samples) (component.Data, error) {
 			return p.Apply(in)
 		})
@@ -41,11 +41,11 @@ func init() {
 // their share. The hash is SHA-256 of the seed, a colon and the value as a string. Its
 // first 53 bits are a number from 0 to 1, and the parts divide this range in order.
 type Split struct {
-	Sizes    any    `param:"sizes,required" doc:"a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest"`
-	Stratify string `param:"stratify" doc:"an expression over the items that gives a text, a whole number or a truth value: each part has its share of each value"`
-	Hash     string `param:"hash" doc:"an expression over the items that gives a text, a whole number or a truth value, by whose hash a sample has its part, whatever others there are; sizes are fractions then"`
-	Seed     int    `param:"seed" doc:"with hash: another seed gives samples other parts" default:"0"`
-	Rest     string `param:"rest" doc:"what becomes of samples that the sizes leave over: an error, or they are in no part" default:"error" enum:"error|drop"`
+	Sizes    any    `param:"sizes,required" doc:"a list of sizes, or a map of names to sizes: integers, or fractions with sum 1; one may be null, for the rest"`
+	Stratify string `param:"stratify" doc:"an expression over the items that returns a string, an integer or a boolean; each part gets the same share of each value"`
+	Hash     string `param:"hash" doc:"an expression over the items that returns a string, an integer or a boolean; its hash decides on the part, whatever the other samples are. Sizes must be fractions"`
+	Seed     int    `param:"seed" doc:"seed of the assignment, with hash only" default:"0"`
+	Rest     string `param:"rest" doc:"what to do with samples that the sizes leave over: fail, or leave them out" default:"error" enum:"error|drop"`
 }
 
 // part is one part of a split before its number of samples is known.
@@ -70,10 +70,10 @@ func (s Split) parts() ([]part, error) {
 		case float64:
 			p.size = v
 		default:
-			return fmt.Errorf("size of part %s is %v; it must be a number or null", name, v)
+			return fmt.Errorf("size of part %s is %v; give a number or null", name, v)
 		}
 		if p.size < 0 {
-			return fmt.Errorf("size of part %s is %v and must not be negative", name, v)
+			return fmt.Errorf("size of part %s is %v; give 0 or more", name, v)
 		}
 		parts = append(parts, p)
 		return nil
@@ -92,7 +92,7 @@ func (s Split) parts() ([]part, error) {
 			}
 		}
 	default:
-		return nil, errors.New("sizes must be a list or a map")
+		return nil, errors.New("sizes is of the wrong type; give a list or a map")
 	}
 	if err := checkParts(parts, s.Rest == dropRest); err != nil {
 		return nil, err
@@ -108,16 +108,16 @@ const dropRest = "drop"
 // checkBy refuses combinations of ways to split.
 func (s Split) checkBy(parts []part) error {
 	if s.Hash == "" && s.Seed != 0 {
-		return errors.New("seed is of use only with hash; to draw samples, shuffle them before")
+		return errors.New("seed has no effect without hash; shuffle before to draw at random")
 	}
 	if s.Hash == "" {
 		return nil
 	}
 	if s.Stratify != "" {
-		return errors.New("stratify and hash cannot both be given: one has shares be right, the other samples stay")
+		return errors.New("stratify and hash exclude each other; remove one")
 	}
 	if i := slices.IndexFunc(parts, func(p part) bool { return p.whole }); i >= 0 {
-		return fmt.Errorf("with hash, sizes must be fractions, and part %s has %v samples: how many there will be is left to chance", parts[i].name, parts[i].size)
+		return fmt.Errorf("part %s has size %v, but hash needs fractions; write a fraction", parts[i].name, parts[i].size)
 	}
 	return nil
 }
@@ -140,13 +140,13 @@ func checkParts(parts []part, open bool) error {
 	const slack = 1e-9
 	switch {
 	case len(parts) == 0:
-		return errors.New("sizes must name at least one part")
+		return errors.New("sizes is empty; give at least one part")
 	case rests > 1:
-		return errors.New("at most one part may be null, the rest")
+		return errors.New("several sizes are null; at most one can be the rest")
 	case wholes > 0 && fractions > 0:
-		return errors.New("sizes must be all whole numbers or all fractions; write 1.0 for the whole")
+		return errors.New("sizes mix integers and fractions; use one kind, with 1.0 for the whole")
 	case fractions > 0 && (sum > 1+slack || rests == 0 && !open && sum < 1-slack):
-		return fmt.Errorf("fractions add up to %.6g; they must add up to 1, or leave a rest to a part that is null, or to none: rest: drop", sum)
+		return fmt.Errorf("fractions add up to %.6g, not 1; correct them, give a null size, or set rest: drop", sum)
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func partSizes(parts []part, n int) ([]int, error) {
 
 // Batch splits a dataset into parts of one size.
 type Batch struct {
-	Size int `param:"size,required" doc:"samples in each part but the last"`
+	Size int `param:"size,required" doc:"number of samples in each part but the last"`
 }
 
 // Check refuses sizes below one.
@@ -237,7 +237,7 @@ func (b Batch) Apply(in component.Samples) (component.Data, error) {
 		return component.Data{}, err
 	}
 	if parts := in.Len() / b.Size; parts > maxParts {
-		return component.Data{}, fmt.Errorf("batches of %d give %d parts of %d samples; at most %d are possible", b.Size, parts, in.Len(), maxParts)
+		return component.Data{}, fmt.Errorf("size %d gives %d parts for %d samples; at most %d are supported", b.Size, parts, in.Len(), maxParts)
 	}
 	var sizes []int
 	for left := in.Len(); left > 0; left -= b.Size {
@@ -254,7 +254,7 @@ type Chunk struct {
 // Check refuses numbers below one or above the maximum number of outputs.
 func (c Chunk) Check() error {
 	if c.N > maxParts {
-		return fmt.Errorf("n is %d and must be at most %d", c.N, maxParts)
+		return fmt.Errorf("n is %d; give at most %d", c.N, maxParts)
 	}
 	return positive("n", c.N)
 }

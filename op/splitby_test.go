@@ -201,13 +201,13 @@ func TestSplitMayDropTheRest(t *testing.T) {
 func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 	half := []any{0.5, 0.5}
 	for says, s := range map[string]op.Split{
-		"stratify and hash cannot both":          {Sizes: half, Stratify: "a", Hash: "b"},
-		"seed is of use only with hash":          {Sizes: half, Seed: 1},
-		"with hash, sizes must be fractions":     {Sizes: []any{int64(3), nil}, Hash: "a"},
-		"it ends where more is":                  {Sizes: half, Hash: "a +"},
+		"stratify and hash exclude":              {Sizes: half, Stratify: "a", Hash: "b"},
+		"seed has no effect without hash":        {Sizes: half, Seed: 1},
+		"hash needs fractions":                   {Sizes: []any{int64(3), nil}, Hash: "a"},
+		"unexpected end of the expression":       {Sizes: half, Hash: "a +"},
 		"there is no function \"f\"":             {Sizes: half, Stratify: "f(a)"},
 		`rest cannot be "keep"`:                  {Sizes: half, Rest: "keep"},
-		"leave a rest to a part that is null":    {Sizes: []any{0.5, 0.4}},
+		"give a null size, or set rest: drop":    {Sizes: []any{0.5, 0.4}},
 		"fractions add up to 1.5; they must add": {Sizes: []any{0.5, 1.0}, Rest: "drop"},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
@@ -215,7 +215,7 @@ func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 		}
 	}
 	_, err := op.Split{Sizes: half, Stratify: "meta.half"}.Apply(t.Context(), env(), numbers(2))
-	if err == nil || !strings.Contains(err.Error(), "node n: sample 1: expression meta.half: is 0.5, a number; it must be a text, a whole number or a truth value") {
+	if err == nil || !strings.Contains(err.Error(), "node n: sample 1: expression meta.half: is 0.5, a number; return a string, an integer or a boolean") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func (Cat) onStreams(_ *component.Env, in []component.Stream) (component.Stream,
 
 func (p Interleave) onStreams(_ *component.Env, in []component.Stream) (component.Stream, error) {
 	if p.Until == "shortest" {
-		return component.Stream{}, errors.New("until: shortest ends after the last full round, which is not known of a stream before it has ended; say until: longest, or put op: materialise before it")
+		return component.Stream{}, errors.New("until: shortest needs the length of a stream; use until: longest, or op: materialise before")
 	}
 	return stream.Interleave(stream.Mixing{Longest: true}, in...), nil
 }
@@ -49,7 +49,7 @@ func (p Interleave) onStreams(_ *component.Env, in []component.Stream) (componen
 func (s Slice) onStream(_ *component.Env, in []component.Stream) (component.Stream, error) {
 	start, step := valueOf(s.Start, 0), valueOf(s.Step, 1)
 	if start < 0 || s.Stop != nil && *s.Stop < 0 || step < 1 {
-		return component.Stream{}, errors.New("of a stream, whose end is not known, positions count from the beginning, and steps go forward; put op: materialise before it for others")
+		return component.Stream{}, errors.New("a stream has no negative positions and steps; use positive ones, or op: materialise before")
 	}
 	out := in[0]
 	if s.Stop != nil {
@@ -71,14 +71,14 @@ func valueOf(n *int, otherwise int) int {
 
 func (s Shard) onStream(_ *component.Env, in []component.Stream) (component.Stream, error) {
 	if s.Rest != "" && s.Rest != "keep" {
-		return component.Stream{}, errors.New("rest: what the last samples of a stream are is not known before it has ended; say keep, or put op: materialise before it")
+		return component.Stream{}, errors.New("rest needs the length of a stream; use rest: keep, or op: materialise before")
 	}
 	return stream.Shard(in[0], s.Rank, s.WorldSize), nil
 }
 
 func (s Shuffle) onStream(_ *component.Env, in []component.Stream) (component.Stream, error) {
 	if s.Buffer == 0 {
-		return component.Stream{}, errors.New("a stream is shuffled within a buffer: say how many samples it holds with buffer, or put op: materialise before it, and all are shuffled")
+		return component.Stream{}, errors.New("a stream is shuffled in a buffer; set buffer, or use op: materialise before to shuffle all")
 	}
 	return stream.Shuffle(in[0], s.Buffer, seedOf(s.Seed, s.Epoch)), nil
 }

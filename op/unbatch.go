@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	unbatch := component.RegisterOp("unbatch", "Makes a sample of each element of lists or arrays, with all other items as they are.",
+	unbatch := component.RegisterOp("unbatch", "Turns each element of lists or arrays into a sample; other items stay unchanged.",
 		func(ctx context.Context, env *component.Env, p Unbatch, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
 		})
@@ -27,14 +27,14 @@ func init() {
 
 // Unbatch makes one sample per element of its items.
 type Unbatch struct {
-	Items []string `param:"items,required" doc:"items that are lists or arrays, in each sample as long as one another: a sample is made of each of their elements, or rows"`
-	Index string   `param:"index" doc:"item to add with the number of the element, from 0"`
+	Items []string `param:"items,required" doc:"items that are lists or arrays, of equal length in each sample; each element or row becomes a sample"`
+	Index string   `param:"index" doc:"item to add, with the index of the element"`
 }
 
 // Check refuses an empty list of items, and items named twice.
 func (u Unbatch) Check() error {
 	if len(u.Items) == 0 {
-		return fmt.Errorf("items is empty; name the lists whose elements become samples")
+		return fmt.Errorf("items is empty; name lists or arrays")
 	}
 	all := u.Items
 	if u.Index != "" {
@@ -42,7 +42,7 @@ func (u Unbatch) Check() error {
 	}
 	for i, name := range all {
 		if slices.Contains(all[:i], name) {
-			return fmt.Errorf("%q is named twice", name)
+			return fmt.Errorf("%q is listed twice; remove one", name)
 		}
 	}
 	return nil
@@ -108,14 +108,14 @@ func elements(ctx context.Context, s dataset.Sample, items []string) (n int, err
 			has = len(v)
 		case *array.Array:
 			if len(v.Shape) == 0 {
-				return 0, fmt.Errorf("item %s is one number, and no array of some", name)
+				return 0, fmt.Errorf("item %s is a scalar; give an array of at least one dimension", name)
 			}
 			has = v.Shape[0]
 		default:
-			return 0, fmt.Errorf("item %s is %s; it must be a list or an array", name, display.Value(v))
+			return 0, fmt.Errorf("item %s is %s; give a list or an array", name, display.Value(v))
 		}
 		if i > 0 && has != n {
-			return 0, fmt.Errorf("item %s has %d elements and item %s has %d; they must be as many", items[0], n, name, has)
+			return 0, fmt.Errorf("item %s has %d elements but item %s has %d; give lists of equal length", items[0], n, name, has)
 		}
 		n = has
 	}
@@ -154,7 +154,7 @@ func (u Unbatch) one(ctx context.Context, s dataset.Sample, e int) (dataset.Samp
 		return s, nil
 	}
 	if _, taken := s.Field(u.Index); taken {
-		return s, fmt.Errorf("there is an item %s already; set index to another name", u.Index)
+		return s, fmt.Errorf("item %s exists; set index to another name", u.Index)
 	}
 	return s.WithItem(u.Index, dataset.NewItem("json", int64(e))), nil
 }

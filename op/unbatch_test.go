@@ -96,12 +96,12 @@ func TestUnbatchRefuses(t *testing.T) {
 	}
 	s := boxes(t, "two", []any{"a"}, 1, 2, 3, 4)
 	for want, u := range map[string]op.Unbatch{
-		"name the lists":                            {},
-		"named twice":                               {Items: []string{"labels", "labels"}},
-		`"labels" is named twice`:                   {Items: []string{"labels"}, Index: "labels"},
-		"item name is a text":                       {Items: []string{"name"}},
-		"item labels has 1 elements and item boxes": {Items: []string{"labels", "boxes"}},
-		"there is an item name already":             {Items: []string{"labels"}, Index: "name"},
+		"name lists or arrays":                      {},
+		"listed twice":                              {Items: []string{"labels", "labels"}},
+		`"labels" is listed twice; remove one`:      {Items: []string{"labels"}, Index: "labels"},
+		"item name is a string":                     {Items: []string{"name"}},
+		"item labels has 1 elements but item boxes": {Items: []string{"labels", "boxes"}},
+		"item name exists":                          {Items: []string{"labels"}, Index: "name"},
 		"no item":                                   {Items: []string{"nothing"}},
 	} {
 		if err := apply(u, s); err == nil || !strings.Contains(err.Error(), want) {

@@ -59,7 +59,7 @@ func checkPool(i int, p Pool) error {
 	case !(p.Weight >= 0):
 		return fmt.Errorf("pool %d: weight %v; give it 0 or more", i, p.Weight)
 	case p.N == 0 && p.Weight > 0:
-		return fmt.Errorf("pool %d: no elements to draw; leave it out, or give it the weight 0", i)
+		return fmt.Errorf("pool %d: no elements to draw; leave it out, or give it weight 0", i)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func sharesOf(pools []Pool) ([]int, error) {
 		sum += p.Weight
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) {
-		return nil, fmt.Errorf("the weights of the pools add up to %v: there is nothing to take by", sum)
+		return nil, fmt.Errorf("the weights of the pools add up to %v; give positive weights", sum)
 	}
 	parts := make([]Part, len(pools))
 	for i, p := range pools {
@@ -91,7 +91,7 @@ func sharesOf(pools []Pool) ([]int, error) {
 			continue
 		}
 		if shares[i] == 0 {
-			return nil, fmt.Errorf("pool %d has less than one in %d of all weights; give it more, or 0 to leave it out", i, blendSlots)
+			return nil, fmt.Errorf("pool %d has less than 1/%d of all weights; raise it, or give 0 to leave it out", i, blendSlots)
 		}
 	}
 	return shares, nil
@@ -125,7 +125,7 @@ func (b *blend) weave(s shuffled, shares []int) {
 func (b *blend) end(stop Stop, draws int) (int, error) {
 	if stop == AfterDraws {
 		if draws < 0 || draws > maxPositions {
-			return 0, fmt.Errorf("cannot take %d elements", draws)
+			return 0, fmt.Errorf("cannot take %d elements; give 0 or more", draws)
 		}
 		return draws, nil
 	}

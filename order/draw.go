@@ -13,7 +13,7 @@ import (
 // position p it has what [Shuffle] of epoch p/n has at p%n.
 func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	if epochs < 0 || n < 0 {
-		return nil, fmt.Errorf("cannot pass %d times over %d elements", epochs, n)
+		return nil, fmt.Errorf("cannot repeat %d elements %d times", n, epochs)
 	}
 	if _, err := product(n, epochs); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s shuffles) Next(index, after int) (int, bool) {
 // ranks-th, from rank on. Together the ranks read each element once.
 func Shard(n, rank, ranks int) (Order, error) {
 	if ranks < 1 || rank < 0 || rank >= ranks {
-		return nil, fmt.Errorf("there is no rank %d of %d", rank, ranks)
+		return nil, fmt.Errorf("rank is %d of %d; give 0 to ranks - 1", rank, ranks)
 	}
 	return Affine{Start: rank, Step: ranks, N: max(0, (n-rank+ranks-1)/ranks)}, nil
 }
@@ -98,7 +98,7 @@ type Pool struct {
 // all positions.
 func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	if draws < 0 {
-		return nil, fmt.Errorf("cannot draw %d times", draws)
+		return nil, fmt.Errorf("cannot draw %d elements; give 0 or more", draws)
 	}
 	if draws == 0 {
 		return Identity(0), nil
@@ -112,7 +112,7 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 		sum += p.Weight
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) {
-		return nil, fmt.Errorf("the weights of the pools add up to %v: there is nothing to draw by", sum)
+		return nil, fmt.Errorf("the weights of the pools add up to %v; give positive weights", sum)
 	}
 	share, start, last := 0.0, 0, 0
 	for k, p := range pools {

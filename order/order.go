@@ -35,7 +35,7 @@ func checkPos(pos, n int) {
 // counts from the end. An index out of range is an error.
 func Resolve(n, index int) (int, error) {
 	if index < -n || index >= n {
-		return 0, fmt.Errorf("%d is outside of %d elements, which are counted from 0, or by negative numbers from the end", index, n)
+		return 0, fmt.Errorf("index %d is out of range for %d elements", index, n)
 	}
 	if index < 0 {
 		index += n
@@ -82,7 +82,7 @@ func Slice(n int, start, stop, step *int) (Order, error) {
 		by = *step
 	}
 	if by == 0 {
-		return nil, fmt.Errorf("the step of a slice must not be 0")
+		return nil, fmt.Errorf("the step of a slice is 0; give another integer")
 	}
 	low, high := 0, n // bounds of a position
 	from, to := 0, n
@@ -125,7 +125,7 @@ func Repeat(n int, times float64) (Order, error) {
 // repeated returns n*times, rounded.
 func repeated(n int, times float64) (int, error) {
 	if !(times >= 0) || times > maxPositions {
-		return 0, fmt.Errorf("cannot repeat %v times; at most %d are possible", times, int64(maxPositions))
+		return 0, fmt.Errorf("cannot repeat %v times; give 0 to %d", times, int64(maxPositions))
 	}
 	whole, part := math.Modf(times)
 	total, err := product(n, int(whole))
@@ -134,7 +134,7 @@ func repeated(n int, times float64) (int, error) {
 	}
 	more := int(math.Round(part * float64(n)))
 	if more > maxPositions-total {
-		return 0, fmt.Errorf("%v times %d positions are too many", times, n)
+		return 0, fmt.Errorf("%v times %d positions exceed the limit", times, n)
 	}
 	return total + more, nil
 }
@@ -142,10 +142,10 @@ func repeated(n int, times float64) (int, error) {
 // Cycle repeats n elements up to total positions.
 func Cycle(n, total int) (Order, error) {
 	if total < 0 {
-		return nil, fmt.Errorf("cannot have %d positions", total)
+		return nil, fmt.Errorf("cannot return %d positions; give 0 or more", total)
 	}
 	if n == 0 && total > 0 {
-		return nil, fmt.Errorf("an empty source cannot fill %d positions", total)
+		return nil, fmt.Errorf("an empty dataset cannot fill %d positions; give one with samples", total)
 	}
 	return cycled{N: n, Total: total}, nil
 }
@@ -234,7 +234,7 @@ const maxPositions = math.MaxInt >> 1
 func product(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high != 0 || low > maxPositions {
-		return 0, fmt.Errorf("%d times %d positions are too many", b, a)
+		return 0, fmt.Errorf("%d times %d positions exceed the limit", b, a)
 	}
 	return int(low), nil
 }

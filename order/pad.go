@@ -7,7 +7,7 @@ import "fmt"
 // for a total below n, and if n is 0 but total is not.
 func Pad(n, total, with int) (Order, error) {
 	if total < n {
-		return nil, fmt.Errorf("%d elements do not fit in %d positions", n, total)
+		return nil, fmt.Errorf("%d elements exceed %d positions", n, total)
 	}
 	if n == 0 && total == 0 {
 		return padded{}, nil

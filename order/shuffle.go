@@ -10,7 +10,7 @@ import (
 // bijection on [0, n), forward and inverse in constant time.
 func Shuffle(n int, seed, epoch uint64) (Order, error) {
 	if n < 0 {
-		return nil, fmt.Errorf("cannot shuffle %d elements", n)
+		return nil, fmt.Errorf("cannot shuffle %d elements; give 0 or more", n)
 	}
 	return newShuffled(n, seed, epoch), nil
 }

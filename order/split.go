@@ -49,7 +49,7 @@ func Split(n int, parts ...Part) ([]int, error) {
 			share += p.fraction
 		case restPart:
 			if rest >= 0 {
-				return nil, fmt.Errorf("a split can have one rest")
+				return nil, fmt.Errorf("a split has several rests; give at most one")
 			}
 			rest = i
 		}
@@ -62,12 +62,12 @@ func Split(n int, parts ...Part) ([]int, error) {
 		used += roundUp(sizes, remainders, n-used)
 	}
 	if used > n {
-		return nil, fmt.Errorf("the parts are to have %d elements, and there are %d; make them smaller, or one of them null: the rest", used, n)
+		return nil, fmt.Errorf("the parts need %d elements but there are %d; shrink them, or make one null: the rest", used, n)
 	}
 	if rest >= 0 {
 		sizes[rest] = n - used
 	} else if used < n {
-		return nil, fmt.Errorf("the parts have %d of %d elements; give the rest to one of them (null), or to none (rest: drop)", used, n)
+		return nil, fmt.Errorf("the parts use %d of %d elements; make one null, or set rest: drop", used, n)
 	}
 	return sizes, nil
 }

@@ -34,7 +34,7 @@ var ErrFull = errors.New("store: no space left")
 
 // ErrForeign is wrapped by the errors of opening a directory that holds something other
 // than a store. Its content is not changed.
-var ErrForeign = errors.New("no cache")
+var ErrForeign = errors.New("not a cache")
 
 // A Record is what a store holds under a key. A store copies what it needs before Put
 // returns; the caller owns the slices.
@@ -68,11 +68,11 @@ type Record struct {
 func (r Record) Check() error {
 	switch {
 	case r.Key.IsZero():
-		return errors.New("store: a record needs a key")
+		return errors.New("store: the record has no key")
 	case r.Link == r.Key:
 		return fmt.Errorf("store: record %s links to itself", r.Key)
 	case !r.Link.IsZero() && len(r.Payload) > 0:
-		return fmt.Errorf("store: record %s has both a link and a payload: give one of them", r.Key)
+		return fmt.Errorf("store: record %s has both a link and a payload; remove one", r.Key)
 	}
 	return nil
 }

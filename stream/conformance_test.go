@@ -81,7 +81,7 @@ func TestConformance(t *testing.T) {
 
 		{"Concater", "", shown(stream.Concat(stream.Of(1, 2), stream.Of(3))), "1 2 3"},
 		{"Zipper", "", shown(stream.Zip(numbers, stream.Of("a", "b"))), "{0 a false false} {1 b false false}"},
-		{"ZipperLongest", "what is not there is said, and is no value that could be an element", shown(stream.ZipLongest(stream.Of(1), stream.Of("a", "b"))), "{1 a false false} {0 b true false}"},
+		{"ZipperLongest", "what is not there is said, and is not a value that could be an element", shown(stream.ZipLongest(stream.Of(1), stream.Of("a", "b"))), "{1 a false false} {0 b true false}"},
 		{"Multiplexer", "the elements before the stream that has ended come, also where they are no whole round", shown(stream.Interleave(stream.Mixing{}, stream.Of(1, 2, 3), stream.Of(10))), "1 10 2"},
 		{"MultiplexerLongest", "", shown(stream.Interleave(stream.Mixing{Longest: true}, stream.Of(1, 2, 3), stream.Of(10))), "1 10 2 3"},
 		{"IterKeyZipper", "", shown(joinOf(stream.Joining{}, "b", "a")), "{{b 0} {b 10} false false} {{a 1} {a 11} false false}"},
@@ -173,7 +173,7 @@ func TestConformanceOfChance(t *testing.T) {
 		return got
 	}
 	if slices.Equal(shuffled(1), shuffled(2)) || !slices.Equal(shuffled(1), shuffled(1)) || slices.Equal(shuffled(1), all) {
-		t.Error("the order is no function of the seed")
+		t.Error("the order is not a function of the seed")
 	}
 	mix := func(seed uint64) []int {
 		m := stream.Mixing{Weights: []float64{3, 1}, Seed: seed, Longest: true}
@@ -192,7 +192,7 @@ func TestConformanceOfChance(t *testing.T) {
 		t.Errorf("of 2000 drawn, %d are from the stream with a quarter of the weight", ones)
 	}
 	if !slices.Equal(got, mix(1)) || slices.Equal(got, mix(2)) {
-		t.Error("what is drawn is no function of the seed")
+		t.Error("what is drawn is not a function of the seed")
 	}
 }
 

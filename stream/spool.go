@@ -37,7 +37,7 @@ func (s *spool) put(record []byte, position uint64) (place, error) {
 	if s.empty() || s.files[len(s.files)-1].size >= spoolBytes {
 		f, err := os.CreateTemp(s.dir, "larder-fork-*")
 		if err != nil {
-			return place{}, fmt.Errorf("branches are so far apart that elements must be written to a file: %w; temporary files are in the folder that Dir or TMPDIR names", err)
+			return place{}, fmt.Errorf("branches are so far apart that elements must be written to a file: %w; temporary files are in the directory that Dir or TMPDIR names", err)
 		}
 		_ = os.Remove(f.Name()) // on systems that cannot remove open files, it is removed at closing
 		s.files = append(s.files, &spoolFile{File: f, end: position})

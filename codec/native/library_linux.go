@@ -69,9 +69,9 @@ func contents(at uintptr) ([]byte, error) {
 			return nil, err
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); !ok || strconv.FormatUint(s.Ino, 10) != fields[4] {
-			return nil, errors.New("the file was replaced after it had been loaded")
+			return nil, errors.New("the file was replaced after it was loaded")
 		}
 		return b, nil
 	}
-	return nil, errors.New("no file is mapped there")
+	return nil, errors.New("no mapped file at the address")
 }

@@ -49,7 +49,7 @@ func Use(which string) error {
 	chosen.Lock()
 	defer chosen.Unlock()
 	if chosen.made && chosen.by != which {
-		return fmt.Errorf("native: libraries were chosen by %q; they cannot be by %q any more", chosen.by, which)
+		return fmt.Errorf("native: libraries were already chosen as %q, not %q; choose once", chosen.by, which)
 	}
 	if !chosen.made {
 		chosen.made, chosen.by = true, which
@@ -68,7 +68,7 @@ func use(which string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(Formats(), name) {
-			return fmt.Errorf("native: no library reads %q; it can be %s, none, or empty", name, strings.Join(Formats(), ","))
+			return fmt.Errorf("native: no library reads %q; give %s, none, or an empty string", name, strings.Join(Formats(), ","))
 		}
 	}
 	for _, f := range formats {

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-var errNone = errors.New("native: this program is built without libraries of the machine")
+var errNone = errors.New("native: this program was built without native libraries")
 
 func openTurbo() (codec.Library, error) { return codec.Library{}, errNone }
 

@@ -20,7 +20,7 @@ func cacheTooSmall(g *graph) (all []Warning) {
 		}
 		if need, what := g.together(n); need > size {
 			all = append(all, at(n, fmt.Sprintf("size: %d, a bound in bytes, or the policy hold, which keeps a part", need),
-				"its cache holds %d samples, fewer than the %d %s: before one is read again, it has been evicted", size, need, what))
+				"its cache holds %d samples, fewer than the %d %s, so each is evicted before its next read", size, need, what))
 		}
 	}
 	return all
@@ -53,7 +53,7 @@ func (g *graph) together(n *flow.Node) (most int, what string) {
 			most, what = n, by
 		}
 	}
-	note(batchOf(n), "that its mapper takes at once")
+	note(batchOf(n), "of a batch of its mapper")
 	var visit func(n *flow.Node)
 	visit = func(from *flow.Node) {
 		for _, r := range g.readers[from] {
@@ -67,7 +67,7 @@ func (g *graph) together(n *flow.Node) (most int, what string) {
 				}
 				continue
 			}
-			note(batchOf(r), "that the mapper of "+name(r)+" takes at once")
+			note(batchOf(r), "of a batch of the mapper of "+name(r)+"")
 			if r.Options.Cache == nil && passesAll(r) {
 				visit(r)
 			}
@@ -102,18 +102,18 @@ func batchOf(n *flow.Node) int {
 func bufferTooLarge(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if c := g.count(n); cacheSize(n) > 0 && c.known && cacheSize(n) > c.most {
-			all = append(all, at(n, "policy: memo, which holds all and needs no size; or a smaller size",
-				"its cache has room for %d samples, and there are %s, so that it chooses among them for nothing", cacheSize(n), c))
+			all = append(all, at(n, "use policy: memo, without a size, or a smaller size",
+				"its cache has space for %d samples, but there are only %s, so the policy never evicts", cacheSize(n), c))
 		}
 		if len(n.From) != 1 {
 			continue
 		}
 		c := g.count(g.byName[n.From[0].Node])
 		if p, ok := as[op.Batch](n); ok && c.known && p.Size > c.most {
-			all = append(all, at(n, "a smaller size, or no batches", "its batches are to have %d samples, and there are %s, so that all are in one", p.Size, c))
+			all = append(all, at(n, "a smaller size, or no batches", "its batches have %d samples, but there are only %s, so there is only one batch", p.Size, c))
 		}
 		if p, ok := as[op.Chunk](n); ok && c.known && p.N > c.most {
-			all = append(all, at(n, "a smaller n", "it makes %d parts of %s samples, so that some have none", p.N, c))
+			all = append(all, at(n, "a smaller n", "it makes %d parts of %s samples, so some are empty", p.N, c))
 		}
 	}
 	return all

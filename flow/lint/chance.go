@@ -41,7 +41,7 @@ func randomBeforeKeep(g *graph) (all []Warning) {
 		}
 		if by := g.keptBy(n); by != nil {
 			all = append(all, at(n, fmt.Sprintf("keep what comes before %s, and give it epoch: \"${epoch}\", which a loader sets", name(n)),
-				"what it draws is cached%s and does not depend on the epoch, so each epoch has the same samples", where(n, by)))
+				"its random result is cached%s and does not depend on the epoch, so each epoch has the same samples", where(n, by)))
 		}
 	}
 	return all

@@ -32,8 +32,8 @@ func repeatedDecode(g *graph) (all []Warning) {
 			// Of two nodes on one path the second finds what the first has
 			// decoded.
 			if i := slices.IndexFunc(same, func(m *flow.Node) bool { return !lines.joins(m, n) }); i >= 0 {
-				all = append(all, at(n, fmt.Sprintf("cache: {policy: auto} at %s, or keep what the two make", name(d.from)),
-					"it decodes item %s of %s, which %s decodes as well in a branch of its own: each sample twice in a run", d.item, name(d.from), same[i].Name))
+				all = append(all, at(n, fmt.Sprintf("set cache: {policy: auto} at %s, or keep: true at both nodes", name(d.from)),
+					"it decodes item %s of %s, as %s does in another branch, so each sample is decoded twice", d.item, name(d.from), same[i].Name))
 			}
 			found[d.origin] = append(same, n)
 		}

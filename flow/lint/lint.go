@@ -33,7 +33,7 @@ func (w Warning) Page() string { return "docs/reference/lint-rules.md#" + w.Rule
 
 // String returns the mistake, the fix, and the page to read.
 func (w Warning) String() string {
-	return fmt.Sprintf("node %s: %s; cure: %s (%s)", w.Node, w.What, w.Cure, w.Page())
+	return fmt.Sprintf("node %s: %s; fix: %s (%s)", w.Node, w.What, w.Cure, w.Page())
 }
 
 // A Rule finds one kind of mistake.

@@ -24,7 +24,7 @@ func shardBeforeShuffle(g *graph) (all []Warning) {
 			continue
 		}
 		all = append(all, at(n, fmt.Sprintf("shuffle before %s, with one seed in all processes", name(shard)),
-			"it shuffles the share that %s passes on, so each process has the same samples in every epoch and never those of another", name(shard)))
+			"it shuffles the shard of %s, so each process reads the same samples in every epoch", name(shard)))
 	}
 	return all
 }
@@ -42,7 +42,7 @@ func shuffleAfterBatch(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		if b := g.batchAbove(n); is[op.Shuffle](n) && b != nil {
 			all = append(all, at(n, fmt.Sprintf("shuffle before %s", name(b)),
-				"it shuffles each batch of %s by itself, so no sample ever gets into another batch", name(b)))
+				"it shuffles each batch of %s separately, so no sample moves to another batch", name(b)))
 		}
 	}
 	return all
@@ -79,7 +79,7 @@ func repeatBeforeShuffle(g *graph) (all []Warning) {
 		if m == nil || g.random(m) { // otherwise each copy is another sample
 			continue
 		}
-		all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch anew", name(m)),
+		all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch", name(m)),
 			"it shuffles the passes of %s together, so a sample may come twice before another has come once", name(m)))
 	}
 	return all
@@ -106,8 +106,8 @@ func doubleShard(g *graph) (all []Warning) {
 		}
 		a, _ := as[op.Shard](first)
 		b, _ := as[op.Shard](n)
-		all = append(all, at(n, fmt.Sprintf("remove one of them; if both are meant, for machines and processes of each, one shard with rank: A * %d + B of world-size: %d says so", b.WorldSize, a.WorldSize*b.WorldSize),
-			"it takes a share of the share that %s passes on, which is one sample of %d", name(first), a.WorldSize*b.WorldSize))
+		all = append(all, at(n, fmt.Sprintf("remove one; for machines and their processes, use one shard with rank: A * %d + B and world-size: %d", b.WorldSize, a.WorldSize*b.WorldSize),
+			"it shards the shard of %s, so 1 of %d samples remains", name(first), a.WorldSize*b.WorldSize))
 	}
 	return all
 }

@@ -23,8 +23,8 @@ func unusedResult(g *graph) (all []Warning) {
 		if len(it.makes) > 1 {
 			what, it1 = "items "+strings.Join(it.makes, ", "), "them"
 		}
-		all = append(all, at(n, fmt.Sprintf("remove the node, or pass on what it makes: %s", strings.Join(it.makes, ", ")),
-			"it makes %s, and every node after it drops %s, or makes %s anew, before anybody reads %s", what, it1, it1, it1))
+		all = append(all, at(n, fmt.Sprintf("remove the node, or keep its items: %s", strings.Join(it.makes, ", ")),
+			"it computes %s, but every later node drops or replaces %s before %s is read", what, it1, it1))
 	}
 	return all
 }

@@ -96,7 +96,7 @@ func TimeLimit(e *flow.Editor, node string, limit time.Duration) {
 		to := setting{"timeout", reflect.String, func(v reflect.Value) { v.SetString(limit.String()) }, false}
 		n.Params, found = to.change(n.Component, n.Params)
 		if !found {
-			e.Fail(fmt.Errorf("node %s: %s %s has no bound of time; those of exec and python can be set", n.Name, n.Component.Kind, n.Component.Name))
+			e.Fail(fmt.Errorf("node %s: %s %s has no timeout; set one for exec or python", n.Name, n.Component.Kind, n.Component.Name))
 		}
 	}
 }

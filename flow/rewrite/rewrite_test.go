@@ -124,9 +124,9 @@ func TestSeedsThatAreOfNoUse(t *testing.T) {
 
 func TestEditsThatAreWrong(t *testing.T) {
 	for want, edit := range map[string]func(e *flow.Editor){
-		"node mixed: op shuffle has no bound of time": func(e *flow.Editor) { rewrite.TimeLimit(e, "mixed", time.Second) },
-		`there is no node "ran"; did you mean "run"`:  func(e *flow.Editor) { rewrite.Workers(e, "ran", 1) },
-		"there is no rank 2 of 2":                     func(e *flow.Editor) { rewrite.Shard(e, "in", 2, 2) },
+		"node mixed: op shuffle has no timeout":  func(e *flow.Editor) { rewrite.TimeLimit(e, "mixed", time.Second) },
+		`unknown node "ran"; did you mean "run"`: func(e *flow.Editor) { rewrite.Workers(e, "ran", 1) },
+		"rank is 2 of 2":                         func(e *flow.Editor) { rewrite.Shard(e, "in", 2, 2) },
 	} {
 		f, err := flow.Parse("flow.yaml", []byte(text), nil)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("arrow", "Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.",
+	component.RegisterSource("arrow", "Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read on demand.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -21,9 +21,9 @@ func init() {
 
 // Source configures the files to read.
 type Source struct {
-	Path       component.Path  `param:"path,required" doc:"a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
-	Formats    columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
-	Incomplete bool            `param:"incomplete" doc:"read files that break off, up to the last whole batch of rows: without it that is an error"`
+	Path       component.Path  `param:"path,required" doc:"a file, a directory of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
+	Formats    columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes"`
+	Incomplete bool            `param:"incomplete" doc:"read truncated files up to the last whole batch of rows, instead of failing"`
 }
 
 // Check refuses patterns and extensions that cannot be read.

@@ -232,7 +232,7 @@ func TestDictionariesThatAreReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := shown(t, arrow.Source{}, path)
-		refused = refused || err != nil && strings.Contains(err.Error(), "b.arrow: byte ") && strings.Contains(err.Error(), "replaces a dictionary")
+		refused = refused || err != nil && strings.Contains(err.Error(), "b.arrow: byte ") && strings.Contains(err.Error(), "dictionary replacement")
 	}
 	if !refused {
 		t.Error("a dictionary that replaces another was read")
@@ -259,7 +259,7 @@ func TestDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := shown(t, arrow.Source{}, path)
-			if err != nil && !strings.Contains(err.Error(), "b.arrow") && !strings.Contains(err.Error(), "more rows") {
+			if err != nil && !strings.Contains(err.Error(), "b.arrow") && !strings.Contains(err.Error(), "too many rows") {
 				t.Errorf("byte %d: %v does not name the file", n, err)
 			}
 			if err == nil && len(got) != len(want) {
@@ -308,8 +308,8 @@ func FuzzFiles(f *testing.F) {
 // TestFilesOfOthers reads files of Polars and PyArrow.
 func TestFilesOfOthers(t *testing.T) {
 	for name, want := range map[string]string{
-		"int128.arrow":     "column i: it has integers of 128 bits, which are not read",
-		"two-fields.arrow": "column a: two of its fields are called x",
+		"int128.arrow":     "column i: integers of 128 bits are not supported",
+		"two-fields.arrow": "column a: two fields are named x",
 	} {
 		if got, err := shown(t, arrow.Source{}, "testdata/"+name); err == nil || !strings.Contains(err.Error(), name+": "+want) {
 			t.Errorf("%s: %q, %v", name, got, err)

@@ -52,7 +52,7 @@ func begin(to io.Writer, table *columns.Table, stream bool) (*file, error) {
 // Add adds a row.
 func (f *file) Add(row []columns.Piece) error {
 	if bytesOf(row) > math.MaxInt32 {
-		return component.Unfit(fmt.Errorf("a row takes %d bytes, which is more than a record batch can have", bytesOf(row)))
+		return component.Unfit(fmt.Errorf("a row of %d bytes exceeds a record batch; make it smaller", bytesOf(row)))
 	}
 	if f.isFull(row) {
 		if err := f.write(); err != nil {

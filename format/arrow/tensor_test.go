@@ -78,9 +78,9 @@ func TestTensorsThatAreNone(t *testing.T) {
 		`{"shape": [2, 4]}`:                   "6 elements",
 		`{"shape": [-2, -3]}`:                 "damaged",
 		`{"shape": [4294967296, 4294967296]}`: "damaged",
-		`{"shape": [2, 3], "permutation": [0, 0]}`:  "no permutation",
-		`{"shape": [2, 3], "permutation": [1]}`:     "no permutation",
-		`{"shape": [2, 3], "permutation": [-1, 0]}`: "no permutation",
+		`{"shape": [2, 3], "permutation": [0, 0]}`:  "not a permutation",
+		`{"shape": [2, 3], "permutation": [1]}`:     "not a permutation",
+		`{"shape": [2, 3], "permutation": [-1, 0]}`: "not a permutation",
 	} {
 		if got, err := shown(t, arrow.Source{}, tensors(t, parameters, false)); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "column x") {
 			t.Errorf("%s: %q, %v", parameters, got, err)

@@ -93,18 +93,18 @@ func TestBadTables(t *testing.T) {
 		want    string
 	}{
 		{"a,b\nx,1\n\ny\n", csv.Source{}, "x.csv:4:1: this row has 1 of the 2 fields"},
-		{"a,b\nx,1\ny,\"2\nz,3\n", csv.Source{}, "x.csv:4:5: the row that begins in line 3: a field in quotes does not end"},
+		{"a,b\nx,1\ny,\"2\nz,3\n", csv.Source{}, "x.csv:4:5: row at line 3: a field in quotes does not end"},
 		{"a,b\nx\"y,1\n", csv.Source{}, "x.csv:2:2: a quote"},
 		{"a,b\rx,1\r", csv.Source{}, "x.csv:1:4: a carriage return without a line feed"},
-		{"a,b\nx,\"1\r\n\"\ry,2\n", csv.Source{}, "x.csv:3:2: the row that begins in line 2: a carriage return without a line feed"},
+		{"a,b\nx,\"1\r\n\"\ry,2\n", csv.Source{}, "x.csv:3:2: row at line 2: a carriage return without a line feed"},
 		{"", csv.Source{}, "the table is empty"},
 		{"sep=;\na;b\n", csv.Source{Delimiter: ";"}, "x.csv:1:1: the first line (sep=) tells Excel the delimiter"},
 		{"sep=;\na;b\n", csv.Source{}, "x.csv:1:1: the first line (sep=) tells Excel the delimiter"},
 		{"\xff\xfea\x00,\x00b\x00\r\x00\n\x00", csv.Source{}, "x.csv:1:1: this is UTF-16"},
 		{"a,a\n", csv.Source{}, `two columns are named "a"; rename one`},
 		{"a,\n", csv.Source{Columns: []string{"a", ""}}, "column 2 has no name"},
-		{"age,b\n", csv.Source{Types: map[string]string{"aeg": "int"}}, `there is no column "aeg"; did you mean "age"?`},
-		{"a,b\n", csv.Source{Files: map[string]string{"image": "path"}}, `there is no column "path"`},
+		{"age,b\n", csv.Source{Types: map[string]string{"aeg": "int"}}, `unknown column "aeg"; did you mean "age"?`},
+		{"a,b\n", csv.Source{Files: map[string]string{"image": "path"}}, `unknown column "path"`},
 		{"a\n", csv.Source{Types: map[string]string{"a": "number"}}, "valid: bool, float, int, string"},
 		{"a\n", csv.Source{Delimiter: "ab"}, "delimiter"},
 		{"a\n", csv.Source{Delimiter: "\n"}, "delimiter"},
@@ -188,14 +188,14 @@ func TestWrite(t *testing.T) {
 		{"chosen columns", csv.Sink{Header: true, Columns: []string{"b", "a"}, Delimiter: "tab"}, []dataset.Sample{sample("x"), sample("y", "z", "w")}, "b\ta\n\tx\nz\ty\n", ""},
 		{"an item too many", csv.Sink{}, []dataset.Sample{sample("x"), sample("x", "y")}, "", "sample 1: item b has no column"},
 		{"an item missing", csv.Sink{}, []dataset.Sample{sample("x", "y"), sample("x")}, "", "sample 1: there is no item for every column"},
-		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: it is a list"},
+		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: a list cannot be written to a field"},
 		{"an image", csv.Sink{}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "i", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))})}, "", "sample 0: item i: it is an image"},
 		{"an item without a name", csv.Sink{Header: true}, []dataset.Sample{named("", "x")}, "", `item "" cannot name a column; rename`},
 		{"a field without a name", csv.Sink{Header: true, Files: map[string]string{"a": ""}}, []dataset.Sample{sample("x")}, "", `item "" cannot name a column`},
-		{"a name that is no text", csv.Sink{Header: true}, []dataset.Sample{named("a\x00", "x")}, "", "cannot name a column"},
+		{"a name that is not a string", csv.Sink{Header: true}, []dataset.Sample{named("a\x00", "x")}, "", "cannot be the name of a column"},
 		{"a name that no header has", csv.Sink{}, []dataset.Sample{named("", "x")}, "x\n", ""},
-		{"a sample without items", csv.Sink{Header: true}, []dataset.Sample{{}}, "", "sample 0: a sample without items makes no row"},
-		{"a file whose name is no text", csv.Sink{Files: map[string]string{"f": "f"}}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "f", Item: dataset.File("a\xff.txt", nil)})}, "", `sample 0: item f: the name of file "a\xff.txt" is not UTF-8`},
+		{"a sample without items", csv.Sink{Header: true}, []dataset.Sample{{}}, "", "sample 0: a sample has no items for a row"},
+		{"a file whose name is not a string", csv.Sink{Files: map[string]string{"f": "f"}}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "f", Item: dataset.File("a\xff.txt", nil)})}, "", `sample 0: item f: file name "a\xff.txt" is not UTF-8`},
 		{"two columns of a name", csv.Sink{Files: map[string]string{"a": "b"}}, []dataset.Sample{sample("x", "y")}, "", `two columns "b"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -344,7 +344,7 @@ func TestRowsSayWhichTheyAre(t *testing.T) {
 	if ds, err = (csv.Source{File: "b"}).Open(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ds.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), `table.csv:4:1: file: there is an item "b" already`) {
+	if _, err := ds.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), `table.csv:4:1: file: item "b" exists`) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -392,9 +392,9 @@ func TestCompressedTables(t *testing.T) {
 // programs write.
 func TestNumbersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ text, typ, want string }{
-		{"18446744073709551615", "int", `"18446744073709551615" is too large for int, which has 64 bits; read the column as string`},
-		{"-9223372036854775809", "int", "too large for int"},
-		{"1e999", "float", "too large for float"},
+		{"18446744073709551615", "int", `"18446744073709551615" exceeds 64 bits; read the column as string`},
+		{"-9223372036854775809", "int", "exceeds 64 bits"},
+		{"1e999", "float", "exceeds 64-bit floats"},
 		{"inf", "float", "is not finite"},
 		{"1_0", "float", `"1_0" is not a number`},
 		{"0x1p3", "float", `"0x1p3" is not a number`},

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("csv", "Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.",
+	component.RegisterSink("csv", "Writes a dataset to a table of comma-separated values, a row for each sample. An input with several outputs is written to files NAME.csv in a directory. A file appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -27,15 +27,15 @@ func init() {
 
 // Sink configures the table to write.
 type Sink struct {
-	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
-	Columns      []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
-	Header       bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
-	Delimiter    string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
-	Files        map[string]string `param:"files" doc:"item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied"`
-	ShardBytes   component.Size    `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.csv has as many samples as fit, and the next ones are in 000001.csv and so on. Of files that are compressed as a whole, bytes are counted before"`
-	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path    `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs" enum:"none|gzip|zstd|xz"`
+	Columns      []string          `param:"columns" doc:"the items to write, in this order; a missing item becomes an empty field. Default: the items of the first sample, which all samples must have"`
+	Header       bool              `param:"header" doc:"begin with a row of column names" default:"true"`
+	Delimiter    string            `param:"delimiter" doc:"separator of fields: one character, or tab" default:"','"`
+	Files        map[string]string `param:"files" doc:"item to column: write the path of the item's file, relative to the table, instead of its value"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardSamples int               `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // shards returns the bounds of the files.
@@ -44,7 +44,7 @@ func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Sam
 // Check refuses invalid parameters.
 func (s Sink) Check() error {
 	if slices.Contains(s.Columns, "") {
-		return fmt.Errorf("columns: one of %q has no name", s.Columns)
+		return fmt.Errorf("columns: %q has an empty name; give it a name", s.Columns)
 	}
 	_, err := comma(s.Delimiter)
 	return cmp.Or(err, rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
@@ -114,7 +114,7 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 		return nil, nil, err
 	}
 	if len(keys) > maxColumns {
-		return nil, nil, component.Unfit(fmt.Errorf("a sample has %d items; a table has at most %d columns", len(keys), maxColumns))
+		return nil, nil, component.Unfit(fmt.Errorf("a sample has %d items, but a table has at most %d columns; drop some", len(keys), maxColumns))
 	}
 	names := slices.Clone(keys)
 	for i, k := range keys {
@@ -122,10 +122,10 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 			names[i] = column
 		}
 		if s.Header && (names[i] == "" || !isText(names[i])) {
-			return nil, nil, component.Unfit(fmt.Errorf("item %q cannot name a column; rename the item", names[i]))
+			return nil, nil, component.Unfit(fmt.Errorf("item %q cannot be the name of a column; rename the item", names[i]))
 		}
 		if slices.Contains(names[:i], names[i]) {
-			return nil, nil, component.Unfit(fmt.Errorf("there would be two columns %q; drop or rename the item %s before", names[i], names[i]))
+			return nil, nil, component.Unfit(fmt.Errorf("two items map to column %q; drop or rename item %s first", names[i], names[i]))
 		}
 	}
 	row := func(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
@@ -154,7 +154,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 		}
 	}
 	if len(keys) == 0 {
-		return nil, component.Unfit(errors.New("a sample without items makes no row; drop the sample, or give columns"))
+		return nil, component.Unfit(errors.New("a sample has no items for a row; drop the sample, or give columns"))
 	}
 	record := make([]string, len(keys))
 	for i, k := range keys {
@@ -179,11 +179,11 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 func sameKeys(keys []string, sample dataset.Sample) error {
 	for _, k := range sample.Keys() {
 		if !slices.Contains(keys, k) {
-			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", display.Name(k), keys)
+			return fmt.Errorf("item %s has no column; the first sample has %q; set columns", display.Name(k), keys)
 		}
 	}
 	if sample.Len() < len(keys) {
-		return fmt.Errorf("there is no item for every column: the first sample has %q and this one %q; say columns: to have empty fields", keys, sample.Keys())
+		return fmt.Errorf("the first sample has the items %q, but this one %q; set columns to write empty fields", keys, sample.Keys())
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", display.Value(v)))
+	return "", component.Unfit(fmt.Errorf("%s cannot be written to a field; drop the item, or list it in files", display.Value(v)))
 }
 
 // encode appends one row.

@@ -29,7 +29,7 @@ import (
 )
 
 func init() {
-	tables := component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.",
+	tables := component.RegisterSource("csv", "Reads a table of comma-separated values: each row is a sample, and each column an item. Files that end with .gz, .zst, .xz or .bz2 are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
@@ -39,14 +39,14 @@ func init() {
 // Source configures the table to read.
 type Source struct {
 	Path      component.Path    `param:"path,required" doc:"the file; also a URL: https://, s3://"`
-	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them; a column that such a row leaves unnamed is called by its place, column_1"`
-	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
-	Types     map[string]string `param:"types" doc:"column to type: int, float or bool, where it is not text (string); an empty field of such a column is null"`
-	Files     map[string]string `param:"files" doc:"item to column: columns that hold the path of a file, from the folder of the table, make items of these files"`
-	Outside   bool              `param:"outside" doc:"files may lie outside the folder of the table"`
-	File      string            `param:"file" doc:"give each sample an item of this name that says which row of which file it is, from 0: {name: a.csv, row: 0}"`
+	Columns   []string          `param:"columns" doc:"column names, for a file without a row of names; an unnamed column of a row of names is called column_1 by its position"`
+	Delimiter string            `param:"delimiter" doc:"separator of fields: one character, or tab" default:"','"`
+	Types     map[string]string `param:"types" doc:"column to type: int, float, bool or string (default); an empty field of int, float or bool is null"`
+	Files     map[string]string `param:"files" doc:"item to column: read the item from the file whose path, relative to the table, is in the column"`
+	Outside   bool              `param:"outside" doc:"allow files outside the directory of the table"`
+	File      string            `param:"file" doc:"add an item of this name with the file and row of the sample: {name: a.csv, row: 0}"`
 
-	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
+	Stream bool `param:"stream" doc:"read sequentially and return a stream; always the case for standard input (path: -)"`
 }
 
 // Check refuses invalid parameters.
@@ -56,7 +56,7 @@ func (s Source) Check() error {
 	}
 	for column, typ := range s.Types {
 		if parsers[typ] == nil {
-			return fmt.Errorf("types: column %s cannot be %q; valid: %s", column, typ, strings.Join(slices.Sorted(maps.Keys(parsers)), ", "))
+			return fmt.Errorf("types: column %s has unknown type %q; use one of %s", column, typ, strings.Join(slices.Sorted(maps.Keys(parsers)), ", "))
 		}
 	}
 	if s.Columns != nil {
@@ -74,7 +74,7 @@ func (s Source) Check() error {
 		return nil
 	}
 	if len(s.Files) > 0 {
-		return errors.New("files: a file at a URL names none beside it; copy them to this machine, or pack them with the rows in an archive (webdataset, zip)")
+		return errors.New("files is not supported for a URL; copy the files to this machine, or use an archive (webdataset, zip)")
 	}
 	return objectstore.Check(string(s.Path))
 }
@@ -89,7 +89,7 @@ func comma(delimiter string) (rune, error) {
 	}
 	r, size := utf8.DecodeRuneInString(delimiter)
 	if size != len(delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n", r) {
-		return 0, fmt.Errorf("delimiter %q must be one character that is no quote or end of line, or tab", delimiter)
+		return 0, fmt.Errorf("delimiter %q is invalid; give one character other than quote and line break, or tab", delimiter)
 	}
 	return r, nil
 }
@@ -98,26 +98,26 @@ func comma(delimiter string) (rune, error) {
 // columns.
 func (s Source) checkColumns(columns []string) error {
 	if len(columns) > maxColumns {
-		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
+		return fmt.Errorf("the table has %d columns, but at most %d are supported", len(columns), maxColumns)
 	}
 	if slices.Equal(columns, []string{"sep=", "column_2"}) || len(columns) == 1 && strings.HasPrefix(columns[0], "sep=") && len(columns[0]) == len("sep=;") {
-		return errors.New("the first line (sep=) tells Excel the delimiter: remove it, and say delimiter")
+		return errors.New("the first line (sep=) sets the delimiter for Excel; remove it and set delimiter")
 	}
 	for i, c := range columns {
 		if !isText(c) {
-			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz, .zst, .xz or .bz2, and those of spreadsheets are to be exported as CSV in UTF-8")
+			return errors.New("not UTF-8 text; export spreadsheets as CSV in UTF-8, and name compressed tables .gz, .zst, .xz or .bz2")
 		}
 		if c == "" {
 			return fmt.Errorf("column %d has no name", i+1)
 		}
 		if slices.Contains(columns[:i], c) {
-			return fmt.Errorf("two columns are named %q; rename one in the file", c)
+			return fmt.Errorf("two columns are named %q; rename one", c)
 		}
 	}
 	named := slices.Sorted(maps.Keys(s.Types))
 	for _, c := range slices.Concat(named, slices.Sorted(maps.Values(s.Files))) {
 		if !slices.Contains(columns, c) {
-			return fmt.Errorf("there is no column %q%s", c, component.Suggest(c, columns))
+			return fmt.Errorf("unknown column %q%s", c, component.Suggest(c, columns))
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (t *table) explained(path string, r io.Reader, add func(start int64)) error
 	err := t.scan(path, r, add)
 	if at, ok := errors.AsType[*csv.ParseError](err); ok {
 		if err = errors.New(csvtext.Explain(at.Err)); at.StartLine < at.Line {
-			err = fmt.Errorf("the row that begins in line %d: %w", at.StartLine, err)
+			err = fmt.Errorf("row at line %d: %w", at.StartLine, err)
 		}
 		return rows.At(path, at.Line, at.Column, err)
 	}
@@ -224,7 +224,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 		return err
 	}
 	if begin := string(head[:min(n, 2)]); begin == "\xff\xfe" || begin == "\xfe\xff" {
-		return rows.At(path, 1, 1, errors.New("this is UTF-16; save the file as UTF-8, as iconv -f UTF-16 -t UTF-8 does"))
+		return rows.At(path, 1, 1, errors.New("the file is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
 	}
 	if string(head[:n]) == rows.ByteOrderMark {
 		base, n = int64(n), 0
@@ -233,7 +233,7 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	if t.columns == nil {
 		header, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: the table is empty: it must begin with a row of the names of its columns, or these must be given with columns", path)
+			return fmt.Errorf("%s: the table is empty; add a row of column names, or set columns", path)
 		}
 		if err != nil {
 			return err
@@ -264,7 +264,7 @@ type limited struct {
 	left int64
 }
 
-var errLong = errors.New("a row takes more bytes than an item may; close the quote before here, or raise --max-item")
+var errLong = errors.New("the row exceeds the limit of an item; close a quote before here, or raise --max-item")
 
 func (l *limited) Read(b []byte) (int, error) {
 	if l.left <= 0 {
@@ -322,7 +322,7 @@ var parsers = map[string]func(text string) (any, error){
 	"int": func(text string) (any, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return nil, fmt.Errorf("%.40q is too large for int, which has 64 bits; read the column as string", text)
+			return nil, fmt.Errorf("%.40q exceeds 64 bits; read the column as string", text)
 		}
 		return n, wanted(text, "an integer", err)
 	},
@@ -332,10 +332,10 @@ var parsers = map[string]func(text string) (any, error){
 		}
 		f, err := strconv.ParseFloat(text, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return nil, fmt.Errorf("%.40q is too large for float, which has 64 bits; read the column as string", text)
+			return nil, fmt.Errorf("%.40q exceeds 64-bit floats; read the column as string", text)
 		}
 		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			return nil, fmt.Errorf("%.40q is not finite, and no document holds that; read the column as string", text)
+			return nil, fmt.Errorf("%.40q is not finite; read the column as string", text)
 		}
 		return f, wanted(text, "a number", err)
 	},

@@ -39,7 +39,7 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 // fields returns the sample of the fields of a row.
 func (t *table) fields(columns, record []string) (dataset.Sample, error) {
 	if len(record) != len(columns) {
-		return dataset.Sample{}, fmt.Errorf("a row has %d fields, and there are %d columns", len(record), len(columns))
+		return dataset.Sample{}, fmt.Errorf("a row has %d fields, but there are %d columns", len(record), len(columns))
 	}
 	fields := make([]dataset.Field, len(record))
 	for i, text := range record {

@@ -29,7 +29,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("hf", "Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.",
+	component.RegisterSource("hf", "Reads a Hugging Face dataset directory (save_to_disk): each row is a sample, and each column an item. Images and audio keep their stored format.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -37,15 +37,15 @@ func init() {
 
 // Source configures the directory to read.
 type Source struct {
-	Path    component.Path  `param:"path,required" doc:"the folder, with state.json in it, or with dataset_dict.json and a folder for each split"`
-	Split   string          `param:"split" doc:"which split to read, of a folder that has several"`
-	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {scan: tiff, caption: txt}; bytes of others stay bytes"`
+	Path    component.Path  `param:"path,required" doc:"the directory, with state.json in it, or with dataset_dict.json and a directory for each split"`
+	Split   string          `param:"split" doc:"the split to read, if there are several"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {scan: tiff, caption: txt}; other bytes stay bytes"`
 }
 
 // Check refuses extensions that cannot be read.
 func (s Source) Check() error {
 	if s.Split != "" && !output.SafeName(s.Split) {
-		return fmt.Errorf("split: %q is no name of a folder", s.Split)
+		return fmt.Errorf("split: %q is not a directory name", s.Split)
 	}
 	return s.Formats.Check()
 }
@@ -120,11 +120,11 @@ func (s Source) folder(path string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist) && s.Split == "":
 		return path, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("%s has no dataset_dict.json, and so no splits; leave out split", path)
+		return "", fmt.Errorf("%s has no splits (no dataset_dict.json); remove split", path)
 	case err != nil:
 		return "", err
 	case !slices.Contains(dict.Splits, s.Split):
-		return "", fmt.Errorf("%s has the splits %s; name one by split", path, strings.Join(dict.Splits, ", "))
+		return "", fmt.Errorf("%s has the splits %s; choose one with split", path, strings.Join(dict.Splits, ", "))
 	}
 	return filepath.Join(path, s.Split), nil
 }
@@ -145,15 +145,15 @@ func files(dir string) (parts []*part, err error) {
 	path := filepath.Join(dir, "state.json")
 	switch err := read(path, &state); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s has no state.json: it is no folder that save_to_disk of datasets wrote", dir)
+		return nil, fmt.Errorf("%s has no state.json; give a directory written by save_to_disk", dir)
 	case err != nil:
 		return nil, err
 	case len(state.Indices) > 0:
-		return nil, fmt.Errorf("%s has rows in another order than its files; save it again by a newer version of datasets", dir)
+		return nil, fmt.Errorf("%s has an indices mapping; save it again with a newer version of datasets", dir)
 	}
 	for _, f := range state.Files {
 		if !output.SafeName(f.Filename) {
-			return nil, fmt.Errorf("%s names the file %q, which is none in its folder", path, f.Filename)
+			return nil, fmt.Errorf("%s: %q is not a file name in its directory", path, f.Filename)
 		}
 		p := &part{path: filepath.Join(dir, f.Filename), take: -1}
 		if f.Skip != nil {
@@ -163,13 +163,13 @@ func files(dir string) (parts []*part, err error) {
 			p.take = *f.Take
 		}
 		if p.skip < 0 || p.take < -1 {
-			return nil, fmt.Errorf("%s: skip %d and take %d of %s are no range of rows", path, p.skip, p.take, f.Filename)
+			return nil, fmt.Errorf("%s: skip %d and take %d of %s are not a range of rows", path, p.skip, p.take, f.Filename)
 		}
 		parts = append(parts, p)
 	}
 	for _, h := range state.History {
 		if len(h.Transforms) > 0 {
-			return nil, fmt.Errorf("%s: _inplace_history changes the columns of its files; save the dataset again by a newer version of datasets", path)
+			return nil, fmt.Errorf("%s has an _inplace_history; save the dataset again with a newer version of datasets", path)
 		}
 	}
 	return parts, nil
@@ -203,14 +203,14 @@ func read(path string, to any) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostBytes {
-		return fmt.Errorf("%s is no file, or larger than what is read (%d bytes)", path, mostBytes)
+		return fmt.Errorf("%s is not a file, or exceeds %d bytes", path, mostBytes)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("%s cannot be read: it is not the JSON that datasets writes", path)
+		return fmt.Errorf("%s is not JSON written by datasets", path)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (s Source) stored(name string, v any) (*dataset.Item, error) {
 	path, _ := object["path"].(string)
 	b, ok := object["bytes"].([]byte)
 	if !ok {
-		return nil, fmt.Errorf("its bytes are not stored, only the path %q; save the dataset again, so that they are", path)
+		return nil, fmt.Errorf("only the path %q is stored; save the dataset with the file contents", path)
 	}
 	ext, said := s.Formats[name]
 	if !said {

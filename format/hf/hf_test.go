@@ -114,15 +114,15 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	}{
 		"nothing":        {nil, "", "no state.json"},
 		"no JSON":        {map[string]string{"state.json": "{"}, "", "JSON"},
-		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", "none in its folder"},
+		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", "none in its directory"},
 		"an order":       {map[string]string{"state.json": `{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}`}, "", "another order"},
-		"a missing file": {map[string]string{"state.json": state}, "", "there is no file"},
+		"a missing file": {map[string]string{"state.json": state}, "", "no such file"},
 		"no range":       {map[string]string{"state.json": `{"_data_files": [{"filename": "a.arrow", "skip": -1, "take": 2}]}`}, "", "skip -1 and take 2"},
 		"transforms":     {map[string]string{"state.json": `{"_data_files": [], "_inplace_history": [{"transforms": [["rename_column", [], {}]]}]}`}, "", "_inplace_history"},
 		"no split":       {map[string]string{"dataset_dict.json": `{"splits": ["train", "test"]}`}, "", "train, test"},
 		"another split":  {map[string]string{"dataset_dict.json": `{"splits": ["train"]}`}, "test", "train"},
-		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "leave out split"},
-		"a split's name": {nil, "../train", "no name of a folder"},
+		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "remove split"},
+		"a split's name": {nil, "../train", "no name of a directory"},
 	} {
 		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), folder(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -23,7 +23,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("images", "Reads a folder of image files, each a sample with the item image, ordered by path.",
+	component.RegisterSource("images", "Reads a directory of image files, in order of their paths; each is a sample with the item image.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -31,16 +31,16 @@ func init() {
 
 // Source configures the directory of images to read.
 type Source struct {
-	Path      component.Path `param:"path,required" doc:"the folder"`
-	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
-	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
-	Class     bool           `param:"class" doc:"give each sample an integer item class, the number of its label: labels are numbered from 0 in sorted order, or as classes lists them"`
+	Path      component.Path `param:"path,required" doc:"the directory"`
+	Recursive bool           `param:"recursive" doc:"also read subdirectories"`
+	Label     bool           `param:"label" doc:"add an item label, the name of the subdirectory of path that contains the image; implies recursive, and every image must be in a subdirectory"`
+	Class     bool           `param:"class" doc:"add an integer item class, the number of the label: from 0 in sorted order, or in the order of classes"`
 	Classes   []string       `param:"classes" doc:"the labels in the order of their numbers, for class"`
 	Orient    bool           `param:"orient" doc:"turn images as their Exif orientation says, as the mapper image-orient does"`
-	Include   []string       `param:"include" doc:"read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders"`
-	Exclude   []string       `param:"exclude" doc:"pass over files, and folders with all in them, that one of these patterns fits"`
-	File      string         `param:"file" doc:"give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}"`
-	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
+	Include   []string       `param:"include" doc:"read only files that match one of these patterns: *.jpg matches names in any directory, train/** matches paths; * matches part of a name, ** any directories"`
+	Exclude   []string       `param:"exclude" doc:"ignore files and directories that match one of these patterns"`
+	File      string         `param:"file" doc:"add an item of this name with the file's name and its path in the directory: {name: 1.jpg, path: train/1.jpg}"`
+	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; default: all known image formats"`
 }
 
 // Check refuses invalid patterns, patterns that match nothing, and duplicate item names.
@@ -54,14 +54,14 @@ func (s Source) Check() error {
 	}
 	for _, pattern := range s.Include {
 		if strings.Contains(pattern, "/") && !s.recursive() {
-			return fmt.Errorf("include: %q names folders inside, which are read with recursive: true only", pattern)
+			return fmt.Errorf("include: %q matches subdirectories; set recursive: true", pattern)
 		}
 	}
 	if len(s.Classes) > 0 && !s.Class {
-		return errors.New("classes: are for class; set class: true")
+		return errors.New("classes: they number the item class; set class: true")
 	}
 	if s.File == imageKey || s.File == labelKey && s.Label || s.File == classKey && s.Class {
-		return fmt.Errorf("file cannot be %q, as there is such an item", s.File)
+		return fmt.Errorf("file: item %q exists; choose another name", s.File)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 		return nil, fmt.Errorf("no directory %s", root)
 	}
 	if info, serr := os.Stat(root); serr == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file, and images are read from a folder: name that", root)
+		return nil, fmt.Errorf("%s is a file; give the directory of images", root)
 	}
 	if err != nil {
 		return nil, err
@@ -163,10 +163,10 @@ func (f *folder) number() error {
 	for i := range f.files {
 		label := f.label(i)
 		if label == "" {
-			return fmt.Errorf("%s is in no directory inside %s that could be its label; move it into one", f.path(i), f.root)
+			return fmt.Errorf("%s is not in a subdirectory of %s for its label; move it into one", f.path(i), f.root)
 		}
 		if _, listed := f.classes[label]; f.source.Class && !listed {
-			return fmt.Errorf("%s: its label %q is not in classes; add it there, or exclude the directory", f.path(i), label)
+			return fmt.Errorf("%s: label %q is not in classes; add it, or exclude the directory", f.path(i), label)
 		}
 	}
 	return nil

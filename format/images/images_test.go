@@ -89,7 +89,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if _, err := (images.Source{}).Open(t.Context(), filepath.Join(dir, "none"), nil); err == nil {
-		t.Error("a missing folder was opened")
+		t.Error("a missing directory was opened")
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -112,7 +112,7 @@ func TestLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "loose.png") {
-		t.Errorf("an image without a folder gives %v", err)
+		t.Errorf("an image without a directory gives %v", err)
 	}
 }
 
@@ -330,8 +330,8 @@ func TestPatterns(t *testing.T) {
 	for says, s := range map[string]images.Source{
 		`pattern "a//b"`:             {Exclude: []string{"a//b"}},
 		`pattern "../*"`:             {Exclude: []string{"../*"}},
-		"[ needs its ]":              {Include: []string{"a["}},
-		"with recursive: true only":  {Include: []string{"a/*.png"}},
+		"[ without ]":                {Include: []string{"a["}},
+		"set recursive: true":        {Include: []string{"a/*.png"}},
 		`file cannot be "image"`:     {File: "image"},
 		`file cannot be "label", as`: {File: "label", Label: true},
 	} {
@@ -395,6 +395,6 @@ func TestPicks(t *testing.T) {
 		}
 	}
 	if s := (images.Source{Label: true}); !s.Picks("x/a.png") || s.Picks("x/a.txt") {
-		t.Error("where folders are labels, images in folders are picked")
+		t.Error("where directories are labels, images in directories are picked")
 	}
 }

@@ -36,12 +36,12 @@ func writeMark(dir string, files []string) error {
 // mistyped path must not destroy the user's files. Errors name the directory as shown.
 func checkOurs(dir, shown string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return errors.Join(err, fmt.Errorf("refusing to replace %s: it is no folder", shown))
+		return errors.Join(err, fmt.Errorf("refusing to replace %s: not a directory", shown))
 	}
 	var m mark
 	b, err := os.ReadFile(filepath.Join(dir, markName))
 	if err == nil && json.Unmarshal(b, &m) != nil || m.Version > 1 {
-		return fmt.Errorf("refusing to replace %s: its %s is not of this program", shown, markName)
+		return fmt.Errorf("refusing to replace %s: its %s is from another program", shown, markName)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -55,7 +55,7 @@ func checkOurs(dir, shown string) error {
 			return err
 		}
 		if _, ours := slices.BinarySearch(m.Files, filepath.ToSlash(name)); name != markName && !ours || !e.Type().IsRegular() {
-			return fmt.Errorf("refusing to replace %s: it holds %s, which no sink images wrote; remove it yourself if you are sure", shown, name)
+			return fmt.Errorf("refusing to replace %s: it has %s, not written by sink images; remove the directory to replace it", shown, name)
 		}
 		return nil
 	})

@@ -10,10 +10,10 @@ import (
 func checkPattern(pattern string) error {
 	for part := range strings.SplitSeq(pattern, "/") {
 		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("pattern %q: a path from the folder, such as train/*.jpg, is meant", pattern)
+			return fmt.Errorf("pattern %q is not relative; write a path in the directory, such as train/*.jpg", pattern)
 		}
 		if _, err := path.Match(part, ""); err != nil {
-			return fmt.Errorf("pattern %q: %q cannot be read: [ needs its ]", pattern, part)
+			return fmt.Errorf("pattern %q: [ without ] in %q; close it", pattern, part)
 		}
 	}
 	return nil

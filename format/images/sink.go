@@ -24,7 +24,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("images", "Writes an image of each sample to a file in a folder, called as an expression says; of an input with several outputs, each to a folder of its name inside. The whole folder appears at once, or not at all.",
+	component.RegisterSink("images", "Writes an image of each sample to a file in a directory, named by an expression. An input with several outputs is written to a subdirectory for each. The directory appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -32,12 +32,12 @@ func init() {
 
 // Sink configures the images to write.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the folder to write"`
+	Path      component.Path   `param:"path,required" doc:"the directory to write"`
 	Item      string           `param:"item" doc:"the image" default:"image"`
-	Name      string           `param:"name" doc:"an expression over the items that gives the name of the file without extension, which may be in folders: label + \"/\" + string(id). Without it, the number of the sample"`
-	Format    string           `param:"format" doc:"the extension to encode images as, such as png; without it an image keeps its format, and its bytes"`
-	Quality   int              `param:"quality" doc:"of JPEG, from 1 to 100, with format jpg or jpeg: all images are encoded with it, JPEGs again" default:"0"`
-	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Name      string           `param:"name" doc:"an expression over the items that returns the file name without extension, possibly in subdirectories: label + \"/\" + string(id). Default: the number of the sample"`
+	Format    string           `param:"format" doc:"extension of the format to encode images in, such as png; by default images keep their format and bytes"`
+	Quality   int              `param:"quality" doc:"JPEG quality from 1 to 100, with format jpg or jpeg; JPEG images are encoded again" default:"0"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with an existing directory: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
 }
 
 // Check refuses invalid parameters.
@@ -47,14 +47,14 @@ func (s Sink) Check() error {
 			return err
 		}
 		if !slices.Contains(extensions, s.Format) {
-			return fmt.Errorf("format %q is none of images; there are %s", s.Format, strings.Join(extensions, ", "))
+			return fmt.Errorf("format %q is not an image format; use one of %s", s.Format, strings.Join(extensions, ", "))
 		}
 	}
 	if s.Quality < 0 || s.Quality > 100 {
-		return fmt.Errorf("quality is %d and must be from 1 to 100", s.Quality)
+		return fmt.Errorf("quality is %d; give 1 to 100", s.Quality)
 	}
 	if s.Quality != 0 && dataset.FormatOf(s.Format) != "jpeg" {
-		return errors.New("quality is of JPEG: say format: jpg with it")
+		return errors.New("quality needs JPEG; set format: jpg")
 	}
 	if s.Name == "" {
 		return nil
@@ -118,7 +118,7 @@ func (s Sink) prepare(path string) (there bool, err error) {
 	case err != nil:
 		return false, err
 	case s.Overwrite != output.Replace:
-		return true, taken.Error("%s is already there; remove it, or say overwrite: replace", path)
+		return true, taken.Error("%s already exists; remove it, or set overwrite: replace", path)
 	}
 	return true, checkOurs(path, path)
 }
@@ -190,7 +190,7 @@ func (w *writer) sample(ctx context.Context, group, number string, i int, s data
 		return fmt.Errorf("item %s: %w", display.Name(key), err)
 	}
 	if !slices.Contains(extensions, strings.ToLower(ext)) {
-		return fmt.Errorf("item %s is no image (its format is %s); say format: png, or another format of images", key, cmp.Or(ext, "none"))
+		return fmt.Errorf("item %s has format %s, not an image; set format: png or another image format", key, cmp.Or(ext, "none"))
 	}
 	name = pathpkg.Join(group, name+"."+ext)
 	if err := w.take(name, i); err != nil {
@@ -213,11 +213,11 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", expr.Brief(w.Name), expr.Shown(v))
+		return "", fmt.Errorf("name: expression %s: is %s; return a string, such as string(...)", expr.Brief(w.Name), expr.Shown(v))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !output.SafeName(part) {
-			return "", fmt.Errorf("name: %q cannot be the name of a file: %q is no name of one that is seen and lies in the folder", name, part)
+			return "", fmt.Errorf("name: %q is not a file path: %q is hidden or leaves the directory", name, part)
 		}
 	}
 	return name, nil
@@ -243,7 +243,7 @@ func (w *writer) take(name string, i int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if other, taken := w.of[name]; taken {
-		return fmt.Errorf("samples %d and %d would both be %s; have the expression name tell them apart", min(other, i), max(other, i), name)
+		return fmt.Errorf("samples %d and %d are both named %s; make the expression name unique", min(other, i), max(other, i), name)
 	}
 	w.of[name] = i
 	return nil
@@ -270,7 +270,7 @@ func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	}
 	w.bytes.Add(n)
 	if errors.Is(err, fs.ErrExist) {
-		return taken.Error("%s is already there: this file system takes the names of two files for one", name)
+		return taken.Error("%s already exists: the file system ignores case or Unicode form; rename a file", name)
 	}
 	return err
 }

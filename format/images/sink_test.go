@@ -138,15 +138,15 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 		sink images.Sink
 		in   component.Samples
 	}{
-		"would both be even.png; have the expression name": {images.Sink{Name: "label"}, pictures(3, "png")},
-		`"../x" cannot be the name of a file`:              {images.Sink{Name: `"../x"`}, pictures(1, "png")},
-		`".x" is no name of one that is seen`:              {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
-		`"a//b" cannot be the name of a file`:              {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
-		"name: expression n: is 0, a whole number":         {images.Sink{Name: "n"}, pictures(1, "png")},
-		`no item "nn": the sample has n, image, label`:     {images.Sink{Name: "nn"}, pictures(1, "png")},
-		`no item "photo"`:                                  {images.Sink{Item: "photo"}, pictures(1, "png")},
-		"item label is no image (its format is json)":      {images.Sink{Item: "label"}, pictures(1, "png")},
-		"item label: encode as png":                        {images.Sink{Item: "label", Format: "png"}, pictures(1, "png")},
+		"would both be even.png; have the expression name":    {images.Sink{Name: "label"}, pictures(3, "png")},
+		`"../x" cannot be the name of a file`:                 {images.Sink{Name: `"../x"`}, pictures(1, "png")},
+		`".x" is hidden`:                                      {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
+		`"a//b" cannot be the name of a file`:                 {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
+		"name: expression n: is 0, an integer":                {images.Sink{Name: "n"}, pictures(1, "png")},
+		`item "nn" not found; the sample has n, image, label`: {images.Sink{Name: "nn"}, pictures(1, "png")},
+		`item "photo" not found`:                              {images.Sink{Item: "photo"}, pictures(1, "png")},
+		"item label has format json, not an image":            {images.Sink{Item: "label"}, pictures(1, "png")},
+		"item label: encode as png":                           {images.Sink{Item: "label", Format: "png"}, pictures(1, "png")},
 	} {
 		c.sink.Path, c.sink.Overwrite = sink.Path, output.Replace
 		if _, err := write(t, c.sink, component.One(c.in)); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "node out: sample ") {
@@ -211,13 +211,13 @@ func TestImagesReplaceOnlyTheirs(t *testing.T) {
 
 func TestSinkRefusesParameters(t *testing.T) {
 	for says, s := range map[string]images.Sink{
-		"is not an extension":         {Format: "xyz"},
-		"webp":                        {Format: "webp"},
-		"is none of images":           {Format: "json"},
-		"quality is 101":              {Format: "jpg", Quality: 101},
-		"say format: jpg with it":     {Quality: 50},
-		"there is no function \"f\"":  {Name: "f(n)"},
-		"quality is of JPEG: say for": {Format: "png", Quality: 50},
+		"is not a known extension":   {Format: "xyz"},
+		"webp":                       {Format: "webp"},
+		"is not an image format":     {Format: "json"},
+		"quality is 101":             {Format: "jpg", Quality: 101},
+		"set format: jpg":            {Quality: 50},
+		"there is no function \"f\"": {Name: "f(n)"},
+		"quality needs JPEG":         {Format: "png", Quality: 50},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", s, err, says)

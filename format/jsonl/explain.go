@@ -15,28 +15,28 @@ var invalidCharacter = regexp.MustCompile(`^invalid character ('.+') (.*)$`)
 func explain(text []byte, err *json.SyntaxError) error {
 	said := err.Error()
 	if strings.HasPrefix(said, "unexpected end") {
-		const one = "the line ends before its value does"
+		const one = "the line ends inside a value"
 		if first := bytes.TrimLeft(text, blanks); len(first) > 0 && (first[0] == '[' || first[0] == '{') {
-			return errors.New(one + ": write each value on one line, as jq -c . does, or jq -c '.[]' with each element of a list")
+			return errors.New(one + "; write each value on one line (jq -c ., or jq -c '.[]' for a list)")
 		}
 		return errors.New(one)
 	}
 	m := invalidCharacter.FindStringSubmatch(said)
 	switch {
 	case m == nil:
-		return errors.New("this is not JSON")
+		return errors.New("not JSON")
 	case strings.HasPrefix(m[2], "after top-level") && m[1] == "','":
-		return errors.New("a comma follows after the value: write one value on each line, with no comma and no [ ] around them")
+		return errors.New("comma after the value; write one value on each line, without [ ] and commas")
 	case strings.HasPrefix(m[2], "after top-level"):
-		return errors.New("more follows after the value: write each value on a line of its own")
+		return errors.New("data after the value; write each value on its own line")
 	case (m[1] == "'N'" || m[1] == "'I'") && (strings.HasPrefix(m[2], "looking for beginning of value") || m[2] == "in numeric literal"):
-		return errors.New(m[1] + " where a value should be: JSON has no NaN, Infinity or None; write null, as DataFrame.to_json does")
+		return errors.New("unexpected " + m[1] + ", expected a value; write null for NaN, Infinity and None (DataFrame.to_json)")
 	case strings.HasPrefix(m[2], "looking for beginning of value"):
-		return errors.New(m[1] + " where a value should be")
+		return errors.New("unexpected " + m[1] + ", expected a value")
 	case strings.HasPrefix(m[2], "exceeded"):
-		return errors.New("lists and objects lie in each other too deep")
+		return errors.New("lists and objects are nested too deep")
 	case strings.HasPrefix(m[2], "looking for beginning of object key"):
-		return errors.New(m[1] + " where the name of a field should be, in double quotes")
+		return errors.New("unexpected " + m[1] + ", expected a field name in double quotes")
 	}
-	return errors.New(m[1] + " cannot stand here")
+	return errors.New("unexpected " + m[1])
 }

@@ -92,13 +92,13 @@ func TestBadLines(t *testing.T) {
 		{`{"a":1`, "x.jsonl:3:6: "},
 		{`{"a":1} {"a":2}`, "x.jsonl:3:9: "},
 		{"{\"a\":\"\xff\"}", "x.jsonl:3:7: this is not UTF-8"},
-		{`{"a":NaN}`, "x.jsonl:3:6: 'N' where a value should be: JSON has no NaN, Infinity or None; write null"},
+		{`{"a":NaN}`, "x.jsonl:3:6: unexpected 'N', expected a value; write null"},
 		{`{"a":1 N}`, "x.jsonl:3:8: 'N' cannot stand here"},
 		{`{N:1}`, "x.jsonl:3:2: 'N' where the name of a field should be"},
-		{`{"a":-Infinity}`, "x.jsonl:3:7: 'I' where a value should be: JSON has no NaN"},
+		{`{"a":-Infinity}`, "x.jsonl:3:7: unexpected 'I', expected a value; write null"},
 		{`[1]`, "x.jsonl:3:1: an object is needed, and not a list"},
 		{`1`, "x.jsonl:3:1: an object is needed, such as"},
-		{`{"a":1,"a":2}`, `x.jsonl:3:1: there are two fields "a"`},
+		{`{"a":1,"a":2}`, `x.jsonl:3:1: duplicate field "a"`},
 		{strings.Repeat("[", 20000), "x.jsonl:3:"},
 	} {
 		ds, err := jsonl.Source{}.Open(t.Context(), file(t, "x.jsonl", "{\"a\":1}\n\n"+c.line+"\n{\"a\":3}\n"), nil)
@@ -153,7 +153,7 @@ func TestPipesAreRefused(t *testing.T) {
 		stream bool
 	}{{pipe, false}, {dir, false}, {dir, true}} {
 		_, err := jsonl.Source{Stream: c.stream}.Open(t.Context(), c.path, nil)
-		if err == nil || !strings.Contains(err.Error(), "no regular file") {
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("sample %d: %v, want %q", i, err, want)
 		}
 	}
-	for i, want := range []string{":4:1: field path: \"../secret.txt\" leads out", ":5:1: field path: \"/etc/passwd\" leads out", ":6:1: field path: a path of a file must be a text", ":7:1: field path: the name of a file is missing"} {
+	for i, want := range []string{":4:1: field path: \"../secret.txt\" leads out", ":5:1: field path: \"/etc/passwd\" leads out", ":6:1: field path: the path of a file must be a string", ":7:1: field path: the file name is missing"} {
 		if _, err := ds.At(t.Context(), 3+i); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("sample %d: %v, want %q", 3+i, err, want)
 		}
@@ -305,9 +305,9 @@ func TestWriteRefuses(t *testing.T) {
 	}{
 		{dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))}), jsonl.Sink{}, "item image: it is an image"},
 		{dataset.NewSample(document("x", math.NaN())), jsonl.Sink{}, "item x: "},
-		{dataset.NewSample(document("x", int64(1)), document("record", int64(1))), jsonl.Sink{Items: jsonl.Record}, "keep only that one"},
-		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Items: jsonl.Record}, `no item "record"`},
-		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Files: map[string]string{"x": "path"}}, "it lies in no file"},
+		{dataset.NewSample(document("x", int64(1)), document("record", int64(1))), jsonl.Sink{Items: jsonl.Record}, "keep only that item"},
+		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Items: jsonl.Record}, `item "record" not found`},
+		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Files: map[string]string{"x": "path"}}, "the item is not a file"},
 		{dataset.NewSample(document("a\xff", int64(1))), jsonl.Sink{}, "not UTF-8"},
 	} {
 		dir := t.TempDir()
@@ -342,7 +342,7 @@ func TestWriteOutputs(t *testing.T) {
 	}
 	data.Names[0] = "../red"
 	if _, err := write(t, jsonl.Sink{Path: component.Path(dir), Overwrite: output.Replace}, data); err == nil {
-		t.Error("a name led out of the folder")
+		t.Error("a name led out of the directory")
 	}
 }
 

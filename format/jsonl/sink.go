@@ -21,7 +21,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("jsonl", "Writes a dataset to a file, a JSON value a line; of an input with several outputs, each to a file NAME.jsonl in a folder. A file appears complete or not at all.",
+	component.RegisterSink("jsonl", "Writes a dataset to a file of JSON lines, a line for each sample. An input with several outputs is written to files NAME.jsonl in a directory. A file appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -29,13 +29,13 @@ func init() {
 
 // Sink configures the lines to write.
 type Sink struct {
-	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
-	Items        Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
-	Files        map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
-	ShardBytes   component.Size    `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.jsonl has as many samples as fit, and the next ones are in 000001.jsonl and so on. Of files that are compressed as a whole, bytes are counted before"`
-	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path    `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs" enum:"none|gzip|zstd|xz"`
+	Items        Items             `param:"items" doc:"content of a line: an object with a field for each item (fields), or the item record (record)" default:"fields" enum:"fields|record"`
+	Files        map[string]string `param:"files" doc:"item to field: write the path of the item's file, relative to the JSON file, instead of its value"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardSamples int               `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // shards returns the bounds of the files.
@@ -112,7 +112,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 }
 
 func twoFields(item, name string) error {
-	return component.Unfit(fmt.Errorf("item %s: there would be two fields %q; drop or rename the item %s before", item, name, name))
+	return component.Unfit(fmt.Errorf("item %s: two items map to field %q; drop or rename item %s first", item, name, name))
 }
 
 // liner encodes lines for the file at path.
@@ -155,7 +155,7 @@ func (l *liner) record(ctx context.Context, to []byte, sample dataset.Sample) ([
 		return nil, err
 	}
 	if sample.Len() > 1 {
-		return nil, component.Unfit(fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys()))
+		return nil, component.Unfit(fmt.Errorf("a line stores item %s only, but the sample has %q; keep only that item", recordKey, sample.Keys()))
 	}
 	to, err = appendValue(ctx, to, it)
 	return append(to, '\n'), err
@@ -240,9 +240,9 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	switch v.(type) {
 	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
 	case *array.Array:
-		return nil, component.Unfit(errors.New("it is an array, which a line of JSON does not hold, as it would come back as a list without its type; write parquet, arrow or an underfolder, make a list of it before (mapper python), drop it, or say files: to name its file"))
+		return nil, component.Unfit(errors.New("arrays cannot be written to JSON; write parquet, arrow or underfolder, convert to a list, or list the item in files"))
 	default:
-		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", display.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("%s cannot be written to JSON; drop the item, or list it in files", display.Value(v)))
 	}
 	if ext != "json" {
 		it = dataset.NewItem("json", v)
@@ -261,7 +261,7 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	}
 	line, ok := jsontext.AppendCompact(line, b)
 	if !ok {
-		return nil, fmt.Errorf("it was written as %.100q, which is no JSON", b)
+		return nil, fmt.Errorf("encoded as %.100q, which is not JSON", b)
 	}
 	return line, nil
 }

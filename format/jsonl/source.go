@@ -26,7 +26,7 @@ import (
 )
 
 func init() {
-	lines := component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.",
+	lines := component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a directory. Names that also end with .gz, .zst, .xz or .bz2 are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
@@ -35,13 +35,13 @@ func init() {
 
 // Source configures the lines to read.
 type Source struct {
-	Path    component.Path    `param:"path,required" doc:"a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl"`
-	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
-	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
-	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
-	File    string            `param:"file" doc:"give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}"`
+	Path    component.Path    `param:"path,required" doc:"a file, or a directory of files, which are read in order of their names; also URLs (https://, s3://), or patterns of URLs: rows-{00..15}.jsonl"`
+	Items   Items             `param:"items" doc:"items of a line: one for each field of its object (fields), or the item record (record)" default:"fields" enum:"fields|record"`
+	Files   map[string]string `param:"files" doc:"item to field: read the item from the file whose path, relative to the JSON file, is in the field"`
+	Outside bool              `param:"outside" doc:"allow files outside the directory of the JSON file"`
+	File    string            `param:"file" doc:"add an item of this name with the file and line of the sample, without blank lines: {name: a.jsonl, row: 0}"`
 
-	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
+	Stream bool `param:"stream" doc:"read sequentially and return a stream; always the case for standard input (path: -)"`
 }
 
 // Items says how lines map to the items of a sample.
@@ -88,7 +88,7 @@ func (s Source) Check() error {
 		return nil
 	}
 	if len(s.Files) > 0 {
-		return errors.New("files: a file at a URL names none beside it; copy them to this machine, or pack them with the lines in an archive (webdataset, zip)")
+		return errors.New("files is not supported for a URL; copy the files to this machine, or use an archive (webdataset, zip)")
 	}
 	return indexed.Check(string(s.Path))
 }
@@ -218,7 +218,7 @@ func (in *reader) items(text []byte) (s dataset.Sample, err error) {
 	return at.sample(text)
 }
 
-var errNoText = errors.New("this is not JSON")
+var errNoText = errors.New("not JSON")
 
 // maxFields bounds the items of a sample.
 const maxFields = 10_000
@@ -229,12 +229,12 @@ func (at *room) sample(text []byte) (s dataset.Sample, err error) {
 	var ok bool
 	if at.members, ok = jsontext.AppendMembers(at.members[:0], text); !ok {
 		if first := bytes.TrimLeft(text, blanks); len(first) > 0 && first[0] == '[' {
-			return s, errors.New("an object is needed, and not a list: write each element on a line of its own, as jq -c '.[]' does, or say items: record to take a line as one item")
+			return s, errors.New("a list, not an object; write each element on its own line (jq -c '.[]'), or set items: record")
 		}
-		return s, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
+		return s, errors.New("not an object such as {\"name\": 1}; write one, or set items: record")
 	}
 	if len(at.members) > maxFields {
-		return s, fmt.Errorf("there are more than %d fields; say items: record to take a line as one item", maxFields)
+		return s, fmt.Errorf("more than %d fields; set items: record to read a line as one item", maxFields)
 	}
 	if err := at.name(); err != nil {
 		return s, err
@@ -257,7 +257,7 @@ func (at *room) name() error {
 		}
 		name, err := nameOf(m.Name)
 		if err == nil && slices.Contains(at.names, name) {
-			err = fmt.Errorf("there are two fields %q", name)
+			err = fmt.Errorf("duplicate field %q", name)
 		}
 		if err != nil {
 			return err
@@ -312,7 +312,7 @@ func nameOf(quoted []byte) (name string, err error) {
 func textOf(text []byte, field string) (string, bool, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
-		return "", false, errors.New("an object is needed to name a file")
+		return "", false, errors.New("a file is named by an object")
 	}
 	raw, ok := object[field]
 	if !ok || string(raw) == "null" {
@@ -320,7 +320,7 @@ func textOf(text []byte, field string) (string, bool, error) {
 	}
 	var name string
 	if err := json.Unmarshal(raw, &name); err != nil {
-		return "", false, errors.New("a path of a file must be a text")
+		return "", false, errors.New("the path of a file must be a string")
 	}
 	return name, true, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 )
 
-var errValue = errors.New("its bytes are not what its encoding says: the shard is damaged")
+var errValue = errors.New("the bytes do not match the encoding: the shard is damaged")
 
 // decode returns the item of the bytes of a column.
 func decode(formats columns.Formats, column, encoding string, b []byte) (*dataset.Item, error) {
@@ -45,7 +45,7 @@ func decode(formats columns.Formats, column, encoding string, b []byte) (*datase
 		}
 		return dataset.NewItem("npy", a), nil
 	case "pkl":
-		return nil, errors.New("it is a pickle, which is not read, as that could run any code; write it as json or ndarray")
+		return nil, errors.New("pickle is not supported, as decoding could run code; write json or ndarray")
 	}
 	v, err := number(name, b)
 	if err != nil {
@@ -77,7 +77,7 @@ func number(encoding string, b []byte) (any, error) {
 	}
 	dtype, err := array.ParseDType(encoding)
 	if err != nil || !slices.Contains(dtypes, dtype) {
-		return nil, fmt.Errorf("it has the encoding %q, which is not read; write it as another", encoding)
+		return nil, fmt.Errorf("encoding %q is not supported; write another", encoding)
 	}
 	if len(b) != dtype.Word() {
 		return nil, errValue
@@ -193,7 +193,7 @@ func pixels(b []byte) (*array.Array, error) {
 	mode := string(b[:size])
 	channels := map[string]int{"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3, "LAB": 3}[mode]
 	if channels == 0 {
-		return nil, fmt.Errorf("it is an image of mode %q, which is not read; write it as png", mode)
+		return nil, fmt.Errorf("image mode %q is not supported; write png", mode)
 	}
 	shape := []int{int(height), int(width), channels}
 	if channels == 1 {

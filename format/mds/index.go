@@ -35,13 +35,13 @@ const mostIndex = 256 << 20
 func readIndex(path string) ([]shard, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no %s, which says what the shards are", path)
+		return nil, fmt.Errorf("%s is missing; give the directory of an MDS dataset", path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostIndex {
-		return nil, fmt.Errorf("%s is no file, or larger than what is read (%d bytes)", path, mostIndex)
+		return nil, fmt.Errorf("%s is not a file, or exceeds %d bytes", path, mostIndex)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -52,10 +52,10 @@ func readIndex(path string) ([]shard, error) {
 		Shards  []shard
 	}
 	if err := json.Unmarshal(b, &index); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: it is not the JSON that Mosaic Streaming writes", path)
+		return nil, fmt.Errorf("%s is not JSON written by Mosaic Streaming", path)
 	}
 	if index.Version != 2 {
-		return nil, fmt.Errorf("%s has version %d, and only 2 is read", path, index.Version)
+		return nil, fmt.Errorf("%s has version %d; only version 2 is supported", path, index.Version)
 	}
 	for i := range index.Shards {
 		if err := index.Shards[i].valid(); err != nil {
@@ -71,21 +71,21 @@ const mostSamples = 1 << 30
 func (s *shard) valid() error {
 	switch {
 	case s.Version != 2 || s.Format != "mds":
-		return fmt.Errorf("it has format %q, version %d; only mds, version 2, is read", s.Format, s.Version)
+		return fmt.Errorf("format %q, version %d is not supported; expected mds, version 2", s.Format, s.Version)
 	case s.Samples < 0 || s.Samples > mostSamples || s.Raw.Bytes < 0:
-		return errors.New("it is damaged")
+		return errors.New("damaged")
 	case len(s.Names) != len(s.Encodings) || len(s.Names) != len(s.Sizes):
-		return errors.New("it has other numbers of names, encodings and sizes")
+		return errors.New("the numbers of names, encodings and sizes differ")
 	case !output.SafeName(s.Raw.Basename) || s.Packed.Basename != "" && !output.SafeName(s.Packed.Basename):
-		return fmt.Errorf("it names a file that is none in its folder: %q, %q", s.Raw.Basename, s.Packed.Basename)
+		return fmt.Errorf("%q or %q is not a file name in its directory", s.Raw.Basename, s.Packed.Basename)
 	}
 	names := map[string]bool{}
 	for k, n := range s.Names {
 		if names[n] {
-			return fmt.Errorf("two columns are called %s", display.Name(n))
+			return fmt.Errorf("two columns are named %s; rename one", display.Name(n))
 		}
 		if names[n] = true; s.Sizes[k] != nil && *s.Sizes[k] < 0 {
-			return errors.New("it is damaged")
+			return errors.New("damaged")
 		}
 	}
 	return nil

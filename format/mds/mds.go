@@ -29,7 +29,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("mds", "Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.",
+	component.RegisterSource("mds", "Reads a Mosaic Streaming dataset: a directory with index.json and files .mds, possibly compressed by zstd or gzip. Each column is an item.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -37,8 +37,8 @@ func init() {
 
 // Source configures the directory to read.
 type Source struct {
-	Path    component.Path  `param:"path,required" doc:"the folder that has index.json"`
-	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
+	Path    component.Path  `param:"path,required" doc:"the directory that has index.json"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes"`
 }
 
 // Check refuses extensions that cannot be read.
@@ -79,7 +79,7 @@ func (s Source) open(ctx context.Context, dir string, of *shard, env *component.
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && of.Packed.Basename != "" {
 		path = filepath.Join(dir, of.Packed.Basename)
 		if how, _, _ := strings.Cut(of.Packing, ":"); how == "br" || how == "snappy" {
-			return nil, fmt.Errorf("%s: the compression %s is not read; write the dataset with compression='zstd', or unpack its shards beside it", path, how)
+			return nil, fmt.Errorf("%s: compression %s is not supported; use compression='zstd', or unpack the shards next to it", path, how)
 		}
 	}
 	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
@@ -103,18 +103,18 @@ func (s Source) open(ctx context.Context, dir string, of *shard, env *component.
 // little-endian, after the number of samples.
 func (s *shard) offsets(from io.ReaderAt, size int64) ([]byte, error) {
 	if size != s.Raw.Bytes {
-		return nil, fmt.Errorf("it has %d bytes, and index.json says %d: it is cut short, or another file", size, s.Raw.Bytes)
+		return nil, fmt.Errorf("the file has %d bytes, but index.json says %d: truncated or another file", size, s.Raw.Bytes)
 	}
 	head := 4 * (2 + s.Samples)
 	if head > size {
-		return nil, fmt.Errorf("it is too short for %d samples", s.Samples)
+		return nil, fmt.Errorf("the file is too short for %d samples", s.Samples)
 	}
 	b := make([]byte, head)
 	if _, err := from.ReadAt(b, 0); err != nil {
 		return nil, err
 	}
 	if n := binary.LittleEndian.Uint32(b); int64(n) != s.Samples {
-		return nil, fmt.Errorf("it has %d samples, and index.json says %d", n, s.Samples)
+		return nil, fmt.Errorf("the file has %d samples, but index.json says %d", n, s.Samples)
 	}
 	return b[4:], s.check(b[4:])
 }
@@ -135,7 +135,7 @@ func (s *shard) check(x []byte) error {
 	return nil
 }
 
-var errOffsets = errors.New("its offsets are damaged")
+var errOffsets = errors.New("the offsets are damaged")
 
 // Len returns the number of samples.
 func (f *file) Len() int { return int(f.of.Samples) }
@@ -180,7 +180,7 @@ func (f *file) read(ctx context.Context, i int) ([][]byte, error) {
 	return cells, err
 }
 
-var errSizes = errors.New("the sizes of its columns are damaged")
+var errSizes = errors.New("the column sizes are damaged")
 
 func (s *shard) cells(b []byte) ([][]byte, error) {
 	sizes := make([]int64, len(s.Sizes))

@@ -26,7 +26,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("numpy", "Reads arrays of NumPy (.npy, .npz), each row of which is a sample: with an item for each array, called as its file or, in .npz, as it is called there.",
+	component.RegisterSource("numpy", "Reads NumPy arrays (.npy, .npz): each row is a sample, with an item for each array, named by its file or its name in .npz.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path))
 		})
@@ -34,7 +34,7 @@ func init() {
 
 // Source configures the arrays to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows"`
+	Path component.Path `param:"path,required" doc:"a file .npy or .npz, or a directory of files .npy, with equal numbers of rows"`
 }
 
 // Inputs returns the files to read.
@@ -64,7 +64,7 @@ func (s Source) Open(ctx context.Context, path string) (component.Samples, error
 	slices.SortFunc(columns, func(a, b *column) int { return strings.Compare(a.name, b.name) })
 	for k, c := range columns {
 		if len(c.shape) == 0 {
-			return nil, fmt.Errorf("%s: the array has one element and no rows", c.path)
+			return nil, fmt.Errorf("%s: the array is a scalar; give at least one dimension", c.path)
 		}
 		size, err := array.Bytes(c.dtype, c.shape[1:])
 		c.size = int64(size)
@@ -72,11 +72,11 @@ func (s Source) Open(ctx context.Context, path string) (component.Samples, error
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", c.path, err)
 		case c.shape[0] != columns[0].shape[0]:
-			return nil, fmt.Errorf("%s has %d rows and %s has %d; all arrays need equally many", columns[0].path, columns[0].shape[0], c.path, c.shape[0])
+			return nil, fmt.Errorf("%s has %d rows but %s has %d; give arrays of equal length", columns[0].path, columns[0].shape[0], c.path, c.shape[0])
 		case k > 0 && c.name == columns[k-1].name:
-			return nil, fmt.Errorf("%s and %s both make the item %s; give one of them another name", columns[k-1].path, c.path, c.name)
+			return nil, fmt.Errorf("%s and %s both map to item %s; rename one", columns[k-1].path, c.path, c.name)
 		case c.size > mostUnpacked():
-			return nil, fmt.Errorf("%s: a row of %d bytes is larger than %d; raise the limit (--max-unpacked) if that is right", c.path, c.size, mostUnpacked())
+			return nil, fmt.Errorf("%s: a row of %d bytes exceeds %d; raise --max-unpacked", c.path, c.size, mostUnpacked())
 		}
 	}
 	return dataset.Func(columns[0].shape[0], func(_ context.Context, i int) (dataset.Sample, error) {
@@ -102,13 +102,13 @@ func columnsAt(path string) ([]*column, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file or folder %s", path)
+		return nil, fmt.Errorf("%s: no such file or directory", path)
 	case err != nil:
 		return nil, err
 	case info.IsDir():
 		return folder(path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	case strings.EqualFold(filepath.Ext(path), ".npz"):
 		return archive(path, info.Size())
 	}
@@ -140,7 +140,7 @@ func folder(path string) (columns []*column, err error) {
 // archive decompresses a .npz file.
 func archive(path string, size int64) (columns []*column, err error) {
 	if size > mostUnpacked() {
-		return nil, fmt.Errorf("%s has %d bytes, more than may be unpacked (%d, --max-unpacked); save its arrays as .npy", path, size, mostUnpacked())
+		return nil, fmt.Errorf("%s has %d bytes, above --max-unpacked (%d); save the arrays as .npy", path, size, mostUnpacked())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -155,7 +155,7 @@ func archive(path string, size int64) (columns []*column, err error) {
 		columns = append(columns, &column{path: path + ": " + name, name: name, dtype: a.DType, shape: a.Shape, data: a.Data})
 	}
 	if columns == nil {
-		return nil, fmt.Errorf("%s has no arrays", path)
+		return nil, fmt.Errorf("%s has no arrays; save at least one", path)
 	}
 	return columns, nil
 }
@@ -179,7 +179,7 @@ type column struct {
 // openColumn opens a .npy file. It is closed when the column is no longer reachable.
 func openColumn(path string) (*column, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path) // a pipe would block
+		return nil, fmt.Errorf("%s is not a regular file", path) // a pipe would block
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -216,7 +216,7 @@ func readColumn(path string, f *os.File) (*column, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case info.Size()-h.Offset != int64(bytes):
-		return nil, fmt.Errorf("%s: %v of shape %v takes %d bytes, and there are %d", path, h.DType, h.Shape, bytes, info.Size()-h.Offset)
+		return nil, fmt.Errorf("%s: %v of shape %v needs %d bytes, but there are %d", path, h.DType, h.Shape, bytes, info.Size()-h.Offset)
 	case h.Fortran && len(h.Shape) > 1:
 		return c, c.rearrange(info.Size())
 	}
@@ -227,7 +227,7 @@ func readColumn(path string, f *os.File) (*column, error) {
 // index varies fastest (Fortran order).
 func (c *column) rearrange(size int64) error {
 	if size > mostUnpacked() {
-		return fmt.Errorf("%s: its rows do not lie together (Fortran order), and %d bytes are more than is read into memory for that (%d, --max-unpacked); save it by numpy.ascontiguousarray", c.path, size, mostUnpacked())
+		return fmt.Errorf("%s: a Fortran-order array of %d bytes exceeds --max-unpacked (%d); save numpy.ascontiguousarray of it", c.path, size, mostUnpacked())
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, size), b); err != nil {

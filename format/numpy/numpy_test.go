@@ -98,11 +98,11 @@ func TestWhatIsNoArray(t *testing.T) {
 	}{
 		"nothing":      {func(string) {}, "no file *.npy"},
 		"unequal rows": {func(dir string) { write(t, dir+"/a.npy", count(t, 3)); write(t, dir+"/b.npy", count(t, 4)) }, "equally many"},
-		"no rows":      {func(dir string) { write(t, dir+"/a.npy", count(t)) }, "no rows"},
-		"cut off":      {func(dir string) { write(t, dir+"/a.npy", count(t, 9)); _ = os.Truncate(dir+"/a.npy", 130) }, "takes 9 bytes"},
-		"no such file": {func(dir string) { _ = os.Remove(dir) }, "no file or folder"},
+		"no rows":      {func(dir string) { write(t, dir+"/a.npy", count(t)) }, "is a scalar"},
+		"cut off":      {func(dir string) { write(t, dir+"/a.npy", count(t, 9)); _ = os.Truncate(dir+"/a.npy", 130) }, "needs 9 bytes"},
+		"no such file": {func(dir string) { _ = os.Remove(dir) }, "no such file or directory"},
 		"text":         {func(dir string) { _ = os.WriteFile(dir+"/a.npy", []byte("hello"), 0o600) }, "not a NumPy file"},
-		"a pipe":       {func(dir string) { _ = syscall.Mkfifo(dir+"/a.npy", 0o600) }, "no regular file"},
+		"a pipe":       {func(dir string) { _ = syscall.Mkfifo(dir+"/a.npy", 0o600) }, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")

@@ -32,7 +32,7 @@ const (
 var mapped atomic.Int64
 
 // errFault is the error of a page fault: the file was truncated, or cannot be read.
-var errFault = errors.New("the file has become shorter, or cannot be read")
+var errFault = errors.New("the file was truncated, or cannot be read")
 
 func newView(data []byte) *view {
 	return &view{data: data, seen: make([]atomic.Int64, (len(data)+chunkBytes-1)/chunkBytes)}

@@ -162,7 +162,7 @@ func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
 // mixed is the error of a file that another process has written among those written
 // here.
 func (f *far) mixed(name string) error {
-	return fmt.Errorf("%s: somebody else wrote files there meanwhile, so these are of two runs; see that nobody else writes there, and run again (%w)", f.Path(name), objectstore.ErrChanged)
+	return fmt.Errorf("%s: another writer changed these files during the run; stop it and run again (%w)", f.Path(name), objectstore.ErrChanged)
 }
 
 // A spool is a temporary file with the content of a file to send.
@@ -208,7 +208,7 @@ func (s *spool) Write(b []byte) (int, error) {
 }
 
 func spoolError(to string, err error) error {
-	return fmt.Errorf("%s: what is sent there is written to a temporary file before: %w; these are in the folder that TMPDIR names", to, err)
+	return fmt.Errorf("%s: temporary file of the upload: %w; TMPDIR sets its directory", to, err)
 }
 
 func (s *spool) close() {

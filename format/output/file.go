@@ -127,7 +127,7 @@ func removed(err error) error {
 
 // already is the error of a path that exists.
 func already(path string) error {
-	return taken.Error("%s is already there; remove it, or say overwrite: replace", path)
+	return taken.Error("%s already exists; remove it, or set overwrite: replace", path)
 }
 
 // same reports whether the file at a path has the content of f. It reads only as far as

@@ -61,7 +61,7 @@ func CheckPath(p component.Path) error {
 		return nil
 	}
 	if strings.Contains(path, "{") {
-		return errors.New("path: a URL with braces is read as a pattern that stands for several files; write %7B for a brace in the name of one")
+		return errors.New("path: braces in a URL are a pattern for several files; write %7B for a literal brace")
 	}
 	if strings.HasSuffix(objectstore.Name(path), "/") {
 		path = inFolder(path, "file")
@@ -72,7 +72,7 @@ func CheckPath(p component.Path) error {
 // CheckFile refuses the URL of a directory for a single file.
 func CheckFile(p component.Path) error {
 	if objectstore.Is(string(p)) && strings.HasSuffix(objectstore.Name(string(p)), "/") {
-		return errors.New("path: it names a folder, where a file is needed; give the file a name, or say shard-bytes or shard-samples to write several")
+		return errors.New("path names a directory, not a file; give a file name, or set shard-bytes or shard-samples")
 	}
 	return nil
 }

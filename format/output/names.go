@@ -21,14 +21,14 @@ func CheckNames(dir string, names []string, ending string) error {
 	folded := make(map[string]string, len(names))
 	for _, name := range names {
 		if !SafeName(name) {
-			return fmt.Errorf("output %q: it cannot be the name of a file; give the output another name", name)
+			return fmt.Errorf("output %q is not a file name; rename the output", name)
 		}
 		if n := len(name + ending); n > maxName {
-			return fmt.Errorf("output %.40q...: its file would have a name of %d bytes, above %d; give the output a shorter name", name, n, maxName)
+			return fmt.Errorf("output %.40q...: a file name of %d bytes exceeds %d; shorten the name", name, n, maxName)
 		}
 		fold := strings.ToLower(name)
 		if other, taken := folded[fold]; taken && (other == name || sameFile(dir, other, name)) {
-			return fmt.Errorf("outputs %q and %q: both would be the file %s; give one of them another name", other, name, name+ending)
+			return fmt.Errorf("outputs %q and %q both map to file %s; rename one", other, name, name+ending)
 		}
 		folded[fold] = name
 	}

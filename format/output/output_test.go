@@ -77,7 +77,7 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("%s %q: %d bytes, error %v; want %d, %v", c.how, c.text, n, err, c.n, c.err)
 		}
 		if got := content(t, dir); got != c.want {
-			t.Errorf("%s %q: the folder has %q, want %q", c.how, c.text, got, c.want)
+			t.Errorf("%s %q: the directory has %q, want %q", c.how, c.text, got, c.want)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestWriteFileMeetsAnother(t *testing.T) {
 		return os.WriteFile(path, []byte("theirs"), 0o666)
 	})
 	if got := content(t, dir); !errors.Is(err, fs.ErrExist) || got != "x=theirs " {
-		t.Errorf("the folder has %q, error %v", got, err)
+		t.Errorf("the directory has %q, error %v", got, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestFolder(t *testing.T) {
 		}
 		f.Discard()
 		if got, err := os.ReadDir(path); err != nil || len(got) != 1 || got[0].Name() != c.want {
-			t.Errorf("%d: the folder has %v, %v", i, got, err)
+			t.Errorf("%d: the directory has %v, %v", i, got, err)
 		}
 		if beside, err := os.ReadDir(filepath.Dir(path)); err != nil || len(beside) != 1 {
 			t.Errorf("%d: beside it are %v, %v", i, beside, err)
@@ -213,9 +213,9 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(names(), ".z.larder-4") {
-		t.Error("a file that is written after the others goes through the folder again")
+		t.Error("a file that is written after the others goes through the directory again")
 	}
 	if err := files(in("none")).Tidy(func(name string) bool { return name == "x" }); err != nil {
-		t.Errorf("in no folder: %v", err)
+		t.Errorf("in no directory: %v", err)
 	}
 }

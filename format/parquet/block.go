@@ -81,7 +81,7 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 		}
 		p.at = at + int64(n)
 		if int64(p.packed) > end-p.at {
-			return nil, errors.New("a page reaches out of its column: the file is damaged")
+			return nil, errors.New("a page exceeds its column: the file is damaged")
 		}
 		at = p.at + int64(p.packed)
 		switch p.kind {
@@ -97,12 +97,12 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 		}
 	}
 	if values != c.values {
-		return nil, fmt.Errorf("its pages have %d values, where %d are said to be: the file is damaged", values, c.values)
+		return nil, fmt.Errorf("the pages have %d values, expected %d: the file is damaged", values, c.values)
 	}
 	if !said {
 		s.rows = nil
 	} else if int64(rows) != f.footer.groups[g].rows {
-		return nil, fmt.Errorf("its pages have %d rows, and the row group %d: the file is damaged", rows, f.footer.groups[g].rows)
+		return nil, fmt.Errorf("the pages have %d rows but the row group %d: the file is damaged", rows, f.footer.groups[g].rows)
 	}
 	return s, nil
 }
@@ -247,7 +247,7 @@ func (p *page) levels(most, encoding, size int, content []byte) (levels, rest []
 			return nil, content, nil
 		}
 		if encoding != encRLE {
-			return nil, nil, fmt.Errorf("levels have encoding %d, which is not read; write the file again", encoding)
+			return nil, nil, fmt.Errorf("level encoding %d is not supported; write the file again", encoding)
 		}
 		if len(content) < 4 {
 			return nil, nil, errValues

@@ -94,7 +94,7 @@ func decode(leaf *node, encoding, n int, b []byte, dict *vector) (*vector, error
 	case encoding == encSplit && leaf.width > 0 && leaf.physical != physBool:
 		return decodeSplit(leaf.width, n, b)
 	}
-	return nil, fmt.Errorf("a page has encoding %d, which is not known for its type", encoding)
+	return nil, fmt.Errorf("page encoding %d is not supported for its type", encoding)
 }
 
 func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
@@ -132,7 +132,7 @@ func decodePlain(leaf *node, n int, b []byte) (*vector, error) {
 // decodeIndex reads indices into a dictionary.
 func decodeIndex(n int, b []byte, dict *vector) (*vector, error) {
 	if dict == nil {
-		return nil, errors.New("a page refers to a dictionary that is not there")
+		return nil, errors.New("a page refers to a missing dictionary")
 	}
 	if n == 0 {
 		return &vector{dict: dict}, nil

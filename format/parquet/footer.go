@@ -40,7 +40,7 @@ type chunk struct {
 func readFooter(from io.ReaderAt, size int64) ([]byte, error) {
 	var b [8]byte
 	if size < 12 {
-		return nil, errors.New("this is no Parquet file: it is too short")
+		return nil, errors.New("not a Parquet file: too short")
 	}
 	if _, err := from.ReadAt(b[:4], 0); err != nil {
 		return nil, err
@@ -50,18 +50,18 @@ func readFooter(from io.ReaderAt, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if end := string(b[4:]); begin == "PARE" || end == "PARE" {
-		return nil, errors.New("it is encrypted, which is not read")
+		return nil, errors.New("encrypted files are not supported")
 	} else if begin != magic {
-		return nil, errors.New("this is no Parquet file")
+		return nil, errors.New("not a Parquet file")
 	} else if end != magic {
-		return nil, errors.New("this is no Parquet file, or its end is missing")
+		return nil, errors.New("not a Parquet file, or truncated")
 	}
 	n := int64(binary.LittleEndian.Uint32(b[:]))
 	if n > size-12 {
-		return nil, errors.New("its end is damaged")
+		return nil, errors.New("the end of the file is damaged")
 	}
 	if n > maxFooter {
-		return nil, fmt.Errorf("its footer takes %d bytes; at most %d are read: write larger row groups", n, maxFooter)
+		return nil, fmt.Errorf("the footer of %d bytes exceeds %d; write larger row groups", n, maxFooter)
 	}
 	text := make([]byte, n)
 	_, err := from.ReadAt(text, size-8-n)
@@ -87,10 +87,10 @@ func parseFooter(b []byte, end int64) (*footer, error) {
 		}
 	})
 	if m.err != nil {
-		return nil, fmt.Errorf("its footer cannot be read: %w", m.err)
+		return nil, fmt.Errorf("invalid footer: %w", m.err)
 	}
 	if encrypted {
-		return nil, errors.New("it is encrypted, which is not read")
+		return nil, errors.New("encrypted files are not supported")
 	}
 	var err error
 	if f.schema, err = tree(elements); err != nil {
@@ -120,7 +120,7 @@ func readChunk(m *message, kind byte) (c chunk) {
 	m.fields(kind, func(id int, kind byte) {
 		switch id {
 		case 1:
-			m.fail(errors.New("its columns lie in other files, which is not read"))
+			m.fail(errors.New("columns in other files are not supported"))
 		case 3:
 			m.fields(kind, func(id int, kind byte) {
 				switch id {
@@ -156,17 +156,17 @@ func (f *footer) check(end int64) error {
 	rows := int64(0)
 	for i, g := range f.groups {
 		if g.rows < 0 || g.rows > 1<<40 || len(g.chunks) != f.schema.leaves {
-			return fmt.Errorf("row group %d has %d rows and %d columns, of %d: the file is damaged", i, g.rows, len(g.chunks), f.schema.leaves)
+			return fmt.Errorf("row group %d has %d rows and %d of %d columns: the file is damaged", i, g.rows, len(g.chunks), f.schema.leaves)
 		}
 		rows += g.rows
 		for k, c := range g.chunks {
 			if c.at < 0 || c.size < 0 || c.at > end || c.size > end-c.at || c.values < 0 {
-				return fmt.Errorf("column %d of row group %d lies outside of the file, which is damaged", k, i)
+				return fmt.Errorf("column %d of row group %d is outside the file: the file is damaged", k, i)
 			}
 		}
 	}
 	if int64(int(rows)) != rows || rows > 1<<48 {
-		return errors.New("it has more rows than can be counted")
+		return errors.New("too many rows")
 	}
 	return nil
 }

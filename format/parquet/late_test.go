@@ -137,9 +137,9 @@ func TestTypesThatConflict(t *testing.T) {
 		{[]string{`{"x": {"k": [1]}}`, `{"x": {"k": {}}}`}, "k: it is a list in sample 0 and an object in sample 1"},
 		{[]string{`{"x": true}`, `{"x": 1}`}, "it is bool in sample 0 and int64 in sample 1"},
 		{[]string{`{"x": -1}`, `{"x": 18446744073709551615}`}, "it is int64 in sample 0 and uint64 in sample 1"},
-		{[]string{`{"x": 18446744073709551616}`}, "more than 64 bits"},
-		{[]string{`{"x": 9007199254740993}`, `{"x": 0.5}`}, "which a column of float64 does not hold"},
-		{[]string{`{"x": {}}`}, "objects without any field"},
+		{[]string{`{"x": 18446744073709551616}`}, "an integer exceeds 64 bits"},
+		{[]string{`{"x": 9007199254740993}`, `{"x": 0.5}`}, "cannot be stored in a column of float64"},
+		{[]string{`{"x": {}}`}, "an object has no fields"},
 		{many, "more than 2000 fields"},
 	} {
 		for _, as := range []string{"parquet", "arrow"} {

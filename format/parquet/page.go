@@ -66,7 +66,7 @@ func readHeader(b []byte) (p page, n int, err error) {
 	}
 	if p.packed < 0 || p.unpacked < 0 || p.unpacked > maxPage || p.packed > maxPage || p.values < 0 || p.values > maxValues ||
 		p.defBytes < 0 || p.repBytes < 0 || p.defBytes+p.repBytes > min(p.packed, p.unpacked) || p.rows > p.values {
-		return p, 0, fmt.Errorf("a page is damaged, or larger than what is read: %d bytes, %d values; at most %d and %d", p.unpacked, p.values, maxPage, maxValues)
+		return p, 0, fmt.Errorf("page of %d bytes and %d values: damaged, or above the limits of %d and %d", p.unpacked, p.values, maxPage, maxValues)
 	}
 	return p, m.at, nil
 }
@@ -133,7 +133,7 @@ func (p *page) unpack(codec int, b []byte) ([]byte, error) {
 	return append(bytes.Clone(b[:levels]), content...), nil
 }
 
-var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
+var errUnpack = errors.New("a page cannot be decompressed: the file is damaged")
 
 // unpacked decompresses exactly size bytes.
 func unpacked(codec int, b []byte, size int) ([]byte, error) {
@@ -170,7 +170,7 @@ func unpacked(codec int, b []byte, size int) ([]byte, error) {
 		return out, err
 	}
 	names := map[int]string{3: "LZO", 4: "Brotli"}
-	return nil, fmt.Errorf("it is compressed by %s, which is not read; write it by zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
+	return nil, fmt.Errorf("compression %s is not supported; use zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
 }
 
 // unpackedLZ4 decompresses what other software writes under the deprecated name LZ4:
@@ -203,7 +203,7 @@ func unpackedLZ4(b []byte, size int) ([]byte, error) {
 
 func cmpName(name string, codec int) string {
 	if name == "" {
-		return fmt.Sprintf("way %d", codec)
+		return fmt.Sprintf("codec %d", codec)
 	}
 	return name
 }

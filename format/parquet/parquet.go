@@ -31,7 +31,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("parquet", "Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.",
+	component.RegisterSource("parquet", "Reads Parquet files: each row is a sample, and each column an item. Only requested columns are read.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -39,8 +39,8 @@ func init() {
 
 // Source configures the files to read.
 type Source struct {
-	Path    component.Path  `param:"path,required" doc:"a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
-	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
+	Path    component.Path  `param:"path,required" doc:"a file, a directory of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes"`
 }
 
 // Check refuses patterns and extensions that cannot be read.
@@ -136,7 +136,7 @@ func (f *file) parse(b []byte, size int64) (err error) {
 func (f *file) known(kept []byte) error {
 	at := len(kept) - 8
 	if at < 0 {
-		return errors.New("a footer that is not understood")
+		return errors.New("unknown format of a cached footer")
 	}
 	return f.parse(kept[:at], int64(binary.LittleEndian.Uint64(kept[at:])))
 }
@@ -146,7 +146,7 @@ func (f *file) distinct() error {
 	names := map[string]bool{}
 	for _, n := range f.footer.schema.children {
 		if names[n.name] {
-			return fmt.Errorf("two columns are called %s", display.Name(n.name))
+			return fmt.Errorf("two columns are named %s; rename one", display.Name(n.name))
 		}
 		names[n.name] = true
 	}

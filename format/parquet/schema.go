@@ -117,7 +117,7 @@ func readElement(m *message, kind byte) (e element) {
 		}
 	})
 	if !utf8.ValidString(e.name) {
-		m.fail(fmt.Errorf("its schema is damaged: the name %q is not UTF-8", e.name))
+		m.fail(fmt.Errorf("the schema is damaged: name %q is not UTF-8", e.name))
 	}
 	if !named {
 		m.fail(errMessage)
@@ -189,7 +189,7 @@ func (e *element) convert() {
 // tree builds the schema from the elements of a footer, which are in depth-first order.
 func tree(elements []element) (*node, error) {
 	if len(elements) == 0 {
-		return nil, errors.New("it has no schema")
+		return nil, errors.New("the schema is missing: the file is damaged")
 	}
 	b := &treeBuilder{rest: elements}
 	root, err := b.next(nil)
@@ -197,7 +197,7 @@ func tree(elements []element) (*node, error) {
 		return nil, err
 	}
 	if root.isLeaf() || len(b.rest) > 0 {
-		return nil, errors.New("its schema is damaged")
+		return nil, errors.New("the schema is damaged")
 	}
 	return root, nil
 }
@@ -210,7 +210,7 @@ type treeBuilder struct {
 
 func (b *treeBuilder) next(above *node) (*node, error) {
 	if len(b.rest) == 0 || b.depth > mostDepth {
-		return nil, errors.New("its schema is damaged")
+		return nil, errors.New("the schema is damaged")
 	}
 	e := b.rest[0]
 	b.rest = b.rest[1:]
@@ -232,7 +232,7 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 		return n, n.checkLeaf()
 	}
 	if e.below <= 0 && above != nil || e.below < 0 || e.below > len(b.rest) {
-		return nil, fmt.Errorf("its schema is damaged: the group %q has %d fields", n.name, e.below)
+		return nil, fmt.Errorf("the schema is damaged: group %q has %d fields", n.name, e.below)
 	}
 	b.depth++
 	names := map[string]bool{}
@@ -242,7 +242,7 @@ func (b *treeBuilder) next(above *node) (*node, error) {
 			return nil, err
 		}
 		if names[c.name] && above != nil { // columns are checked where they are selected
-			return nil, fmt.Errorf("column %s: two of its fields are called %s; write it with other names", display.Name(n.name), display.Name(c.name))
+			return nil, fmt.Errorf("column %s: two fields are named %s; rename one", display.Name(n.name), display.Name(c.name))
 		}
 		names[c.name] = true
 		n.children = append(n.children, c)
@@ -266,13 +266,13 @@ func (n *node) checkLeaf() error {
 		n.width = 0
 	case physFixed:
 		if n.width <= 0 || n.width > maxPage {
-			return fmt.Errorf("its schema is damaged: %q has %d bytes", n.name, n.width)
+			return fmt.Errorf("the schema is damaged: %q has %d bytes", n.name, n.width)
 		}
 	default:
-		return fmt.Errorf("%q is of type %d, which is not known", n.name, n.physical)
+		return fmt.Errorf("%q has unknown type %d", n.name, n.physical)
 	}
 	if n.meaning == aHalf && n.width != 2 || n.meaning == aUUID && n.width != 16 {
-		return fmt.Errorf("its schema is damaged: %q has %d bytes", n.name, n.width)
+		return fmt.Errorf("the schema is damaged: %q has %d bytes", n.name, n.width)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("parquet", "Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.",
+	component.RegisterSink("parquet", "Writes a dataset to a Parquet file: a row for each sample and a column for each item. An input with several outputs is written to files NAME.parquet in a directory. A file appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -22,12 +22,12 @@ func init() {
 
 // Sink configures the table to write.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell"`
-	Compress     string           `param:"compress" doc:"how pages are compressed" default:"zstd" enum:"zstd|snappy|gzip|none"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on"`
-	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path   `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples"`
+	Compress     string           `param:"compress" doc:"compression of pages" default:"zstd" enum:"zstd|snappy|gzip|none"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on"`
+	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // codecs are the compressions, by their numbers in a file.
@@ -47,7 +47,7 @@ func (s Sink) CheckSingle() error {
 		return s.shards().CheckFolder(s.Path, ".parquet")
 	}
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
-		return fmt.Errorf("%s: the pages of a Parquet file are compressed, and not the file; give it a name that ends with .parquet", s.Path)
+		return fmt.Errorf("%s: Parquet files are not compressed as a whole; use a name that ends with .parquet", s.Path)
 	}
 	return output.CheckFile(s.Path)
 }

@@ -33,8 +33,8 @@ const (
 )
 
 var (
-	errShort   = errors.New("it breaks off")
-	errMessage = errors.New("it is damaged")
+	errShort   = errors.New("truncated")
+	errMessage = errors.New("damaged")
 )
 
 // mostDepth bounds the nesting of structs and lists.

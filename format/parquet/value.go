@@ -47,7 +47,7 @@ func (c *cursor) continues(rep int) bool {
 	return c.at < c.end && c.b.rep != nil && int(c.b.rep[c.at]) == rep
 }
 
-var errLevels = errors.New("its levels do not fit: the file is damaged")
+var errLevels = errors.New("invalid levels: the file is damaged")
 
 // whole assembles the value of a row from all its columns.
 func whole(n *node, cs []cursor) (any, error) {

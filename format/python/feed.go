@@ -179,7 +179,7 @@ func (f *feed) leave() {
 	o := order{number: f.asked + 1, close: 1}
 	t := &python.Task{Bytes: orderBytes, Fill: o.fill, Environ: f.environ, Most: headBytes, Answer: func([]byte) error { return nil }}
 	if err := f.session.Do(ctx, t); err != nil && f.after == nil && f.ctx.Err() == nil && f.env.Log != nil {
-		f.env.Log.Warn("the generator was not closed as it should be", "node", f.env.Node, "error", f.fail.Why(err))
+		f.env.Log.Warn("closing the generator failed", "node", f.env.Node, "error", f.fail.Why(err))
 	}
 }
 

@@ -45,7 +45,7 @@ func (p place) run(store *memory.Store, nodes string) (came int64, lines []strin
 	}
 	f := p.flowOf(nodes)
 	if n, err := f.Node("rows"); err != nil || !f.IsStream(n) {
-		p.Errorf("rows is no stream: %v", err)
+		p.Errorf("rows is not a stream: %v", err)
 	}
 	report, err := f.Run(p.Context(), flow.RunOptions{Larder: l})
 	for _, n := range report.Nodes {

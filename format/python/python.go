@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	component.RegisterStream("python", "Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is cached while the code that the function reaches, its arguments and its files stay the same.",
+	component.RegisterStream("python", "Calls a Python generator, or a function that returns an iterable, in a separate process, and returns its elements as a stream of samples. The key covers the code that the function reaches, its arguments and its files.",
 		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
 }
 
@@ -40,17 +40,17 @@ func init() {
 // An element that is invalid, takes longer than Timeout, or ends the worker is an error
 // of this element. The elements before it are returned.
 type Source struct {
-	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are looked for in the flow's folder first. Or \"file.py:name\". A generator, or a function that returns an iterator or a list"`
-	Into        []string                  `param:"into,required" doc:"the items of a sample: what the function yields, or for several, a tuple of them or a dict"`
-	Setup       string                    `param:"setup" doc:"a function that is called before; what it returns is the first argument of the function"`
-	Args        map[string]any            `param:"args" doc:"arguments by name, for the function, its setup, or both: for those that have such a parameter"`
-	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
-	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew"`
-	Allow       []string                  `param:"allow,how" doc:"what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it"`
-	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes"`
-	Path        []component.Path          `param:"path" doc:"folders where modules are looked for after the flow's folder"`
-	Interpreter string                    `param:"interpreter" doc:"the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes an element may have; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are searched in the flow's directory first. Or \"file.py:name\". A generator, or a function that returns an iterator or a list"`
+	Into        []string                  `param:"into,required" doc:"items of a sample: what the function yields; for several, it yields a tuple or a dict"`
+	Setup       string                    `param:"setup" doc:"a function that is called first; its result is the first argument of the function"`
+	Args        map[string]any            `param:"args" doc:"keyword arguments for the function, its setup or both, whichever has such a parameter"`
+	Files       map[string]component.Path `param:"files" doc:"keyword arguments that are files, identified by content; the parameters are annotated as larder.File"`
+	Version     string                    `param:"version" doc:"identifies the code instead of Larder, for code that depends on more, such as replies of a website; change it to compute the elements again"`
+	Allow       []string                  `param:"allow,how" doc:"otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names"`
+	Timeout     string                    `param:"timeout,how" doc:"time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default"`
+	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
+	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
+	Bytes       int                       `param:"max-bytes,how" doc:"most bytes of an element; 0 means 1 GiB" default:"1073741824"`
 }
 
 // Placed reports that modules and the interpreter are searched in the flow's directory.
@@ -59,7 +59,7 @@ func (Source) Placed() {}
 // Check refuses invalid parameters.
 func (s Source) Check() error {
 	if s.Bytes < 0 {
-		return fmt.Errorf("max-bytes is %d and must not be negative", s.Bytes)
+		return fmt.Errorf("max-bytes is %d; give 0 or more", s.Bytes)
 	}
 	return s.named().Check()
 }

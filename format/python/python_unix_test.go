@@ -372,7 +372,7 @@ def counting():
 		{python.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
 		{python.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},
 		{python.Source{Function: "f:draws"}, "it drew random numbers from the generator of random"},
-		{python.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is no file that it was given"},
+		{python.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is not a file that it was given"},
 		{python.Source{Function: "f:counting"}, "changed a variable that it reaches"},
 		{python.Source{Function: "f:seeded", Interpreter: "no-such-python"}, "the interpreter no-such-python cannot be run"},
 	} {
@@ -388,7 +388,7 @@ def counting():
 		want string
 	}{
 		{python.Source{Function: "f"}, "name it with its module"},
-		{python.Source{Function: "f:f", Into: []string{}}, "into must name at least one item"},
+		{python.Source{Function: "f:f", Into: []string{}}, "into is empty; name at least one item"},
 		{python.Source{Function: "f:f", Into: []string{"a", "a"}}, "into has a twice"},
 		{python.Source{Function: "f:f", Into: []string{"a"}, Timeout: "soon"}, "timeout"},
 		{python.Source{Function: "f:f", Into: []string{"a"}, Bytes: -1}, "max-bytes"},

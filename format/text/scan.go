@@ -72,7 +72,7 @@ func (x index) check() error {
 	return nil
 }
 
-var errIndex = errors.New("text: an index that is not understood")
+var errIndex = errors.New("text: unknown format of a cached index")
 
 // scan finds the samples of a file.
 func scan(ctx context.Context, r io.Reader, by By) (index, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("text", "Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.",
+	component.RegisterSink("text", "Writes a string item of each sample to a plain text file, as a line or a paragraph. An input with several outputs is written to files NAME.txt in a directory. A file appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -24,13 +24,13 @@ func init() {
 
 // Sink configures the texts to write.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress     rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
-	By           By               `param:"by" doc:"what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)" default:"line" enum:"line|paragraph"`
-	Item         string           `param:"item" doc:"the item to write, which must be a text" default:"text"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.txt has as many samples as fit, and the next ones are in 000001.txt and so on. Of files that are compressed as a whole, bytes are counted before"`
-	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path   `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing     `param:"compress" doc:"none, gzip or zstd; default: by the extension .gz or .zst" enum:"none|gzip|zstd"`
+	By           By               `param:"by" doc:"unit of a string: a line (line), or lines followed by a blank line (paragraph)" default:"line" enum:"line|paragraph"`
+	Item         string           `param:"item" doc:"the item to write, which must be a string" default:"text"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // shards returns the bounds of the files.
@@ -86,7 +86,7 @@ func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte
 	}
 	text, ok := v.(string)
 	if !ok {
-		return nil, component.Unfit(fmt.Errorf("item %s is %s, and no text; convert it before, or name another item", display.Name(item), display.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("item %s is %s, not a string; convert it first, or choose another item", display.Name(item), display.Value(v)))
 	}
 	if err := s.fits(text); err != nil {
 		return nil, component.Unfit(fmt.Errorf("item %s: %w", display.Name(item), err))
@@ -100,20 +100,20 @@ func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte
 // fits refuses a string that reading would not restore.
 func (s Sink) fits(text string) error {
 	if strings.HasPrefix(text, byteOrderMark) {
-		return errors.New("it begins with a byte order mark, which would be lost where it begins the file; remove it")
+		return errors.New("the string begins with a byte order mark; remove it")
 	}
 	if strings.HasSuffix(text, "\r") {
-		return errors.New("it ends with a carriage return, which would be taken for a part of the line's end; remove it")
+		return errors.New("the string ends with a carriage return; remove it")
 	}
 	if s.By != Paragraph {
 		if strings.Contains(text, "\n") {
-			return errors.New("it has several lines; say by: paragraph, or remove its line breaks")
+			return errors.New("the string has several lines; set by: paragraph, or remove line breaks")
 		}
 		return nil
 	}
 	for l := range strings.SplitSeq(text, "\n") {
 		if strings.Trim(l, blanks) == "" {
-			return errors.New("it is empty or has a blank line, at which a paragraph ends; drop or change it")
+			return errors.New("the string is empty or has a blank line, which ends a paragraph; change it")
 		}
 	}
 	return nil

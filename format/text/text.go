@@ -22,7 +22,7 @@ import (
 )
 
 func init() {
-	text := component.RegisterSource("text", "Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.",
+	text := component.RegisterSource("text", "Reads plain text files: each line or paragraph is a sample with the item text. Files that end with .gz or .zst are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -43,17 +43,17 @@ const textKey = "text"
 
 // Source configures the files to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://"`
-	By   By             `param:"by" doc:"what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)" default:"line" enum:"line|paragraph"`
+	Path component.Path `param:"path,required" doc:"a file, a directory of files (*.txt, *.text, compressed or not), which are read in order of their names, or a pattern: part-{000..099}.txt; also URLs: https://, s3://"`
+	By   By             `param:"by" doc:"unit of a sample: a line, possibly empty (line), or lines up to a blank line (paragraph)" default:"line" enum:"line|paragraph"`
 
-	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
+	Stream bool `param:"stream" doc:"read sequentially and return a stream; always the case for standard input (path: -)"`
 }
 
 // Check refuses invalid patterns.
 func (s Source) Check() error {
 	if s.isStream() {
 		if s.By == Paragraph {
-			return errors.New("by: a stream is read by line; read a file for paragraphs")
+			return errors.New("a stream has no paragraphs; set by: line, or read a file")
 		}
 		return streamed.Check(string(s.Path))
 	}

@@ -197,7 +197,7 @@ func FuzzScan(f *testing.F) {
 		}
 		rest, err := text.Outside(x, b)
 		if err != nil || len(bytes.Trim(bytes.TrimPrefix(rest, []byte("\ufeff")), " \t\r\n")) > 0 {
-			t.Errorf("%q is no sample, %v", rest, err)
+			t.Errorf("%q is not a sample, %v", rest, err)
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestLargeLines(t *testing.T) {
 	if err != nil || ds.Len() != 3 {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "line 2: it takes 536870913 bytes, and one item may take 536870912", ""} {
+	for i, want := range []string{"", "line 2: 536870913 bytes exceed the limit of 536870912", ""} {
 		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("line %d: %v", i+1, err)
 		}

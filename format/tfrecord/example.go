@@ -30,11 +30,11 @@ const (
 	ofInts
 )
 
-var errExample = errors.New("this is no tensorflow.Example")
+var errExample = errors.New("not a tf.train.Example")
 
 // errSequence is the error of a message whose context has the field number of an
 // Example's features, so that its lists would be lost.
-var errSequence = errors.New("this is a tensorflow.SequenceExample, whose lists of features are not read; write Examples")
+var errSequence = errors.New("tf.train.SequenceExample is not supported; write tf.train.Example")
 
 // parseExample parses a tensorflow.Example: features (1) of features (1), a map from
 // names (1) to features (2). The result shares the bytes.
@@ -134,7 +134,7 @@ func (f *feature) value(wire protowire.Type, value []byte) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: feature %q has values of another kind than its list", errExample, f.name)
+	return fmt.Errorf("%w: feature %q has values of another type than its list", errExample, f.name)
 }
 
 // fields calls f for each field of a message that has bytes, and skips others.

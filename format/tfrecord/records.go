@@ -59,7 +59,7 @@ func (x index) check() error {
 	return nil
 }
 
-var errIndex = errors.New("tfrecord: an index that is not understood")
+var errIndex = errors.New("tfrecord: unknown format of a cached index")
 
 // scan finds the records of a file by their lengths, whose checksums it verifies. Data
 // is verified when it is read.
@@ -80,11 +80,11 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		n := binary.LittleEndian.Uint64(head[:])
 		switch {
 		case !isHead(head[:]) && at == 0 && head[0] == 0x78 && binary.BigEndian.Uint16(head[:])%31 == 0:
-			return nil, fmt.Errorf("%s: it is compressed by zlib, which is not read; write it with compression GZIP, or unpack it", path)
+			return nil, fmt.Errorf("%s: zlib compression is not supported; use GZIP, or decompress the file", path)
 		case !isHead(head[:]):
-			return nil, fmt.Errorf("%s: byte %d: this is no file of TFRecord, or it is damaged here: the checksum of a record's length is wrong", path, at)
+			return nil, fmt.Errorf("%s: byte %d: not TFRecord, or damaged: wrong checksum of a record length", path, at)
 		case n > math.MaxInt64:
-			return nil, fmt.Errorf("%s: byte %d: a record of %d bytes; the file is damaged", path, at, n)
+			return nil, fmt.Errorf("%s: byte %d: record of %d bytes: the file is damaged", path, at, n)
 		case int64(n) > size-at-headBytes-tailBytes:
 			return x.broken(path, at, incomplete)
 		}
@@ -102,7 +102,7 @@ func (x index) broken(path string, at int64, incomplete bool) (index, error) {
 	if incomplete {
 		return x.add(at), nil
 	}
-	return nil, fmt.Errorf("%s: byte %d: the file breaks off in record %d; say incomplete: true to read those before", path, at, len(x)/8)
+	return nil, fmt.Errorf("%s: byte %d: truncated in record %d; set incomplete: true to read earlier records", path, at, len(x)/8)
 }
 
 // A skipper reads small parts of a file in ascending order.
@@ -134,7 +134,7 @@ func (s *skipper) read(b []byte, at int64) error {
 func verified(b []byte) ([]byte, error) {
 	data := b[:len(b)-tailBytes]
 	if masked(data) != binary.LittleEndian.Uint32(b[len(data):]) {
-		return nil, errors.New("its checksum is wrong: the file is damaged")
+		return nil, errors.New("wrong checksum: the file is damaged")
 	}
 	return data, nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("tfrecord", "Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.",
+	component.RegisterSink("tfrecord", "Writes a dataset to a TFRecord file: a tf.train.Example for each sample and a feature for each item. An input with several outputs is written to files NAME.tfrecord in a directory. A file appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -27,11 +27,11 @@ func init() {
 
 // Sink configures the examples to write.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress     rows.Packing     `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz" enum:"none|gzip|zstd|xz"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tfrecord has as many samples as fit, and the next ones are in 000001.tfrecord and so on. Of files that are compressed as a whole, bytes are counted before"`
-	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path   `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing     `param:"compress" doc:"none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz" enum:"none|gzip|zstd|xz"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // shards returns the bounds of the files.
@@ -93,7 +93,7 @@ func record(ctx context.Context, to []byte, s dataset.Sample) ([]byte, error) {
 
 func featureOf(ctx context.Context, f dataset.Field) (made feature, err error) {
 	if made.name = f.Key; !utf8.ValidString(f.Key) {
-		return made, component.Unfit(errors.New("its name is not UTF-8; rename it"))
+		return made, component.Unfit(errors.New("the name is not UTF-8; rename the item"))
 	}
 	ext, err := f.Item.Ext(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *feature) numbers(v any) (ok bool, err error) {
 	case float64:
 		f.kind, f.floats = ofFloats, []float32{float32(v)}
 		if float64(float32(v)) != v {
-			return false, component.Unfit(fmt.Errorf("%v is no float of 32 bits, which is what an example has; make a text of it, or an array of float32", v))
+			return false, component.Unfit(fmt.Errorf("%v exceeds float32; convert to a string, or an array of float32", v))
 		}
 	case *array.Array:
 		return f.array(v)
@@ -189,7 +189,7 @@ func (f *feature) array(a *array.Array) (ok bool, err error) {
 	case array.Int64:
 		return f.whole(n, func(i int) int64 { return int64(little.Uint64(at(i))) })
 	}
-	return false, component.Unfit(fmt.Errorf("an array of %v is no list of an example, which has int64 and float32; convert it before", a.DType))
+	return false, component.Unfit(fmt.Errorf("an array of %v cannot be a feature; convert to int64 or float32", a.DType))
 }
 
 func (f *feature) whole(n int, at func(i int) int64) (bool, error) {

@@ -23,7 +23,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("tfrecord", "Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.",
+	component.RegisterSource("tfrecord", "Reads TFRecord files: each record, a tf.train.Example, is a sample, and each feature an item. Numbers become an array; a single value of bytes stays bytes. Files that end with .gz, .zst, .xz or .bz2 are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -31,9 +31,9 @@ func init() {
 
 // Source configures the files to read.
 type Source struct {
-	Path       component.Path    `param:"path,required" doc:"a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://"`
-	Formats    map[string]string `param:"formats" doc:"item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes"`
-	Incomplete bool              `param:"incomplete" doc:"read files that break off, up to the last whole record: without it that is an error"`
+	Path       component.Path    `param:"path,required" doc:"a file, a directory of files, which are read in order of their names, or a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://"`
+	Formats    map[string]string `param:"formats" doc:"item to extension: format of the bytes of a feature, such as {image/encoded: jpg, caption: txt}; others stay bytes"`
+	Incomplete bool              `param:"incomplete" doc:"read truncated files up to the last whole record, instead of failing"`
 }
 
 // Check refuses patterns and extensions that cannot be read.
@@ -171,7 +171,7 @@ func listItem(texts [][]byte) (*dataset.Item, error) {
 	list := make([]any, len(texts))
 	for i, t := range texts {
 		if !utf8.Valid(t) {
-			return nil, fmt.Errorf("it has %d values of bytes, and only one of them, or texts in UTF-8, can be an item; write each into a feature of its own", len(texts))
+			return nil, fmt.Errorf("%d values of bytes are not UTF-8 strings; write each into its own feature", len(texts))
 		}
 		list[i] = string(t)
 	}

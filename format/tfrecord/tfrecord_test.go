@@ -203,7 +203,7 @@ func TestZlibIsNamed(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (tfrecord.Source{}).Open(t.Context(), path, env()); err == nil || !strings.Contains(err.Error(), "x.tfrecord: it is compressed by zlib") {
+	if _, err := (tfrecord.Source{}).Open(t.Context(), path, env()); err == nil || !strings.Contains(err.Error(), "x.tfrecord: zlib compression") {
 		t.Errorf("the error is %v", err)
 	}
 }

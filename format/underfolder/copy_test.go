@@ -117,11 +117,11 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 		t.Skip("there is no second file system")
 	}
 	_, log := writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: filecopy.HardLink}, open(t, from))
-	if strings.Count(log, "links cannot be made") != 1 {
+	if strings.Count(log, "links cannot be created") != 1 {
 		t.Errorf("the log is %q", log)
 	}
 	if got := files(t, path); len(got) != 3 || got["data/2_a.txt"] != "x" {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestRewrite(t *testing.T) {
 	sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: filecopy.Rewrite}
 	writeCopy(t, sink, open(t, from))
 	if got := files(t, path); got["data/0_a.json"] != `{"a":2,"b":1}` || got["data/0_odd.weird"] != "bytes" {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if stats, _ := writeCopy(t, sink, open(t, from)); stats.Computed.Load() != 0 {
 		t.Error("the same dataset was written again")
@@ -215,7 +215,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 		}
 	}
 	if len(got) != n+1 {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
@@ -233,7 +233,7 @@ func TestInPlaceGoesOn(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Join(path, "data"))
 	if err != nil || len(entries) != 2 {
-		t.Errorf("the folder has %v, %v", entries, err)
+		t.Errorf("the directory has %v, %v", entries, err)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestFilesInTheTarget(t *testing.T) {
 			t.Errorf("%s: %v", how, err)
 		}
 		if got := files(t, path); len(got) != 1 {
-			t.Errorf("%s: the folder has %q", how, got)
+			t.Errorf("%s: the directory has %q", how, got)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestLinkToARelativePath(t *testing.T) {
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.File("a.txt", nil)}))
 	writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: filecopy.SymbolicLink}, ds)
 	if got := files(t, path); got["data/0_a.txt"] != "x" {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 

@@ -23,14 +23,14 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	samples := component.One(dataset.List(
 		dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)), dataset.NewSample())) // the last one needs a mark
 	for name, lay := range map[string]func(path, other string) error{
-		"a folder of a killed writer": func(path, other string) error {
+		"a directory of a killed writer": func(path, other string) error {
 			return os.Symlink(other, filepath.Join(filepath.Dir(path), ".out.larder-123"))
 		},
-		"a folder within": func(path, other string) error {
+		"a directory within": func(path, other string) error {
 			stale := filepath.Join(filepath.Dir(path), ".out.larder-123")
 			return errors.Join(os.MkdirAll(stale, 0o777), os.Symlink(other+"/data", stale+"/data"))
 		},
-		"the old folder's data": func(path, other string) error {
+		"the old directory's data": func(path, other string) error {
 			return errors.Join(os.MkdirAll(path, 0o777), os.Symlink(other+"/data", path+"/data"))
 		},
 		"an old file": func(path, other string) error {
@@ -61,7 +61,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 					name := fmt.Sprintf("data/%d_a.txt", i)
 					info, err := os.Lstat(filepath.Join(path, name))
 					if err != nil || !info.Mode().IsRegular() {
-						t.Fatalf("%s is no file: %v, %v", name, info, err)
+						t.Fatalf("%s is not a file: %v, %v", name, info, err)
 					}
 					if was, err := os.Stat(filepath.Join(elsewhere, name)); err != nil || os.SameFile(info, was) {
 						t.Errorf("%s is the file of another dataset: %v", name, err)
@@ -76,8 +76,8 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 // left alone.
 func TestSwapLooksOnceMore(t *testing.T) {
 	for name, meanwhile := range map[string]func(path string) error{
-		"a folder more": func(path string) error { return os.MkdirAll(path+"/thesis/chapter", 0o777) },
-		"another folder": func(path string) error {
+		"a directory more": func(path string) error { return os.MkdirAll(path+"/thesis/chapter", 0o777) },
+		"another directory": func(path string) error {
 			return errors.Join(os.Rename(path, path+"-moved"), os.MkdirAll(path+"/data", 0o777), os.WriteFile(path+"/data/0_mine.txt", nil, 0o666))
 		},
 	} {
@@ -95,7 +95,7 @@ func TestSwapLooksOnceMore(t *testing.T) {
 			if got := files(t, filepath.Dir(path)); !maps.Equal(got, before) {
 				t.Errorf("there is %q, and was %q", got, before)
 			}
-			if _, err := os.Stat(path + "/thesis/chapter"); name == "a folder more" && err != nil {
+			if _, err := os.Stat(path + "/thesis/chapter"); name == "a directory more" && err != nil {
 				t.Error(err)
 			}
 		})
@@ -105,7 +105,7 @@ func TestSwapLooksOnceMore(t *testing.T) {
 // TestOneFileGoesWhereItWasLookedAt checks a single changed file: it is written to the
 // directory that was compared, not to another one that has taken its name.
 func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
-	for name, another := range map[string]bool{"the folder": false, "another folder": true} {
+	for name, another := range map[string]bool{"the directory": false, "another directory": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
 			said, samples := "old", 2

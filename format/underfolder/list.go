@@ -90,7 +90,7 @@ func list(root string) (*listing, error) {
 func (l *listing) note() error {
 	for _, dir := range []string{l.root, filepath.Join(l.root, dataFolder)} {
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			return fmt.Errorf("%s is a file, where a folder is needed: of a dataset that is no underfolder, name the format, such as jsonl, csv or images", dir)
+			return fmt.Errorf("%s is a file, not a directory; for other formats name one, such as jsonl, csv or images", dir)
 		}
 		if err := l.Folder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -125,9 +125,9 @@ func (l *listing) listRoot() error {
 		return nil
 	}
 	if m, err := readMark(l.root); err == nil && len(m.Groups) > 0 {
-		return fmt.Errorf("%s holds several datasets; name one of the folders in it: %s", l.root, strings.Join(m.Groups, ", "))
+		return fmt.Errorf("%s has several datasets; choose one of the subdirectories %s", l.root, strings.Join(m.Groups, ", "))
 	}
-	return fmt.Errorf("%s is not an underfolder: it has no folder %s", l.root, dataFolder)
+	return fmt.Errorf("%s is not an underfolder: it has no directory %s", l.root, dataFolder)
 }
 
 // isFolder follows links.
@@ -188,13 +188,13 @@ func (l *listing) checkTwice() error {
 	for i := 1; i < len(l.files); i++ {
 		a, b := l.files[i-1], l.files[i]
 		if a.index == b.index && key(a) == key(b) {
-			return fmt.Errorf("%s: sample %d has item %s twice: %s and %s; remove one", l.root, a.index, key(a), l.name(a), l.name(b))
+			return fmt.Errorf("%s: sample %d has item %s twice, in %s and %s; remove one", l.root, a.index, key(a), l.name(a), l.name(b))
 		}
 	}
 	for i := 1; i < len(l.shared); i++ {
 		a, _ := splitName(l.shared[i-1])
 		if b, _ := splitName(l.shared[i]); a == b {
-			return fmt.Errorf("%s: shared item %s comes twice: %s and %s; remove one", l.root, a, l.shared[i-1], l.shared[i])
+			return fmt.Errorf("%s: shared item %s occurs twice, in %s and %s; remove one", l.root, a, l.shared[i-1], l.shared[i])
 		}
 	}
 	return nil
@@ -208,12 +208,12 @@ const maxMarked = 1 << 24
 func (l *listing) count() error {
 	mark, _ := readMark(l.root) // a damaged mark is ignored
 	if mark.Samples > max(maxMarked, 16*len(l.files)) {
-		return fmt.Errorf("%s: %s says that there are %d samples, and there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
+		return fmt.Errorf("%s: %s declares %d samples, but there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
 	}
 	if len(l.files) > 0 {
 		last := l.files[len(l.files)-1]
 		if last.index >= max(int64(mark.Samples), 16*int64(len(l.files))+1024) {
-			return fmt.Errorf("%s: %s would make a dataset of %d samples from %d files; rename or remove it", l.root, l.name(last), last.index+1, len(l.files))
+			return fmt.Errorf("%s: the index of %s gives %d samples for only %d files; rename or remove it", l.root, l.name(last), last.index+1, len(l.files))
 		}
 		l.samples = int(last.index) + 1
 	}

@@ -39,7 +39,7 @@ func readMark(dir string) (mark, error) {
 	}
 	var m mark
 	if err := json.Unmarshal(b, &m); err != nil || m.Format != "underfolder" || m.Version != 1 || m.Samples < 0 || int64(m.Samples) > 1<<40 {
-		return mark{}, fmt.Errorf("%s in %s is not a mark of this program", markName, dir)
+		return mark{}, fmt.Errorf("%s in %s was not written by larder", markName, dir)
 	}
 	return m, nil
 }

@@ -22,7 +22,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("underfolder", "Writes a dataset to a folder; of an input with several outputs, each to a folder of its name inside. With replace the whole folder appears at once, or not at all.",
+	component.RegisterSink("underfolder", "Writes a dataset to a directory. An input with several outputs is written to a subdirectory for each. With replace, the directory appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -30,9 +30,9 @@ func init() {
 
 // Sink configures the dataset to write.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the folder to write"`
-	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
-	Copy      filecopy.Way     `param:"copy,how" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
+	Path      component.Path   `param:"path,required" doc:"the directory to write"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with an existing directory: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or replace it (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
+	Copy      filecopy.Way     `param:"copy,how" doc:"how to write an item that is a file: reflink-or-copy shares disk blocks if possible, hard-link, symbolic-link, or rewrite (decode and encode); a link that cannot be created becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
 // Listed reports that an output that is unchanged since it was written may stay.
@@ -54,7 +54,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		return err
 	}
 	if slices.Contains(in.Names, dataFolder) {
-		return fmt.Errorf("output %s: its directory would be taken for the items of the samples; give the output another name", dataFolder)
+		return fmt.Errorf("output %s conflicts with the directory of the samples; rename the output", dataFolder)
 	}
 	if err := output.CheckNames(path, in.Names, ""); err != nil {
 		return err
@@ -103,9 +103,9 @@ func (s Sink) prepare(path string) (*target, error) {
 	switch {
 	case !there:
 	case s.Overwrite == output.Forbid:
-		return nil, taken.Error("%s is already there; remove it, or say overwrite: replace", path)
+		return nil, taken.Error("%s already exists; remove it, or set overwrite: replace", path)
 	case s.Overwrite == output.IfEmpty && len(entries) > 0:
-		return nil, taken.Error("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
+		return nil, taken.Error("%s is not empty (it has %s); remove it, or set overwrite: replace", path, entries[0].Name())
 	case s.Overwrite == output.Replace:
 		if err := looksOurs(path, path); err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func looksOurs(path, shown string) error {
 		}
 	}
 	if err != nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataFolder }) {
-		return fmt.Errorf("refusing to replace %s: it has no folder %s and so is no dataset; remove it yourself if you are sure", shown, dataFolder)
+		return fmt.Errorf("refusing to replace %s: not a dataset, as %s is missing; remove the directory to replace it", shown, dataFolder)
 	}
 	return nil
 }
@@ -178,5 +178,5 @@ func isExtension(ext string) bool {
 }
 
 func notOurs(path, name string) error {
-	return fmt.Errorf("refusing to replace %s: it holds %s and so is no dataset; remove it yourself if you are sure", path, name)
+	return fmt.Errorf("refusing to replace %s: not a dataset, as it has %s; remove the directory to replace it", path, name)
 }

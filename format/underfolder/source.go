@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("underfolder", "Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples beside data.",
+	component.RegisterSource("underfolder", "Reads a dataset from a directory of files data/<index>_<key>.<ext>, with items shared by all samples next to data.",
 		func(_ context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return Open(env.Path(p.Path), env.Files, env.Log)
 		})
@@ -23,7 +23,7 @@ func init() {
 
 // Source configures the directory to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"the dataset's folder"`
+	Path component.Path `param:"path,required" doc:"the dataset's directory"`
 }
 
 // Inputs returns the directory, and the target of data if that is a link; no other links
@@ -61,7 +61,7 @@ func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, erro
 		log = slog.Default()
 	}
 	if l.odd > 0 {
-		log.Warn("files that are no items are passed over", "folder", root, "files", l.odd, "such as", strings.Join(l.skipped, ", "))
+		log.Warn("files that are not items are ignored", "directory", root, "files", l.odd, "such as", strings.Join(l.skipped, ", "))
 	}
 	f := &folder{listing: l, memo: memo}
 	for _, name := range l.shared {
@@ -87,7 +87,7 @@ func (f *folder) warnClashes(log *slog.Logger) {
 			return k == shared.Key
 		})
 		if i >= 0 {
-			log.Warn("an item is both shared and a sample's own; the sample's counts", "item", shared.Key,
+			log.Warn("an item is both shared and in a sample; that of the sample is used", "item", shared.Key,
 				"shared", dataset.Describe(shared.Item.Origin()), "own", filepath.Join(f.listing.root, dataFolder, f.name(f.files[i])))
 		}
 	}

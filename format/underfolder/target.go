@@ -120,7 +120,7 @@ func (t *target) put(name string, create func(path string) error) error {
 		t.mu.Unlock()
 		err := create(dst)
 		if errors.Is(err, fs.ErrExist) {
-			return taken.Error("%s is already there: this file system takes the names of two items for one; rename an item", dst)
+			return taken.Error("%s already exists: the file system ignores case or Unicode form; rename an item", dst)
 		}
 		return err
 	}
@@ -158,7 +158,7 @@ func (t *target) publish(from, name string) error {
 }
 
 func alreadyThere(file string) error {
-	return taken.Error("%s is already there; say overwrite: overwrite-files to replace files", file)
+	return taken.Error("%s already exists; set overwrite: overwrite-files to replace files", file)
 }
 
 // finish marks the directory as complete and moves it to its path. If the existing one
@@ -202,7 +202,7 @@ func (t *target) replaceable(old string) error {
 		return err
 	}
 	if !os.SameFile(info, t.old) {
-		return fmt.Errorf("%s became another folder while the dataset was written, and is left as it is; run again", t.path)
+		return fmt.Errorf("%s was replaced by another directory during the run and is unchanged; run again", t.path)
 	}
 	return looksOurs(old, t.path)
 }

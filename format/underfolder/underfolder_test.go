@@ -101,13 +101,13 @@ func TestRead(t *testing.T) {
 			name:  "the sample's own item counts, with a warning",
 			files: map[string]string{"data/0_a.txt": "own", "data/1_b.txt": "y", "a.txt": "shared"},
 			want:  []string{"a=own", "a*=shared b=y"},
-			warns: "the sample's counts",
+			warns: "that of the sample is used",
 		},
 		{
 			name:  "names that are no items are passed over, with a warning",
 			files: map[string]string{"data/0_a.txt": "x", "data/-1_a.txt": "", "data/+0_b.txt": "", "data/٣_b.txt": "", "data/0_.txt": "", "data/x.txt": "", "data/0_c": "", "README": "", ".hidden.txt": "", "data/sub/0_d.txt": "", "other/x.txt": ""},
 			want:  []string{"a=x"},
-			warns: "passed over",
+			warns: "are ignored",
 		},
 		{
 			name:  "one item twice",
@@ -122,13 +122,13 @@ func TestRead(t *testing.T) {
 		{
 			name:  "a huge index",
 			files: map[string]string{"data/0_a.txt": "x", "data/999999999_a.txt": "y"},
-			fails: "999999999_a.txt would make a dataset of 1000000000 samples from 2 files",
+			fails: "999999999_a.txt gives 1000000000 samples for only 2 files",
 		},
 		{
 			name:  "an index beyond all numbers",
 			files: map[string]string{"data/0_a.txt": "x", "data/99999999999999999999_a.txt": "y"},
 			want:  []string{"a=x"},
-			warns: "passed over",
+			warns: "are ignored",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,10 +156,10 @@ func TestRead(t *testing.T) {
 func TestReadMissing(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := underfolder.Open(filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "no directory") {
-		t.Errorf("a missing folder gives %v", err)
+		t.Errorf("a missing directory gives %v", err)
 	}
-	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "no folder data") {
-		t.Errorf("a folder without data gives %v", err)
+	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "no directory data") {
+		t.Errorf("a directory without data gives %v", err)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestOverwrite(t *testing.T) {
 		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, output.NewFiles, "already there", map[string]string{"data/0_a.txt": "old"}},
 		{"overwrite-files", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.OverwriteFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
 		{"replace", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.Replace, "", map[string]string{"data/0_a.txt": "new"}},
-		{"replace what is no dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, output.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
+		{"replace what is not a dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, output.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
@@ -300,7 +300,7 @@ func TestOverwrite(t *testing.T) {
 				t.Errorf("the error is %v, want %q", err, c.fails)
 			}
 			if got := files(t, path); !maps.Equal(got, c.want) {
-				t.Errorf("the folder has %q, want %q", got, c.want)
+				t.Errorf("the directory has %q, want %q", got, c.want)
 			}
 		})
 	}
@@ -350,7 +350,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 		t.Errorf("one sample changed: %d written, %d not, error %v", stats.Computed.Load(), stats.FromStore.Load(), err)
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if err := os.WriteFile(filepath.Join(path, "data", "0_a.txt"), []byte("tampered"), 0o666); err != nil {
 		t.Fatal(err)
@@ -359,7 +359,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
-		t.Errorf("after tampering the folder has %q", got)
+		t.Errorf("after tampering the directory has %q", got)
 	}
 }
 
@@ -378,7 +378,7 @@ func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
@@ -414,10 +414,10 @@ func TestGroups(t *testing.T) {
 	}
 	want := map[string]string{"red/data/0_a.txt": "r", "red/s.txt": "z", "blue/data/0_a.txt": "b", "blue/s.txt": "z"}
 	if got := files(t, path); !maps.Equal(got, want) {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if _, err := underfolder.Open(path, nil, nil); err == nil || !strings.Contains(err.Error(), "red, blue") {
-		t.Errorf("a folder of datasets opened as one: %v", err)
+		t.Errorf("a directory of datasets opened as one: %v", err)
 	}
 	data.Names, data.Parts = data.Names[:1], data.Parts[:1]
 	if _, err := write(t, path, output.Replace, data); err != nil {
@@ -428,7 +428,7 @@ func TestGroups(t *testing.T) {
 	}
 	data.Names[0] = "../red"
 	if _, err := write(t, path, output.Replace, data); err == nil {
-		t.Error("a group's name led out of the folder")
+		t.Error("a group's name led out of the directory")
 	}
 }
 
@@ -511,7 +511,7 @@ func TestReplaceAfterWritingInPlace(t *testing.T) {
 			}
 		}
 		if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_x.txt": "1"}) {
-			t.Errorf("the folder has %q", got)
+			t.Errorf("the directory has %q", got)
 		}
 	}
 }
@@ -540,7 +540,7 @@ func TestInPlaceStaysReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := show(t, ds); len(got) != 10 || got[0] != `a="3 0"`+"" && !strings.Contains(got[0], "3 0") || got[9] != "a=10 9" {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 
@@ -563,7 +563,7 @@ func TestInterruptedReplaceIsRecovered(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 
@@ -583,7 +583,7 @@ func TestTargetThatIsALink(t *testing.T) {
 		t.Errorf("the link is %q, %v", to, err)
 	}
 	if got := files(t, filepath.Join(dir, "real")); len(got) != 1 {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 
@@ -600,7 +600,7 @@ func TestTwoWritersWithoutTurns(t *testing.T) {
 		t.Error(err)
 	}
 	if got := files(t, path); len(got) != 1 {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 
@@ -654,7 +654,7 @@ func TestEmptyDatasetReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := files(t, path); len(got) != 0 || open(t, path).Len() != 0 {
-		t.Errorf("the folder has %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 			}
 		}
 		if _, err := write(t, path, output.Replace, component.One(dataset.List[dataset.Sample]())); err == nil {
-			t.Errorf("a folder with files of another kind was replaced")
+			t.Errorf("a directory with files of another kind was replaced")
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (w *writer) lookThere() error {
 	data := filepath.Join(root, dataFolder)
 	for _, dir := range []string{root, data} {
 		if to, err := os.Readlink(dir); err == nil {
-			return fmt.Errorf("refusing to write to %s: it is a link to %s, and nothing is written through a link in a dataset; remove it, or name the folder that it leads to", dir, to)
+			return fmt.Errorf("refusing to write to %s: it is a link to %s; remove it, or give its target", dir, to)
 		}
 	}
 	err := entries.Each(root, func(e fs.DirEntry) {
@@ -108,7 +108,7 @@ func (w *writer) lookThere() error {
 	}
 	for width := range widths {
 		if len(widths) > 1 || width < w.width {
-			return fmt.Errorf("%s has files with indices of %d digits, and this dataset needs %d: they would be the same samples twice; say overwrite: replace", root, width, w.width)
+			return fmt.Errorf("%s has indices of %d digits, but this dataset needs %d; set overwrite: replace", root, width, w.width)
 		}
 		w.width = width
 	}
@@ -213,7 +213,7 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 // directory.
 func checkKey(k string) error {
 	if !output.SafeName(k) || strings.Contains(k, ".") {
-		return fmt.Errorf("item %q cannot be written: a key must be the name of a file without a dot; rename it first", k)
+		return fmt.Errorf("item %q is not a file name without a dot; rename the item", k)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (writt
 	}
 	name := filepath.Join(w.group, stem+"."+c.ext)
 	if n := len(filepath.Base(name)); n > maxName {
-		return false, fmt.Errorf("its file would have a name of %d bytes, and file systems take at most %d; rename it first", n, maxName)
+		return false, fmt.Errorf("the file name of %d bytes exceeds %d; rename the item", n, maxName)
 	}
 	reused, err := w.into.reuse(name, func(path string) bool { return w.same(ctx, c, path) })
 	if reused || err != nil {
@@ -276,7 +276,7 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 		ext = lower // other readers need the lower case
 	}
 	if !output.SafeName(ext) {
-		return content{}, fmt.Errorf("extension %q cannot be part of a file's name", ext)
+		return content{}, fmt.Errorf("extension %q cannot be part of a file name", ext)
 	}
 	c := content{item: it, ext: ext}
 	file, ok := it.Origin().(*dataset.FileOrigin)
@@ -345,7 +345,7 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 		}
 		w.env.Stats.BytesWritten.Add(n)
 		if !asked {
-			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
+			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be created; files are copied", "copy", w.copy) })
 		}
 		return err
 	}
@@ -407,7 +407,7 @@ func (w *writer) writeShared(ctx context.Context) error {
 			continue
 		}
 		if s.clash {
-			w.env.Log.Warn("samples share an item but not its content; each gets its own", "item", k)
+			w.env.Log.Warn("samples have different values of a shared item; each value is written separately", "item", k)
 		}
 		for _, i := range s.samples {
 			w.isApart(i)

@@ -84,7 +84,7 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 			place, to = wanted[to], aliases[to]
 		}
 		if place == nil {
-			return fmt.Errorf("%s is a link to %s, which is no file of the archive; make the archive with --dereference", l.name, l.to)
+			return fmt.Errorf("%s is a link to %s outside the archive; create the archive with --dereference", l.name, l.to)
 		}
 		b.SetPlace(l.member, place)
 	}

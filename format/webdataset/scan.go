@@ -55,7 +55,7 @@ func (s *scanner) scan(ctx context.Context) error {
 		}
 		if err != nil {
 			if s.at.size < blockBytes { // it may be of any format, even if incomplete is set
-				return errors.New("it is too short for an archive of tar")
+				return errors.New("too short for a tar archive")
 			}
 			if s.incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
@@ -70,7 +70,7 @@ func (s *scanner) scan(ctx context.Context) error {
 			if s.incomplete {
 				return nil
 			}
-			return fmt.Errorf("the archive breaks off in %s; say incomplete: true to read what is there", h.Name)
+			return fmt.Errorf("the archive is truncated in %s; set incomplete: true to read the rest", h.Name)
 		}
 		s.headers++
 		if err := s.add(h, file); err != nil {
@@ -78,7 +78,7 @@ func (s *scanner) scan(ctx context.Context) error {
 		}
 	}
 	if !s.incomplete && !s.ended() {
-		return errors.New("the end of the archive is missing, so some of it may be; say incomplete: true to read what is there")
+		return errors.New("the end of the archive is missing; set incomplete: true to read the rest")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (s *scanner) add(h *tar.Header, file bool) error {
 		return nil
 	}
 	if !utf8.ValidString(h.Name) {
-		return fmt.Errorf("the name %q of a member is not UTF-8; rename it and make the archive anew", h.Name)
+		return fmt.Errorf("member name %q is not UTF-8; rename it and create the archive again", h.Name)
 	}
 	if isLink {
 		l.member = s.to.Len()
@@ -132,9 +132,9 @@ func placed(place []byte) (at, size int64) {
 func explained(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the archive breaks off; say incomplete: true to read what is there")
+		return errors.New("the archive is truncated; set incomplete: true to read the rest")
 	case errors.Is(err, tar.ErrHeader):
-		return errors.New("this is no archive of tar, or it is damaged here")
+		return errors.New("not a tar archive, or damaged")
 	}
 	return err
 }

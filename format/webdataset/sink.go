@@ -24,7 +24,7 @@ import (
 )
 
 func init() {
-	component.RegisterSink("webdataset", "Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.",
+	component.RegisterSink("webdataset", "Writes a dataset to a tar archive for WebDataset: a member KEY.ITEM.EXT for each item. An input with several outputs is written to archives NAME.tar in a directory. An archive appears complete or not at all.",
 		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
 			return p.Write(ctx, env, in)
 		})
@@ -32,10 +32,10 @@ func init() {
 
 // Sink configures the archives to write.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder; also a URL: s3://"`
-	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on"`
-	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
+	Path         component.Path   `param:"path,required" doc:"the archive to write, or for several outputs the directory; also a URL: s3://"`
+	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an existing archive: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on"`
+	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
 // shards returns the bounds of the files.
@@ -50,7 +50,7 @@ func (s Sink) CheckSingle() error {
 		return s.shards().CheckFolder(s.Path, ".tar")
 	}
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
-		return fmt.Errorf("%s: archives are written as they are; give it a name that ends with .tar, and compress it afterwards", s.Path)
+		return fmt.Errorf("%s: compressed archives are not written; use a name that ends with .tar", s.Path)
 	}
 	return output.CheckFile(s.Path)
 }
@@ -129,7 +129,7 @@ func (a *archive) Add(p parcel) error {
 		other, twice = a.before.number, true
 	}
 	if twice { // they would be read as one sample
-		return &dataset.SampleError{Node: a.node, Index: p.number, Err: fmt.Errorf("its key %q is also that of sample %d; give each another %s", p.key, other, members.Key)}
+		return &dataset.SampleError{Node: a.node, Index: p.number, Err: fmt.Errorf("key %q is also that of sample %d; give each a unique %s", p.key, other, members.Key)}
 	}
 	a.keys[p.key] = p.number
 	a.before.number, a.before.key, a.before.none = p.number, p.key, false
@@ -207,11 +207,11 @@ func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
 	}
 	key, ok := v.(string)
 	if !ok {
-		return "", component.Unfit(fmt.Errorf("item %s is no text", members.Key))
+		return "", component.Unfit(fmt.Errorf("item %s is not a string; convert it first", members.Key))
 	}
 	read, suffix, ok := members.SplitName(key + ".x")
 	if !ok || read != key || suffix != "x" || path.IsAbs(key) || !filepath.IsLocal(key) || strings.ContainsAny(key, "\\\x00\n") {
-		return "", component.Unfit(fmt.Errorf("item %s is %q, and cannot be what names of members begin with: it must have no dot after the last slash, and lead out of no folder", members.Key, key))
+		return "", component.Unfit(fmt.Errorf("item %s is %q, not a member name; use a relative path without a dot after the last slash", members.Key, key))
 	}
 	return key, nil
 }
@@ -223,7 +223,7 @@ func pack(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, component.Unfit(errors.New("it has no items, and would be no sample"))
+		return nil, component.Unfit(errors.New("the sample has no items; drop it"))
 	}
 	suffixes, err := members.SuffixesOf(items)
 	if err != nil {

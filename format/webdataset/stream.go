@@ -48,7 +48,7 @@ func wholeSamples() func(name string) error {
 		}
 		hash := maphash.String(seed, key)
 		if seen[hash] {
-			return fmt.Errorf("the sample %s comes twice, and other samples between; read the archive without stream", display.Name(key))
+			return fmt.Errorf("members of sample %s are not adjacent; read the archive without stream", display.Name(key))
 		}
 		if len(seen) >= mostSeen {
 			clear(seen)

@@ -23,7 +23,7 @@ import (
 )
 
 func init() {
-	archives := component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.",
+	archives := component.RegisterSource("webdataset", "Reads samples from tar archives of WebDataset: members with equal names up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -32,17 +32,17 @@ func init() {
 
 // Source configures the archives to read.
 type Source struct {
-	Path       component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://"`
-	Incomplete bool           `param:"incomplete" doc:"read archives that break off, as far as they go: without it that is an error"`
+	Path       component.Path `param:"path,required" doc:"an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://"`
+	Incomplete bool           `param:"incomplete" doc:"read truncated archives up to the last whole member, instead of failing"`
 
-	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
+	Stream bool `param:"stream" doc:"read sequentially and return a stream; always the case for standard input (path: -)"`
 }
 
 // Check refuses invalid patterns.
 func (s Source) Check() error {
 	if s.isStream() {
 		if s.Incomplete {
-			return errors.New("incomplete: a stream that breaks off is an error; remove incomplete, or read a file")
+			return errors.New("incomplete is not supported for streams; remove incomplete, or read a file")
 		}
 		return streamed.Check(string(s.Path))
 	}

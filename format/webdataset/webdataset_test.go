@@ -214,7 +214,7 @@ func TestNamesThatClash(t *testing.T) {
 	}{
 		{[]file{{"a.txt", "1"}, {"a.txt", "2"}}, "a.txt is there twice"},
 		{[]file{{"a.txt", "1"}, {"b.txt", "1"}, {"a.txt", "2"}}, "a.txt is there twice"},
-		{[]file{{"a.jpg", "1"}, {"a.JPG", "2"}}, "a.JPG would be a second item jpg"},
+		{[]file{{"a.jpg", "1"}, {"a.JPG", "2"}}, "a.JPG is a second item jpg"},
 	} {
 		_, err := read(t, webdataset.Source{}, save(t, archive(t, c.files...)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -308,7 +308,7 @@ func TestPaths(t *testing.T) {
 		"train-{0..99999999}.tar":      "!more than",
 		"train-{08.tar":                "!without }",
 		"train-{08}.tar":               "!no choice",
-		"nothing":                      "!no file or folder",
+		"nothing":                      "!no such file or directory",
 		"{a,b}{0..999999}{0..9}":       "!more than",
 		"train-{00000000000..1x}.tar":  "!no range",
 		"train-{8..10}.tar":            "!there is no file",
@@ -474,10 +474,10 @@ func TestSink(t *testing.T) {
 	}{
 		{[]dataset.Sample{text("a"), text("a")}, `sample 1: its key "a" is also that of sample 0`},
 		{[]dataset.Sample{text("a"), text("b"), text("a")}, `sample 2: its key "a" is also that of sample 0`},
-		{[]dataset.Sample{text("a.b")}, "must have no dot"},
-		{[]dataset.Sample{text("../a")}, "lead out of no folder"},
-		{[]dataset.Sample{text("/a")}, "lead out of no folder"},
-		{[]dataset.Sample{dataset.NewSample()}, "it has no items"},
+		{[]dataset.Sample{text("a.b")}, "without a dot"},
+		{[]dataset.Sample{text("../a")}, "not a member name"},
+		{[]dataset.Sample{text("/a")}, "not a member name"},
+		{[]dataset.Sample{dataset.NewSample()}, "the sample has no items"},
 	} {
 		if _, err := write(t, path, output.Replace, one(c.samples...)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
@@ -545,8 +545,8 @@ func TestClaimsOfHeaders(t *testing.T) {
 		return append(b.Bytes(), make([]byte, 2048)...)
 	}
 	for want, content := range map[string][]byte{
-		"the archive breaks off in 0.txt":                 huge("0.txt", tar.TypeReg),
-		"the archive breaks off in 0; say":                huge("0", tar.TypeCont),
+		"the archive is truncated in 0.txt":               huge("0.txt", tar.TypeReg),
+		"the archive is truncated in 0; set":              huge("0", tar.TypeCont),
 		`the name "caf\xe9.txt" of a member is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
 	} {
 		path := save(t, content)

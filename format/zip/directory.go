@@ -33,9 +33,9 @@ const (
 var (
 	le = binary.LittleEndian
 
-	errNoZip  = errors.New("the directory at the end of the archive is missing: it is cut off, or no zip (zip -FF makes an archive of what is there)")
-	errNotOne = errors.New("the archive is one part of several; put them together first (zip -s 0 first.zip --out whole.zip)")
-	errPlace  = errors.New("the directory is not where the end of the archive says: it is damaged, or something stands before or behind the archive (zip -F makes it anew)")
+	errNoZip  = errors.New("the central directory is missing: truncated, or not a zip archive (zip -FF repairs it)")
+	errNotOne = errors.New("the archive is one part of several; join them (zip -s 0 first.zip --out whole.zip)")
+	errPlace  = errors.New("the central directory is not at its declared offset: damaged, or with extra data around it (zip -F repairs it)")
 )
 
 // findDirectory reads the end of an archive. It must be at the end of the file, directly
@@ -65,7 +65,7 @@ func findDirectory(from io.ReaderAt, size int64) (d directory, err error) {
 	case d.at < 0 || d.size < 0 || d.at > where || d.size != where-d.at:
 		return d, errPlace
 	case d.size > mostDirectory:
-		return d, fmt.Errorf("its directory has %d bytes, more than %d; make several archives of it", d.size, mostDirectory)
+		return d, fmt.Errorf("the central directory of %d bytes exceeds %d; split the archive", d.size, mostDirectory)
 	}
 	return d, nil
 }
@@ -141,7 +141,7 @@ func (d directory) each(ctx context.Context, from io.ReaderAt, do func(entry) er
 		left -= int64(length)
 	}
 	if n != d.entries && (d.counted == 0 || n%d.counted != d.entries) {
-		return fmt.Errorf("its directory has %d members, and says %d: it is damaged", n, d.entries)
+		return fmt.Errorf("the central directory has %d members but declares %d: the archive is damaged", n, d.entries)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func readEntry(r *bufio.Reader) (e entry, length int, err error) {
 
 func damagedEntry(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		return errors.New("its directory is damaged")
+		return errors.New("the central directory is damaged")
 	}
 	return err
 }
@@ -212,7 +212,7 @@ func (e *entry) widen(extra []byte) error {
 		extra = extra[4+n:]
 	}
 	if e.packed < 0 || e.unpacked < 0 || e.at < 0 {
-		return e.fail(errors.New("its size or place is damaged"))
+		return e.fail(errors.New("size or offset is damaged"))
 	}
 	return nil
 }

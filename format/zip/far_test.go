@@ -50,12 +50,12 @@ func TestFar(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	for fault, said := range map[objectstoretest.Fault]string{
-		{Flip: 5000}:                     "damaged: its checksum",
+		{Flip: 5000}:                     "damaged: the checksum",
 		{Status: http.StatusForbidden}:   "403 forbidden",
 		{Status: http.StatusNotFound}:    "the file changed",
 		{Tag: `"another"`}:               "the file changed",
 		{Redirect: s.URL + "/a.zip"}:     "sends on more than",
-		{Range: "bytes of another kind"}: "not understood",
+		{Range: "bytes of another kind"}: "unknown format",
 	} {
 		s.Fail(func(int, *http.Request) objectstoretest.Fault { return fault })
 		if got, err := read(); err == nil || !strings.Contains(err.Error(), said) || fault.Flip == 0 && strings.Contains(err.Error(), "damaged") {

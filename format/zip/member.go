@@ -76,7 +76,7 @@ func (p place) read(from io.ReaderAt, name string, b []byte) error {
 		return damaged(err) // it is larger, or not at its end
 	}
 	if crc32.ChecksumIEEE(b) != p.sum {
-		return errors.New("it is damaged: its checksum is not the one that the directory says")
+		return errors.New("damaged: the checksum differs from that in the central directory")
 	}
 	return nil
 }
@@ -92,12 +92,12 @@ func (p place) start(from io.ReaderAt, name string) (int64, error) {
 	}
 	length := int64(len(head)) + int64(le.Uint16(head[28:]))
 	if length > p.room-p.packed {
-		return 0, errors.New("it would lie over what comes then: the archive is damaged")
+		return 0, errors.New("overlap with the next member: the archive is damaged")
 	}
 	return p.at + length, nil
 }
 
-var errHeader = errors.New("what stands before it is not what the directory says: the archive is damaged")
+var errHeader = errors.New("the local header differs from the central directory: the archive is damaged")
 
 // header returns the local header of a member up to its name, which must be the given
 // one.
@@ -118,7 +118,7 @@ func damaged(err error) error {
 	if indexed.Unread(err) {
 		return err
 	}
-	return errors.New("it is damaged, or its size is not the one that the directory says")
+	return errors.New("damaged, or of another size than in the central directory")
 }
 
 // maxWindow bounds the memory of a decompressor: the default of zstd.

@@ -42,7 +42,7 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	err := d.each(ctx, from, func(e entry) error {
 		_, _, ok := members.SplitName(e.name)
 		if ok && e.link {
-			return e.fail(errors.New("it is a symbolic link, which is not followed; make the archive without zip -y"))
+			return e.fail(errors.New("symbolic links are not supported; create the archive without zip -y"))
 		}
 		if ok = ok && e.file; ok {
 			if err := e.check(); err != nil {
@@ -86,7 +86,7 @@ func (d directory) rooms(all []found) error {
 			end, next = order[i+1].at, shown(order[i+1].name)
 		}
 		if f.room = end - f.at; f.room < localBytes+int64(len(f.name)) || f.room-localBytes-int64(len(f.name)) < f.packed {
-			return f.fail(fmt.Errorf("it would lie over %s: the archive is damaged, or made to unpack to very much", next))
+			return f.fail(fmt.Errorf("overlap with %s: the archive is damaged, or a zip bomb", next))
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (e *entry) checkUnused(from io.ReaderAt) error {
 	case e.unpacked == 0 || e.flags&masked != 0:
 		return nil
 	case e.isDirectory():
-		return errors.New("a directory with content: the archive is damaged; make it anew")
+		return errors.New("a directory with content: the archive is damaged")
 	}
 	_, err := header(from, e.at, e.name)
 	return err
@@ -134,17 +134,17 @@ func (e *entry) check() error {
 	case zstd:
 		most = mostByZstd
 	default:
-		return fmt.Errorf("it is compressed by %s, which is not read; make the archive with deflate or zstd", cmp.Or(methods[e.method], fmt.Sprintf("method %d", e.method)))
+		return fmt.Errorf("compression %s is not supported; create the archive with deflate or zstd", cmp.Or(methods[e.method], fmt.Sprintf("method %d", e.method)))
 	}
 	switch {
 	case e.flags&encrypted != 0:
-		return errors.New("it is encrypted, which is not read; unpack the archive and make it anew without a password")
+		return errors.New("encryption is not supported; create the archive without a password")
 	case !utf8.ValidString(e.name) || strings.ContainsRune(e.name, 0):
-		return errors.New("its name is not UTF-8; make the archive anew with one that is")
+		return errors.New("the name is not UTF-8; rename the member and create the archive again")
 	case e.method == stored && e.unpacked != e.packed:
-		return fmt.Errorf("it is stored as %d bytes, and claims to have %d: the archive is damaged", e.packed, e.unpacked)
+		return fmt.Errorf("stored as %d bytes but declared as %d: the archive is damaged", e.packed, e.unpacked)
 	case e.unpacked/most > e.packed:
-		return fmt.Errorf("it claims to unpack from %d bytes to %d, which cannot be: the archive is damaged", e.packed, e.unpacked)
+		return fmt.Errorf("%d bytes cannot decompress to %d: the archive is damaged", e.packed, e.unpacked)
 	}
 	return nil
 }

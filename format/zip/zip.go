@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("zip", "Reads samples in zip archives: members whose names are the same up to the first dot are a sample, as in archives of WebDataset. Members are stored, or compressed by deflate or zstd.",
+	component.RegisterSource("zip", "Reads samples from zip archives: members with equal names up to the first dot are a sample, as in WebDataset. Members are stored, or compressed by deflate or zstd.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -27,7 +27,7 @@ func init() {
 
 // Source configures the archives to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://"`
+	Path component.Path `param:"path,required" doc:"an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://"`
 }
 
 // Check refuses invalid patterns.

@@ -48,7 +48,7 @@ func (s *Schema) Check(ctx context.Context, index int, sample dataset.Sample) ([
 		if f, ok := sample.Field(k); ok {
 			c.field(ctx, s.Items[k], f)
 		} else if !s.Items[k].Optional {
-			c.add("", "it is missing")
+			c.add("", "missing")
 		}
 		all = append(all, c.found...)
 		if ctx.Err() != nil {
@@ -57,7 +57,7 @@ func (s *Schema) Check(ctx context.Context, index int, sample dataset.Sample) ([
 	}
 	for _, k := range sample.Keys() {
 		if s.Closed && s.Items[k] == nil {
-			all = append(all, Violation{Sample: index, Item: k, Message: "it is not in the schema, which is closed"})
+			all = append(all, Violation{Sample: index, Item: k, Message: "not in the closed schema"})
 		}
 	}
 	slices.SortStableFunc(all, compare)
@@ -95,7 +95,7 @@ func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
 		return
 	}
 	if want.Ext != nil && !slices.Contains(want.Ext, strings.ToLower(ext)) {
-		c.add("", "its extension is %q, want %s", ext, anyOf(want.Ext))
+		c.add("", "extension is %q, want %s", ext, anyOf(want.Ext))
 	}
 	if want.Kind == "" {
 		return
@@ -106,7 +106,7 @@ func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
 		return
 	}
 	if kind := kindOf(ext, v); kind != want.Kind {
-		c.add("", "it is of kind %s, want %s", kind, want.Kind)
+		c.add("", "kind is %s, want %s", kind, want.Kind)
 		return
 	}
 	switch v := v.(type) {
@@ -143,19 +143,19 @@ func kindOf(ext string, v any) Kind {
 func (c *checker) image(want *Item, img image.Image) {
 	b := img.Bounds()
 	if !want.Width.holds(b.Dx()) {
-		c.add("", "its width is %d, want %s", b.Dx(), want.Width)
+		c.add("", "width is %d, want %s", b.Dx(), want.Width)
 	}
 	if !want.Height.holds(b.Dy()) {
-		c.add("", "its height is %d, want %s", b.Dy(), want.Height)
+		c.add("", "height is %d, want %s", b.Dy(), want.Height)
 	}
 	if n, _ := array.Channels(img); want.Channels != nil && !slices.Contains(want.Channels, n) {
-		c.add("", "it has %d channels, want %s", n, anyOf(want.Channels))
+		c.add("", "has %d channels, want %s", n, anyOf(want.Channels))
 	}
 }
 
 func (c *checker) array(want *Item, a *array.Array) {
 	if want.DType != nil && !slices.Contains(want.DType, a.DType.String()) {
-		c.add("", "its type of elements is %v, want %s", a.DType, anyOf(want.DType))
+		c.add("", "element type is %v, want %s", a.DType, anyOf(want.DType))
 	}
 	if want.Shape == nil {
 		return
@@ -165,7 +165,7 @@ func (c *checker) array(want *Item, a *array.Array) {
 		fits = want.Shape[i] == Any || int(want.Shape[i]) == a.Shape[i]
 	}
 	if !fits {
-		c.add("", "its shape is %v, want %v", a.Shape, want.Shape)
+		c.add("", "shape is %v, want %v", a.Shape, want.Shape)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("validate", "Passes on samples that are as a schema says; any other is an error that names the sample and what is wrong.",
+	component.RegisterMapper("validate", "Checks samples against a schema; a violation is an error that names the sample and the problem.",
 		func(env *component.Env, p Guard) (dataset.Mapper, error) {
 			file := env.Path(p.Schema)
 			content, err := os.ReadFile(file)
@@ -26,7 +26,7 @@ func init() {
 
 // Guard names the schema that samples must fulfil.
 type Guard struct {
-	Schema component.Path `param:"schema,required" doc:"a YAML file, as larder validate --infer writes it"`
+	Schema component.Path `param:"schema,required" doc:"a YAML file, such as larder validate --infer writes"`
 }
 
 // newGuard returns a mapper that passes on samples that fulfil the schema in the
@@ -61,5 +61,5 @@ func describe(found []Violation) error {
 	if len(found) > few {
 		texts = append(texts, fmt.Sprintf("and %d more", len(found)-few))
 	}
-	return errors.New("not as the schema says: " + strings.Join(texts, "; "))
+	return errors.New("violates the schema: " + strings.Join(texts, "; "))
 }

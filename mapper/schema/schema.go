@@ -117,7 +117,7 @@ func (d *Dim) UnmarshalYAML(n *yaml.Node) error {
 	}
 	length, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil || length < 0 {
-		return fmt.Errorf("line %d: %q is no length: write a whole number from 0, or any", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a length; write an integer of 0 or more, or any", n.Line, n.Value)
 	}
 	*d = Dim(length)
 	return nil
@@ -151,7 +151,7 @@ func (s *Schema) YAML() ([]byte, error) { return yaml.Dump(s) }
 
 func (s *Schema) compile() error {
 	if s.Version != 1 {
-		return fmt.Errorf("version is %d; this program reads schemas that begin with version: 1", s.Version)
+		return fmt.Errorf("version is %d; this program reads version: 1", s.Version)
 	}
 	for k, it := range s.Items {
 		if it == nil {
@@ -176,12 +176,12 @@ func (it *Item) compile() (err error) {
 		Document: it.Schema != nil,
 	} {
 		if asked && it.Kind != of {
-			return fmt.Errorf("what it says of an %s needs kind: %s", of, of)
+			return fmt.Errorf("fields for an %s need kind: %s", of, of)
 		}
 	}
 	for _, r := range []*Range{it.Width, it.Height} {
 		if r != nil && (r.Min < 0 || r.Max < 0 || r.Max > 0 && r.Max < r.Min) {
-			return fmt.Errorf("nothing is %s pixels", r)
+			return fmt.Errorf("no image has %s pixels", r)
 		}
 	}
 	for _, name := range it.DType {
@@ -230,10 +230,10 @@ func whyNoSchema(err error) string {
 		}
 	}
 	if len(found) > 0 {
-		return "this is no JSON Schema: " + strings.TrimPrefix(strings.Join(found, "; "), ": ")
+		return "not a JSON Schema: " + strings.TrimPrefix(strings.Join(found, "; "), ": ")
 	}
 	if m := pointsNowhere.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Sprintf("it refers to %s, which is not in it", m[1])
+		return fmt.Sprintf("reference to %s, which the schema does not define", m[1])
 	}
 	return err.Error()
 }
@@ -250,5 +250,5 @@ var (
 type nothingOutside struct{}
 
 func (nothingOutside) Load(url string) (any, error) {
-	return nil, errors.New("a schema cannot refer to " + url + ", which is outside of it")
+	return nil, errors.New("a schema cannot refer to the external " + url + "; copy it in")
 }

@@ -58,19 +58,19 @@ func TestCheck(t *testing.T) {
 		{"missing", "{x: {}}", img, []string{"item x: it is missing"}},
 		{"optional", "{x: {optional: true}}", img, nil},
 		{"extension", "{image: {ext: [.PNG, jpeg]}}", img, nil},
-		{"another extension", "{image: {ext: [jpeg, bmp]}}", img, []string{`item image: its extension is "png", want jpeg or bmp`}},
-		{"another kind", "{image: {kind: array}}", img, []string{"item image: it is of kind image, want array"}},
+		{"another extension", "{image: {ext: [jpeg, bmp]}}", img, []string{`item image: extension is "png", want jpeg or bmp`}},
+		{"another kind", "{image: {kind: array}}", img, []string{"item image: kind is image, want array"}},
 		{"size", "{image: {kind: image, width: {min: 4, max: 4}, height: {min: 3}, channels: [4]}}", img, nil},
 		{"another size", "{image: {kind: image, width: {max: 3}, height: {min: 4}, channels: [1, 3]}}", img,
-			[]string{"item image: its width is 4, want from 0 to 3", "item image: its height is 3, want at least 4", "item image: it has 4 channels, want 1 or 3"}},
+			[]string{"item image: width is 4, want from 0 to 3", "item image: height is 3, want at least 4", "item image: has 4 channels, want 1 or 3"}},
 		{"grey", "{image: {kind: image, channels: [1]}}", item("image", "png", image.NewGray(image.Rect(0, 0, 1, 1))), nil},
 		{"colour", "{image: {kind: image, channels: [3]}}", item("image", "jpeg", image.NewRGBA(image.Rect(0, 0, 1, 1))), nil},
 		{"damaged", "{image: {kind: image}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, []string{"item image: 2 bytes of png: png: it is cut off"}},
 		{"not decoded unless asked", "{image: {ext: [png]}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, nil},
 		{"array", "{a: {kind: array, dtype: [float32, int8], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 0, 2)), nil},
 		{"another array", "{a: {kind: array, dtype: [float32], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 3, 3)),
-			[]string{"item a: its type of elements is int8, want float32", "item a: its shape is [3 3], want [any 2]"}},
-		{"another rank", "{a: {kind: array, shape: [any]}}", item("a", "npy", numbers(t, array.Int8, 3, 3)), []string{"item a: its shape is [3 3], want [any]"}},
+			[]string{"item a: element type is int8, want float32", "item a: shape is [3 3], want [any 2]"}},
+		{"another rank", "{a: {kind: array, shape: [any]}}", item("a", "npy", numbers(t, array.Int8, 3, 3)), []string{"item a: shape is [3 3], want [any]"}},
 		{"text", "{a: {kind: text}}", item("a", "txt", "x"), nil},
 		{"bytes", "{a: {kind: bytes}}", item("a", "weird", []byte("x")), nil},
 		{"shared", "{image: {shared: true}}", img, []string{"item image: shared is false, want true"}},
@@ -114,18 +114,18 @@ func TestClosed(t *testing.T) {
 
 func TestBadSchemas(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
-		{"", "it is empty"},
+		{"", "the file is empty"},
 		{"version: 2", "version is 2"},
 		{"version: 1\nitems:\n  a:\n    knid: image", "line 4"},
 		{"version: 1\nitems: {a: {kind: picture}}", `item a: kind cannot be "picture"`},
-		{"version: 1\nitems: {a: {width: {min: 1}}}", "item a: what it says of an image needs kind: image"},
-		{"version: 1\nitems: {a: {kind: text, schema: {}}}", "needs kind: document"},
+		{"version: 1\nitems: {a: {width: {min: 1}}}", "item a: fields for an image need kind: image"},
+		{"version: 1\nitems: {a: {kind: text, schema: {}}}", "need kind: document"},
 		{"version: 1\nitems: {a: {kind: array, dtype: [float]}}", `"float" is not a type of elements`},
-		{"version: 1\nitems: {a: {kind: array, shape: [x]}}", `"x" is no length`},
-		{"version: 1\nitems: {a: {kind: array, shape: [-1]}}", `"-1" is no length`},
+		{"version: 1\nitems: {a: {kind: array, shape: [x]}}", `"x" is not a length`},
+		{"version: 1\nitems: {a: {kind: array, shape: [-1]}}", `"-1" is not a length`},
 		{"version: 1\nitems: {a: {kind: image, width: {min: 3, max: 2}}}", "from 3 to 2"},
 		{"version: 1\nitems: {a: {kind: document, schema: {type: strin}}}", "item a: schema: "},
-		{"version: 1\nitems: {a: {kind: document, schema: {$ref: 'file:///etc/passwd'}}}", "outside of it"},
+		{"version: 1\nitems: {a: {kind: document, schema: {$ref: 'file:///etc/passwd'}}}", "external file:///etc/passwd"},
 		{"version: 1\nitems: {a: {kind: document, schema: {pattern: '('}}}", "item a: schema: "},
 		{"version: [", "s.yaml: "},
 	} {
@@ -318,7 +318,7 @@ func TestValidateMapper(t *testing.T) {
 	if err != nil || !slices.Equal(s.Keys(), []string{"a"}) {
 		t.Errorf("%q, %v", s.Keys(), err)
 	}
-	for i, want := range map[int]string{1: "node right: sample 1: not as the schema says: item b: it is not in the schema", 2: "node right: sample 2: not as the schema says: item a: it is missing"} {
+	for i, want := range map[int]string{1: "node right: sample 1: violates the schema: item b: it is not in the schema", 2: "node right: sample 2: violates the schema: item a: it is missing"} {
 		if _, err := ds.At(t.Context(), i); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("sample %d: %v, want %q", i, err, want)
 		}

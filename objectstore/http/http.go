@@ -30,7 +30,7 @@ type driver struct{ client *http.Client }
 // List is not possible over http.
 func (*driver) List(context.Context, *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
-		yield(nil, errors.New("a server does not say over http which files a folder has; name them by a pattern, such as train-{000..099}.tar"))
+		yield(nil, errors.New("a server does not say over http which files a directory has; name them by a pattern, such as train-{000..099}.tar"))
 	}
 }
 

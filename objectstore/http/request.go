@@ -80,7 +80,7 @@ func plain(err error) error {
 		err = e.Err
 	}
 	if strings.HasPrefix(err.Error(), "failed to parse Location header") { // the message quotes it
-		return fmt.Errorf("%w to what is no URL", errRedirect)
+		return fmt.Errorf("%w to what is not a URL", errRedirect)
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) ||
 		errors.Is(err, context.Canceled) {

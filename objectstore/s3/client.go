@@ -57,7 +57,7 @@ func (s settings) client() (*minio.Core, error) {
 	if s.endpoint != "" {
 		u, err := url.Parse(s.endpoint)
 		if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is no address of a service, such as https://minio.example:9000, without a user and a path")
+			return nil, fmt.Errorf("AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is not an address of a service, such as https://minio.example:9000, without a user and a path")
 		}
 		host, secure = u.Host, u.Scheme == "https"
 		s.region = cmp.Or(s.region, "us-east-1") // other services do not need it

@@ -33,7 +33,7 @@ func (d *driver) CheckPut(u *url.URL) error {
 	case err != nil:
 		return err
 	case key == "" || strings.HasSuffix(key, "/"):
-		return errors.New("it names a folder, where an object is needed")
+		return errors.New("it names a directory, where an object is needed")
 	case version != "":
 		return errors.New("an old version of an object is not written; leave out versionId")
 	}
@@ -76,7 +76,7 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	}
 	sum, err := hex.DecodeString(content.Sum)
 	if err != nil {
-		return fmt.Errorf("%q is no SHA-256", content.Sum)
+		return fmt.Errorf("%q is not a SHA-256", content.Sum)
 	}
 	o := minio.PutObjectOptions{
 		UserMetadata:         map[string]string{sumName: content.Sum, "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum)},

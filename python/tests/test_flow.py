@@ -294,7 +294,7 @@ def test_a_flow_of_several_sinks(letters: Node) -> None:
     first, second = letters.to_jsonl(path="a"), letters.to("csv", path="b")
     for both in (first + second, Flow(first, second), Flow(first, second, first)):
         assert both.ends == ("jsonl", "csv")
-    with pytest.raises(ValueError, match="must have nodes"):
+    with pytest.raises(ValueError, match="has no nodes"):
         Flow()
     with pytest.raises(TypeError, match="str is not a node; give nodes"):
         Flow("flow.yaml")  # type: ignore[arg-type]

@@ -106,7 +106,7 @@ def test_only_what_is_asked_for_is_run(letters: Node, folder: Path) -> None:
     for wrong in ("jsonl", letters):
         with pytest.raises(TypeError, match=r"only: .* is not a list; give a list of nodes"):
             run(flow, only=wrong)  # type: ignore[arg-type]
-    with pytest.raises(FlowError, match='there is no node "jsnl"; did you mean "jsonl"'):
+    with pytest.raises(FlowError, match='unknown node "jsnl"; did you mean "jsonl"'):
         run(flow, only=["jsnl"])
     with pytest.raises(KeyError, match="is not in this flow"):
         run(flow, only=[letters.clone()])
@@ -118,7 +118,7 @@ def test_values_of_variables(letters: Node) -> None:
     assert run(flow)["jsonl"].samples == 26
     assert run(flow, set={"times": 2, "text": "007"})["jsonl"].samples == 52
     assert json.loads(Path("a.jsonl").read_text().splitlines()[0])["a"] == "007"
-    with pytest.raises(TypeError, match="variable times takes a text, a number or a truth value, not list"):
+    with pytest.raises(TypeError, match="variable times takes a string, a number or a boolean, not list"):
         run(flow, set={"times": [2]})  # type: ignore[dict-item]
     with pytest.raises(FlowError, match='the flow has no variable "time" to set; did you mean "times"'):
         run(flow, set={"time": 2})
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_with_the_node(pictures: Node) -> None:
         (pictures.image_resize(width=-3, name="small"), r"^[\w.-]+\.yaml:\d+:5: node small: width is -3"),
         (pictures.compute(set={"x": "1 +"}, name="sum"), "node sum: set x: expression"),
         (pictures.map("image-resize", width="8"), r"node image-resize: width must be a whole number"),
-        (pictures.clone(workers=0), "node clone: workers must be a whole number from 1"),
+        (pictures.clone(workers=0), "node clone: workers must be an integer from 1"),
     ]:
         with pytest.raises(FlowError, match=says):
             run(node)

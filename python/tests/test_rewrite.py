@@ -97,7 +97,7 @@ nodes:
     assert larder("flow", "-", text=flow.to_yaml()).stdout == larder("flow", "flow.yaml").stdout
     assert read_flow("flow.yaml", profile="big").nodes["small"]._params["width"] == 64
     assert read_flow("flow.yaml", set={"w": 9}).nodes["small"]._params["width"] == 9
-    with pytest.raises(FlowError, match="there is no file or folder"):
+    with pytest.raises(FlowError, match="no such file or directory"):
         read_flow("none.yaml")
     with pytest.raises(FlowError, match=r"flow.yaml:2:"):
         read("version: 1\nnodes: {in: {source: nothing}}\n")
@@ -286,11 +286,11 @@ def test_outputs_stay_theirs() -> None:
 def test_edits_that_are_wrong() -> None:
     flow = read()
     wrong: list[tuple[Callable[[Editor], object], str]] = [
-        (lambda e: e.remove("mixd"), "there is no node 'mixd'; did you mean 'mixed'?"),
+        (lambda e: e.remove("mixd"), "unknown node 'mixd'; did you mean 'mixed'?"),
         (lambda e: e.remove("in"), "node in: a source reads nothing, so mixed would have no input"),
         (lambda e: e.remove("out"), "node out: nothing else is to be run"),
         (lambda e: e.wrap("mixed", lambda n, s: n.map(s)), "node mixed: op shuffle cannot be wrapped"),
-        (lambda e: e.after("in", "mixed", lambda n: n.reverse()), "there are two nodes called 'mixed'"),
+        (lambda e: e.after("in", "mixed", lambda n: n.reverse()), "two nodes are named 'mixed'"),
         (lambda e: e.after("in", "a b", lambda n: n.reverse()), "cannot name a node"),
         (
             lambda e: e.after("in", "two", lambda n: n.reverse().reverse()),
@@ -301,7 +301,7 @@ def test_edits_that_are_wrong() -> None:
         (lambda e: e.set("mixed", items=3), "unexpected keyword argument 'items'"),
         (lambda e: e.set("mixed", name="other"), "a node keeps its name"),
         (lambda e: e.replace("mixed", lambda n: 3), "it is to be one node, not int"),  # type: ignore[arg-type, return-value]
-        (lambda e: rewrite.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no bound of time"),
+        (lambda e: rewrite.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no timeout"),
     ]
     for edit, want in wrong:
         e = flow.edit()
@@ -313,7 +313,7 @@ def test_edits_that_are_wrong() -> None:
     with pytest.raises(ValueError, match=r"node m: .* has no output 'x'"):
         e.replace("d", lambda n: n.chunk(n=2))
     assert str(e.flow()) == str(Flow(parts, name=e.name))
-    with pytest.raises(FlowError, match=r"^node in-share: .*there is no rank 2 of 2"):
+    with pytest.raises(FlowError, match=r"^node in-share: .*rank is 2 of 2"):
         edited(flow, lambda e: rewrite.shard(e, "in", 2, 2)).fingerprint()
 
 

@@ -85,7 +85,7 @@ func (s *Store) writeBlob(h *format.Header, payload []byte) (written int64, err 
 // needed.
 const writePiece = 256 << 10
 
-var errUnneeded = errors.New("what was to be written is there")
+var errUnneeded = errors.New("the file already exists")
 
 // writeUnless writes data in pieces, and fails with errUnneeded once unneeded returns true.
 func writeUnless(w io.Writer, data []byte, unneeded func() bool) error {

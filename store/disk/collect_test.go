@@ -334,7 +334,7 @@ func TestManyWritersKeepTheCap(t *testing.T) {
 			end()
 			<-looked
 			if allowed := o.MaxBytes + o.MaxBytes/4 + int64(of.records*of.bytes); most > allowed {
-				t.Errorf("the folder had %d bytes, of which %d were allowed", most, allowed)
+				t.Errorf("the directory had %d bytes, of which %d were allowed", most, allowed)
 			}
 		})
 	}

@@ -303,6 +303,6 @@ func TestNewerFormatIsRefused(t *testing.T) {
 		t.Fatalf("Open: %v", err)
 	}
 	if after := files(t, dir); len(after) != len(before) {
-		t.Errorf("Open changed the folder of a newer format")
+		t.Errorf("Open changed the directory of a newer format")
 	}
 }

@@ -65,7 +65,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return o, fmt.Errorf("store: no folder is given and there is none for caches: %w", err)
+			return o, fmt.Errorf("store: not a cache directory is given, and the default is unknown: %w", err)
 		}
 		o.Dir = filepath.Join(cache, "larder")
 	}
@@ -194,7 +194,7 @@ func (s *Store) prepare() error {
 		return nil
 	case errors.Is(err, store.ErrReadOnly) && s.files.IsThere():
 		s.files.ReadOnly = true
-		s.files.Log.Warn("store: the folder cannot be written and is used for reading only", "dir", s.files.Dir, "error", err)
+		s.files.Log.Warn("store: the directory is not writable; opened read-only", "dir", s.files.Dir, "error", err)
 		return nil
 	}
 	return err

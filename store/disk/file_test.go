@@ -27,7 +27,7 @@ func TestFilesOfPayloads(t *testing.T) {
 	payload := get(1)
 	path, ok := s.File(payload)
 	if !ok {
-		t.Fatal("a payload of 3 MiB is no file")
+		t.Fatal("a payload of 3 MiB is not a file")
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, large) {
 		t.Errorf("%s has %d bytes: %v", path, len(b), err)

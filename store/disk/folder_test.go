@@ -28,7 +28,7 @@ func TestFolderSurvivesCopying(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Contains(b, []byte(dir)) {
-			t.Errorf("%s contains the path of the folder", path)
+			t.Errorf("%s contains the path of the directory", path)
 		}
 	}
 	moved := filepath.Join(t.TempDir(), "elsewhere", "larder")
@@ -131,7 +131,7 @@ func TestFolderDeletedWhileInUse(t *testing.T) {
 			t.Errorf("record %d: %v", i, err)
 		}
 		if err := s.Put(t.Context(), record(i)); err != nil {
-			t.Fatalf("Put after the folder was deleted: %v", err)
+			t.Fatalf("Put after the directory was deleted: %v", err)
 		}
 		if err := holds(s, i); err != nil {
 			t.Error(err)
@@ -239,7 +239,7 @@ func TestReadOnlyOption(t *testing.T) {
 	}
 	o.Dir = filepath.Join(dir, "missing")
 	if _, err := Open(o); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing folder: %v", err)
+		t.Errorf("a missing directory: %v", err)
 	}
 }
 

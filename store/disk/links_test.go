@@ -49,7 +49,7 @@ func TestNothingIsSweptBehindLinks(t *testing.T) {
 				}
 			}
 			if entries, err := os.ReadDir(other); err != nil || len(entries) != 2 {
-				t.Errorf("the folder has %v, %v", entries, err)
+				t.Errorf("the directory has %v, %v", entries, err)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	}
 	b := format.EncodeManifest(&m)
 	if len(b) > format.MaxManifest {
-		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), format.MaxManifest)
+		return fmt.Errorf("store: manifest %q of %d bytes exceeds %d; split it", m.Name, len(b), format.MaxManifest)
 	}
 	if err := s.files.Write(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
@@ -54,7 +54,7 @@ func (s *Store) readManifest(path string) (store.Manifest, error) {
 		m, err = format.DecodeManifest(b)
 	}
 	if err == nil && s.manifestPath(m.Name) != path {
-		err = fmt.Errorf("%w: it has the name of another manifest", format.ErrDamaged)
+		err = fmt.Errorf("%w: the name is that of another manifest", format.ErrDamaged)
 	}
 	if err == nil {
 		return m, nil

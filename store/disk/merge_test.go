@@ -179,9 +179,9 @@ func TestDamagedMergedIndexCostsNothing(t *testing.T) {
 // TestMergedIndexIsDoneWithout checks that a file that is not a merged index is quarantined.
 func TestMergedIndexIsDoneWithout(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
-		"empty":    func(path string) error { return os.WriteFile(path, nil, 0o666) },
-		"short":    func(path string) error { return os.WriteFile(path, []byte("LARDMRG\x01"), 0o666) },
-		"a folder": func(path string) error { return os.Mkdir(path, 0o777) },
+		"empty":       func(path string) error { return os.WriteFile(path, nil, 0o666) },
+		"short":       func(path string) error { return os.WriteFile(path, []byte("LARDMRG\x01"), 0o666) },
+		"a directory": func(path string) error { return os.Mkdir(path, 0o777) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := sample(t)

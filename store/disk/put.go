@@ -21,7 +21,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 			return err
 		}
 		if len(r.Provenance) > format.MaxProvenance {
-			return fmt.Errorf("store: record %s: provenance of %d bytes is over %d", r.Key, len(r.Provenance), format.MaxProvenance)
+			return fmt.Errorf("store: record %s: provenance of %d bytes exceeds %d", r.Key, len(r.Provenance), format.MaxProvenance)
 		}
 	}
 	if err := s.writable(); err != nil {

@@ -225,7 +225,7 @@ func (s *Store) shorten(p *pack) {
 func (s *Store) follow(p *pack) {
 	info, err := p.file.Stat()
 	if err != nil {
-		s.files.Report(p.path, "cannot look at a pack", err)
+		s.files.Report(p.path, "cannot stat a pack", err)
 		return
 	}
 	p.sealed = isSealed(info)

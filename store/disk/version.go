@@ -20,7 +20,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, format.Version)
+	return fmt.Sprintf("store: %s has format version %d, above %d; update the program, or use another directory", e.Dir, e.Version, format.Version)
 }
 
 // checkFormat reads the FORMAT file. It replaces a missing, damaged or older one.

@@ -149,7 +149,7 @@ func (s *Store) put(r store.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.limit > 0 && e.size() > s.limit {
-		return fmt.Errorf("memory: record %s of %d bytes is over the cap of %d: %w", r.Key, e.size(), s.limit, store.ErrFull)
+		return fmt.Errorf("memory: record %s of %d bytes exceeds the limit of %d: %w", r.Key, e.size(), s.limit, store.ErrFull)
 	}
 	s.drop(r.Key)
 	s.use(e)

@@ -10,7 +10,7 @@ import (
 )
 
 // errAddress does not repeat the address, which may contain a password.
-var errAddress = errors.New("redis: the address of the server is not such as redis://host:6379/0, rediss://user:password@host:6379/0 or unix:///path/of/socket?db=0 (what is not a letter or a digit in a password is written %XX)")
+var errAddress = errors.New("redis: invalid server address; write redis://host:6379/0, rediss://user:password@host:6379/0 or unix:///path/of/socket?db=0, with special characters as %XX")
 
 // parse reads the address of a server. shown is the part that may be shown.
 func parse(address string) (o *goredis.Options, shown string, err error) {

@@ -14,7 +14,7 @@ import (
 )
 
 // errLeft ends a scan whose reader has stopped.
-var errLeft = errors.New("redis: nobody reads on")
+var errLeft = errors.New("redis: the reader stopped")
 
 const (
 	collectFor = time.Minute            // longest time that one process evicts while others wait
@@ -44,7 +44,7 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 
 // miscounted removes an invalid count, so that the next Put counts all records.
 func (s *Store) miscounted(ctx context.Context) {
-	s.log.Warn("redis: the count of bytes is damaged and begins anew", "server", s.shown, "name", s.countName())
+	s.log.Warn("redis: the count of bytes was damaged and is reset", "server", s.shown, "name", s.countName())
 	_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
 }
 

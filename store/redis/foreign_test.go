@@ -97,7 +97,7 @@ func TestWhatIsSaidOfErrors(t *testing.T) {
 		s := open(t, Options{URL: address, Logger: log.logger()})
 		_, err := s.Usage(t.Context())
 		if err == nil {
-			t.Fatalf("%.50q is no error", said)
+			t.Fatalf("%.50q is not an error", said)
 		}
 		for _, text := range []string{err.Error(), log.String()} {
 			if strings.Contains(text, "hunter2") || strings.Contains(text, "local") || strings.ContainsAny(text, "\x00\x01") || len(text) > 800 {

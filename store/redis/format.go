@@ -38,8 +38,8 @@ const (
 )
 
 var (
-	errForeign = errors.New("it is no record")
-	errDamaged = errors.New("its checksum is wrong")
+	errForeign = errors.New("not a record")
+	errDamaged = errors.New("wrong checksum")
 )
 
 func sizeOf(r *store.Record) int64 {

@@ -21,7 +21,7 @@ const (
 )
 
 // errCluster is the error after which the server is never tried again.
-var errCluster = errors.New("it is part of a cluster, which is not supported: name a server that is not")
+var errCluster = errors.New("Redis Cluster is not supported; name a single server")
 
 // unfit holds why and until when nothing is written.
 type unfit struct {
@@ -166,11 +166,11 @@ func (s *Store) refused(err error) error {
 	case isAny(err, "OOM "):
 		why = fmt.Errorf("redis: %s has no memory left; give it a maxmemory-policy such as allkeys-lru: %w", s.shown, store.ErrFull)
 	case isAny(err, "MISCONF", "NOREPLICAS"):
-		why = fmt.Errorf("redis: %s takes nothing now (%w): %w", s.shown, s.masked(err), store.ErrFull)
+		why = fmt.Errorf("redis: %s refuses writes (%w): %w", s.shown, s.masked(err), store.ErrFull)
 	case isAny(err, "NOPERM"):
-		why = fmt.Errorf("redis: %s does not allow this user what writing takes (%w): %w", s.shown, s.masked(err), store.ErrReadOnly)
+		why = fmt.Errorf("redis: %s denies this user write commands (%w): %w", s.shown, s.masked(err), store.ErrReadOnly)
 	case isAny(err, "READONLY"):
-		why = fmt.Errorf("redis: %s only replicates another server; name that one: %w", s.shown, store.ErrReadOnly)
+		why = fmt.Errorf("redis: %s is a replica; name the primary server: %w", s.shown, store.ErrReadOnly)
 	default:
 		return nil
 	}

@@ -154,7 +154,7 @@ func (s *Store) acquire(ctx context.Context, keys []key.Key) (got []bool, err er
 }
 
 // errNonsense reports contradictory answers of a server.
-var errNonsense = errors.New("it says of a lease neither that it is there nor that it is not")
+var errNonsense = errors.New("unexpected reply about a lease")
 
 // takeOver takes those of the remaining leases that are invalid, or this store's.
 func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error {

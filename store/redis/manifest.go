@@ -78,7 +78,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	}
 	b := encodeManifest(&m)
 	if len(b) > mostManifest {
-		return fmt.Errorf("redis: manifest %q has %d bytes, and at most %d can be stored: %w", m.Name, len(b), mostManifest, store.ErrFull)
+		return fmt.Errorf("redis: manifest %q has %d bytes, above the limit of %d: %w", m.Name, len(b), mostManifest, store.ErrFull)
 	}
 	var c *goredis.StatusCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Set(ctx, s.manifestName(m.Name), b, 0) })
@@ -112,7 +112,7 @@ func (s *Store) manifestAt(ctx context.Context, at string) (m store.Manifest, er
 		return m, store.ErrNotFound
 	}
 	if m, err = decodeManifest(b); err != nil {
-		s.log.Warn("redis: a manifest is passed over", "server", s.shown, "error", err)
+		s.log.Warn("redis: a damaged manifest is ignored", "server", s.shown, "error", err)
 		return m, store.ErrNotFound
 	}
 	return m, nil

@@ -66,7 +66,7 @@ func (s *Store) put(ctx context.Context, records []store.Record) error {
 		case why != nil:
 			continue
 		case sizeOf(&r) > s.o.MaxRecord:
-			err = fmt.Errorf("redis: record %s has %d bytes, and at most %d are shared: %w", r.Key, sizeOf(&r), s.o.MaxRecord, store.ErrFull)
+			err = fmt.Errorf("redis: record %s has %d bytes, above the limit of %d: %w", r.Key, sizeOf(&r), s.o.MaxRecord, store.ErrFull)
 			continue
 		case r.Created.IsZero():
 			r.Created = now

@@ -139,11 +139,11 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.MaxRecord < headerSize || o.MaxRecord > mostRecord:
-		return fmt.Errorf("redis: records of at most %d bytes: must be from %d to %d", o.MaxRecord, headerSize, mostRecord)
+		return fmt.Errorf("redis: MaxRecord is %d; give %d to %d", o.MaxRecord, headerSize, mostRecord)
 	case o.Timeout < time.Millisecond:
-		return fmt.Errorf("redis: a timeout of %v: must be 1ms or more", o.Timeout)
+		return fmt.Errorf("redis: Timeout is %v; give 1ms or more", o.Timeout)
 	case o.LeaseTime < 100*time.Millisecond || o.LeaseTime > mostLeaseTime:
-		return fmt.Errorf("redis: leases of %v: must be from 100ms to %v", o.LeaseTime, mostLeaseTime)
+		return fmt.Errorf("redis: LeaseTime is %v; give 100ms to %v", o.LeaseTime, mostLeaseTime)
 	}
 	return nil
 }

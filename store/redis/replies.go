@@ -18,7 +18,7 @@ const (
 )
 
 // errReply is wrapped by the errors of malformed or unexpected answers.
-var errReply = errors.New("it answers what was not asked for")
+var errReply = errors.New("unexpected reply")
 
 // bounded returns a dialer whose connections fail at implausible answers: the client
 // allocates the length that an answer claims before its bytes arrive.
@@ -107,7 +107,7 @@ func (r *replies) next(c byte) error {
 			r.kind, r.number = c, r.number[:0]
 			return nil
 		}
-		return fmt.Errorf("%w: an answer that begins with %q", errReply, c)
+		return fmt.Errorf("%w: a reply begins with %q", errReply, c)
 	case r.line > mostLine || isLength && r.line > 24:
 		return fmt.Errorf("%w: a line of more than %d bytes", errReply, r.line-1)
 	case c != '\n':
@@ -131,15 +131,15 @@ func (r *replies) end() error {
 	n, err := strconv.ParseInt(string(r.number), 10, 64)
 	switch most := map[byte]int64{'$': r.mostBulk, '*': mostItems}[kind]; {
 	case err != nil || n < -1:
-		return fmt.Errorf("%w: a length that is %q", errReply, r.number)
+		return fmt.Errorf("%w: invalid length %q", errReply, r.number)
 	case n > most:
-		return fmt.Errorf("%w: a length of %d, over %d", errReply, n, most)
+		return fmt.Errorf("%w: length %d exceeds %d", errReply, n, most)
 	case n == -1 || kind == '*' && n == 0:
 		r.done()
 	case kind == '$':
 		r.skip = n + 2
 	case len(r.open) == mostDepth:
-		return fmt.Errorf("%w: lists in lists", errReply)
+		return fmt.Errorf("%w: nested lists", errReply)
 	default:
 		r.open = append(r.open, n)
 	}

@@ -68,7 +68,7 @@ func TestAnswersThatClaimTooMuch(t *testing.T) {
 		"a large number":  always("$99999999999999999999\r\n"),
 		"a long line":     endless("+", "aaaa"),
 		"a long length":   endless("$", "0000"),
-		"lists in lists":  endless("", "*1\r\n"),
+		"nested lists":    endless("", "*1\r\n"),
 		"no end of it":    endless("", "$4\r\nabcd\r\n"),
 		"another service": always("HTTP/1.1 400 Bad Request\r\n"),
 	} {

@@ -60,7 +60,7 @@ func (s *Store) took(d time.Duration) {
 	mean += (int64(d) - mean) / manyTimes
 	s.mean.Store(mean) // a lost concurrent update is harmless
 	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowTold.CompareAndSwap(false, true) {
-		s.log.Warn("redis: the shared store is slow: what takes less time to compute is better not shared", "server", s.shown, "each answer", time.Duration(mean).Round(time.Millisecond))
+		s.log.Warn("redis: the shared store is slow; do not share results that take less time to compute", "server", s.shown, "each reply", time.Duration(mean).Round(time.Millisecond))
 	}
 }
 
@@ -72,13 +72,13 @@ func (s *Store) damaged(what any, err error) {
 		n /= 10
 	}
 	if n == 1 {
-		s.log.Warn("redis: what is cached under a key is passed over and computed again", "server", s.shown, "key", what, "times so far", s.damages.Load(), "error", err)
+		s.log.Warn("redis: a damaged record is ignored and computed again", "server", s.shown, "key", what, "times so far", s.damages.Load(), "error", err)
 	}
 }
 
 // sayDamages logs the total at the end.
 func (s *Store) sayDamages() {
 	if n := s.damages.Swap(0); n > 1 {
-		s.log.Warn("redis: what was cached under keys was passed over", "server", s.shown, "times", n)
+		s.log.Warn("redis: damaged records were ignored", "server", s.shown, "times", n)
 	}
 }

@@ -41,7 +41,7 @@ func Check(s stream.Stream[File], algorithm string, sums map[string]string) stre
 		}
 		sum, err := hex.DecodeString(text)
 		if err != nil || len(sum) != make().Size() {
-			return f, fmt.Errorf("%s: %.200q is no sum of %s; it has %d digits to the base 16", f.Name, text, algorithm, 2*make().Size())
+			return f, fmt.Errorf("%s: %.200q is not a sum of %s; it has %d digits to the base 16", f.Name, text, algorithm, 2*make().Size())
 		}
 		checked := f
 		checked.Open = func(ctx context.Context) (io.ReadCloser, error) {

@@ -217,14 +217,14 @@ func TestHostileArchives(t *testing.T) {
 		n       int
 		err     string
 	}{
-		"a.tar":        {string(archive(t, regular("../a")...)), 0, "leads out of a folder"},
-		"b.tar":        {string(archive(t, regular("/a")...)), 0, "leads out of a folder"},
-		"c.tar":        {string(archive(t, regular(`x\..\..\a`)...)), 0, "leads out of a folder"},
-		"cut.tar":      {string(good[:512+5]), 0, "breaks off"},
+		"a.tar":        {string(archive(t, regular("../a")...)), 0, "leads out of a directory"},
+		"b.tar":        {string(archive(t, regular("/a")...)), 0, "leads out of a directory"},
+		"c.tar":        {string(archive(t, regular(`x\..\..\a`)...)), 0, "leads out of a directory"},
+		"cut.tar":      {string(good[:512+5]), 0, "truncated"},
 		"half.tar":     {string(good[:1024]), 1, "the end of the archive is missing"},
 		"no end.tar":   {string(good[:2048]), 2, "the end of the archive is missing"},
 		"claims.tar":   {claims.String(), 0, "larger than it may be"},
-		"other.tar":    {strings.Repeat("no tar ", 200), 0, "no archive of tar"},
+		"other.tar":    {strings.Repeat("no tar ", 200), 0, "not a tar archive"},
 		"sparse.tar":   {string(sparse), 0, ""},
 		"cut.tar.gz":   {zipped(t, good)[:len(zipped(t, good))-6], 2, "damaged, cut off"},
 		"empty.tar.gz": {zipped(t, nil), 0, "the end of the archive is missing"},
@@ -244,7 +244,7 @@ func TestHostileArchives(t *testing.T) {
 	others := []tar.Header{{Typeflag: tar.TypeDir, Name: "d/"}, {Typeflag: tar.TypeReg, Name: "d/a"}}
 	got, err := stream.Collect(t.Context(), content.Members(files("x.tar", string(archive(t, others...))), 0))
 	if err != nil || len(got) != 1 || got[0].Name != "d/a" || got[0].Archive != "x.tar" {
-		t.Errorf("of a folder and a file %v, %v", got, err)
+		t.Errorf("of a directory and a file %v, %v", got, err)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%v, %v", paths, err)
 	}
 	if names := names(t, dir); !slices.Equal(names, []string{"a"}) {
-		t.Errorf("the folder has %q", names)
+		t.Errorf("the directory has %q", names)
 	}
 	for name, c := range map[string]struct {
 		algorithm string
@@ -443,7 +443,7 @@ func FuzzJSON(f *testing.F) {
 		all, _ := stream.Collect(t.Context(), content.JSON[json.RawMessage](files("f", text), 1<<16))
 		for _, v := range all {
 			if !json.Valid(v) {
-				t.Fatalf("%q is no value", v)
+				t.Fatalf("%q is not a value", v)
 			}
 		}
 	})

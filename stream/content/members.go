@@ -94,7 +94,7 @@ func (m *members) Next(context.Context) (c Content, err error) {
 			continue // directories and devices have no data
 		}
 		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
-			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a folder; this is an archive to beware of", h.Name))
+			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a directory; this is an archive to beware of", h.Name))
 		}
 		if err := m.check(h.Name); err != nil {
 			return c, m.wrong(err)
@@ -116,9 +116,9 @@ func (m *members) Close() error { return m.file.Close() }
 func (m *members) wrong(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("the archive breaks off: %w", err)
+		err = fmt.Errorf("the archive is truncated: %w", err)
 	case errors.Is(err, tar.ErrHeader):
-		err = fmt.Errorf("this is no archive of tar, or it is damaged here: %w", err)
+		err = fmt.Errorf("not a tar archive, or damaged: %w", err)
 	}
 	return fmt.Errorf("%s: %w", m.name, err)
 }
@@ -128,7 +128,7 @@ func (m *members) wrong(err error) error {
 // truncated between two members.
 func (m *members) ended() error {
 	if m.in.n < m.end+blockBytes || m.in.zeros < blockBytes { // a truncated member has a longer header, too
-		return fmt.Errorf("%s: the end of the archive is missing, so some of it may be", m.name)
+		return fmt.Errorf("%s: the end of the archive is missing", m.name)
 	}
 	if _, err := io.Copy(io.Discard, m.in); err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)

@@ -45,13 +45,13 @@ func place(dir string, f File) (string, error) {
 	}
 	path := filepath.Join(dir, name)
 	if !pathguard.Inside(pathguard.Resolve(dir), pathguard.Resolve(path)) {
-		return "", fmt.Errorf("%.200q leads out of the folder %s by a link; remove that", f.Name, dir)
+		return "", fmt.Errorf("%.200q leads out of the directory %s by a link; remove that", f.Name, dir)
 	}
 	if f.path != "" {
 		from, err := os.Stat(f.path)
 		to, terr := os.Stat(path)
 		if err == nil && terr == nil && os.SameFile(from, to) {
-			return "", fmt.Errorf("%s would be written over itself; save to another folder", f.path)
+			return "", fmt.Errorf("%s would be written over itself; save to another directory", f.path)
 		}
 	}
 	return path, nil

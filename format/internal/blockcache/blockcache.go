@@ -73,7 +73,7 @@ func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !lard
 // changed is an error that wraps [objectstore.ErrChanged].
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	if at < 0 || int64(len(b)) > f.Size-at {
-		return fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.Name(), len(b), at, f.Size)
+		return fmt.Errorf("%s: %d bytes at offset %d exceed the file of %d bytes", f.Name(), len(b), at, f.Size)
 	}
 	if f.copy != nil {
 		return f.copy.readAt(ctx, f.File, b, at)
@@ -177,7 +177,7 @@ func (f *File) kept(ctx context.Context, r read) (missing int64, err error) {
 }
 
 // errSize is the error of a cached block with a wrong size.
-var errSize = errors.New("block: a block of another size")
+var errSize = errors.New("block: wrong block size")
 
 // whole checks the sizes of blocks, because other programs may write to the store.
 func (f *File) whole(first int64, all [][]byte) error {

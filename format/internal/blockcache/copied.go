@@ -37,7 +37,7 @@ func (c *copied) readAt(ctx context.Context, f *objectstore.File, b []byte, at i
 		return err
 	}
 	if _, err := from.ReadAt(b, at); err != nil {
-		return fmt.Errorf("%s: its copy in a temporary file: %w", f.Name(), err)
+		return fmt.Errorf("%s: copy to a temporary file: %w", f.Name(), err)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (c *copied) get(ctx context.Context, f *objectstore.File) (*os.File, error)
 	}
 	to, err := os.CreateTemp("", "larder-place-*")
 	if err != nil {
-		return nil, fmt.Errorf("%s: copy: %w; temporary files are in the folder that TMPDIR names", f.Name(), err)
+		return nil, fmt.Errorf("%s: copy: %w; TMPDIR sets the directory of temporary files", f.Name(), err)
 	}
 	_ = os.Remove(to.Name()) // on systems that cannot remove open files, it stays
 	if err := f.Copy(ctx, to); err != nil {

@@ -42,7 +42,7 @@ type readerAt struct {
 // ReadAt implements io.ReaderAt.
 func (r readerAt) ReadAt(b []byte, at int64) (int, error) {
 	if at < 0 || at > r.of.Size {
-		return 0, errors.New("block: a place outside of the file")
+		return 0, errors.New("block: offset outside the file")
 	}
 	n := int(min(int64(len(b)), r.of.Size-at))
 	if err := r.of.ReadAt(r.ctx, b[:n], at); err != nil {

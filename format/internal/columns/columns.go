@@ -43,7 +43,7 @@ func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error
 		return dataset.NewBytes(ext, v), nil
 	case string:
 		if !utf8.ValidString(v) {
-			return nil, errors.New("it is no UTF-8, as texts are")
+			return nil, errors.New("not UTF-8")
 		}
 		if said {
 			return dataset.NewBytes(ext, []byte(v)), nil

@@ -31,7 +31,7 @@ func kindOf(v any, sample int) (*Kind, error) {
 		k.Of, k.fits = "int64", holders(v)
 	case *big.Int:
 		if !v.IsUint64() {
-			return nil, component.Unfit(fmt.Errorf("it has an integer of more than 64 bits; say types: {ITEM: json}, or make a string of it"))
+			return nil, component.Unfit(fmt.Errorf("an integer exceeds 64 bits; set types: {ITEM: json}, or convert to a string"))
 		}
 		k.Of, k.fits = "uint64", holders(v)
 	case float64:
@@ -64,7 +64,7 @@ func kindOf(v any, sample int) (*Kind, error) {
 			k.Fields = append(k.Fields, Field{name, field})
 		}
 	default:
-		return nil, component.Unfit(fmt.Errorf("it is %s, which no column holds; convert it before", display.Value(v)))
+		return nil, component.Unfit(fmt.Errorf("%s cannot be stored in a column; convert it first", display.Value(v)))
 	}
 	return k, nil
 }
@@ -92,7 +92,7 @@ func (k *Kind) merge(other *Kind, path string) (*Kind, error) {
 	if path = strings.TrimPrefix(path, "."); path != "" {
 		path = display.Name(path) + ": "
 	}
-	return nil, component.Unfit(fmt.Errorf("%sit is %v in sample %d and %v in sample %d; convert one of them, or say types: {ITEM: json}", path, k.short(), k.seen, other.short(), other.seen))
+	return nil, component.Unfit(fmt.Errorf("%stype is %v in sample %d but %v in sample %d; convert one, or set types: {ITEM: json}", path, k.short(), k.seen, other.short(), other.seen))
 }
 
 // short formats a kind for a message.
@@ -139,7 +139,7 @@ func (k *Kind) mergeFields(other *Kind, path string) (*Kind, error) {
 		to.Fields = append(to.Fields, Field{name, all[name]})
 	}
 	if len(to.Fields) > mostLeaves {
-		return nil, component.Unfit(fmt.Errorf("its objects have more than %d fields; say types: {ITEM: json}", mostLeaves))
+		return nil, component.Unfit(fmt.Errorf("objects have more than %d fields; set types: {ITEM: json}", mostLeaves))
 	}
 	return to, nil
 }
@@ -152,11 +152,11 @@ func sameNames(a, b []Field) bool {
 func (k *Kind) check(depth int) error {
 	switch {
 	case depth > mostLevels:
-		return component.Unfit(fmt.Errorf("its values lie in each other more than %d deep; say types: {ITEM: json}", mostLevels/2))
+		return component.Unfit(fmt.Errorf("values are nested deeper than %d; set types: {ITEM: json}", mostLevels/2))
 	case k.Of == List:
 		return k.Elem.check(depth + 2)
 	case k.Of == Struct && len(k.Fields) == 0:
-		return component.Unfit(fmt.Errorf("it has objects without any field, as in sample %d; say types: {ITEM: json}", k.seen))
+		return component.Unfit(fmt.Errorf("an object has no fields, as in sample %d; set types: {ITEM: json}", k.seen))
 	}
 	for _, f := range k.Fields {
 		if err := f.Kind.check(depth + 1); err != nil {

@@ -67,7 +67,7 @@ func ParseKind(text string) (*Kind, error) {
 		depth++
 	}
 	if _, ok := types[of]; !ok || depth > 16 {
-		return nil, fmt.Errorf("%q is no type of a column; there are bool, int8 to int64, uint8 to uint64, float16, float32, float64, string, binary, json, and list<...> of them", text)
+		return nil, fmt.Errorf("%q is not a column type; use bool, int8 to int64, uint8 to uint64, float16, float32, float64, string, binary, json, list<...>", text)
 	}
 	return listed(&Kind{Of: of}, depth), nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrLZ4 is the error of invalid data.
-var ErrLZ4 = errors.New("this is no LZ4, or it is damaged")
+var ErrLZ4 = errors.New("not LZ4 data, or damaged")
 
 // UnpackLZ4 appends the content of an LZ4 block to out, up to the total size. The block
 // may refer to the bytes already in out.

@@ -122,7 +122,7 @@ func (k *Kind) putArray(to *Piece, a *array.Array, rep, depth, def int) error {
 	for d, length := range a.Shape {
 		if length == 0 {
 			if d > 0 {
-				return component.Unfit(fmt.Errorf("it has the shape %v, which lists would not keep", a.Shape))
+				return component.Unfit(fmt.Errorf("shape %v cannot be stored as lists", a.Shape))
 			}
 			to.nothing(rep, def+1)
 			return nil
@@ -212,9 +212,9 @@ func (k *Kind) integer(to []byte, v *big.Int) ([]byte, error) {
 	return append(to, binary.LittleEndian.AppendUint64(nil, number)[:word]...), nil
 }
 
-var errLarge = component.Unfit(fmt.Errorf("it has more than %d bytes, which is more than a value of a column can have", maxValue))
+var errLarge = component.Unfit(fmt.Errorf("the value exceeds %d bytes; make it smaller", maxValue))
 
 // unfit is the error of a value that a column cannot hold.
 func (k *Kind) unfit(v any) error {
-	return component.Unfit(fmt.Errorf("it is %s, which a column of %v does not hold as it is; convert it before, or say another type, such as types: {ITEM: json}", display.Value(v), k))
+	return component.Unfit(fmt.Errorf("%s cannot be stored in a column of %v; convert it first, or set types: {ITEM: json}", display.Value(v), k))
 }

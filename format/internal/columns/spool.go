@@ -37,7 +37,7 @@ func (s *spool) add(row []any) (err error) {
 	}
 	if s.file == nil {
 		if s.file, err = os.CreateTemp("", "larder-columns-*"); err != nil {
-			return fmt.Errorf("%w; temporary files are in the directory that TMPDIR names", err)
+			return fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
 		}
 		_ = os.Remove(s.file.Name()) // on systems that cannot remove open files, it stays
 		runtime.AddCleanup(s, func(f *os.File) { _ = f.Close() }, s.file)

@@ -129,17 +129,17 @@ func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (data
 // check refuses columns that no file can have, and finds their leaves.
 func (t *Table) check() error {
 	if len(t.Names) == 0 {
-		return component.Unfit(errors.New("there is no item, so the table would have no column; name some by types"))
+		return component.Unfit(errors.New("the sample has no items, so the table has no columns; set types"))
 	}
 	for i, name := range t.Names {
 		if !utf8.ValidString(name) {
-			return component.Unfit(fmt.Errorf("item %s: its name is not UTF-8; rename it", display.Name(name)))
+			return component.Unfit(fmt.Errorf("item %s: the name is not UTF-8; rename it", display.Name(name)))
 		}
 		if err := t.Kinds[i].check(0); err != nil {
 			return fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
 		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > mostLeaves {
-			return component.Unfit(fmt.Errorf("item %s: with its fields the table has more than %d columns; say types: {%s: json}", display.Name(name), mostLeaves, display.Name(name)))
+			return component.Unfit(fmt.Errorf("item %s: the table exceeds %d columns; set types: {%s: json}", display.Name(name), mostLeaves, display.Name(name)))
 		}
 	}
 	return nil

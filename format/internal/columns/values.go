@@ -115,7 +115,7 @@ next:
 				continue next
 			}
 		}
-		return nil, &dataset.SampleError{Node: o.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is not among types, which has all items of the first sample; add it there", display.Name(f.name)))}
+		return nil, &dataset.SampleError{Node: o.node, Index: i, Err: component.Unfit(fmt.Errorf("item %s is missing in types and in the first sample; add it to types", display.Name(f.name)))}
 	}
 	return to, nil
 }

@@ -27,6 +27,6 @@ func TestCopyDoesNotOverwrite(t *testing.T) {
 		t.Errorf("the file holds %q, %v", b, err)
 	}
 	if _, _, err := filecopy.Reflink.File(filepath.Join(dir, "c"), dir); err == nil {
-		t.Error("a folder was copied")
+		t.Error("a directory was copied")
 	}
 }

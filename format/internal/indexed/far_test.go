@@ -141,8 +141,8 @@ func TestFarPaths(t *testing.T) {
 		t.Errorf("%v are read", in)
 	}
 	for path, want := range map[string]string{
-		"https://me:hunter2@host/a-{b.tar":         "without }",
-		"https://me:hunter2@host/a?token=hunter2{": "without }",
+		"https://me:hunter2@host/a-{b.tar":         "{ without }",
+		"https://me:hunter2@host/a?token=hunter2{": "{ without }",
 		"gs://me:hunter2@host/a":                   "nothing reads gs://",
 		"httpx://host/a":                           "did you mean http",
 		"https:///a":                               "no host",

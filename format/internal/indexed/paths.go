@@ -29,7 +29,7 @@ func Expand(pattern string) ([]string, error) {
 	}
 	length := strings.IndexByte(pattern[open:], '}')
 	if length < 0 {
-		return nil, fmt.Errorf("path: %q has a { without }", objectstore.Name(pattern))
+		return nil, fmt.Errorf("path: %q has { without }; close it", objectstore.Name(pattern))
 	}
 	before, inside := pattern[:open], pattern[open+1:open+length]
 	choices, err := choicesOf(inside)
@@ -41,7 +41,7 @@ func Expand(pattern string) ([]string, error) {
 		return nil, err
 	}
 	if len(choices) > mostFiles/len(rest) {
-		return nil, fmt.Errorf("path: %q stands for more than %d files", objectstore.Name(pattern), mostFiles)
+		return nil, fmt.Errorf("path: %q expands to more than %d files", objectstore.Name(pattern), mostFiles)
 	}
 	all := make([]string, 0, len(choices)*len(rest))
 	for _, c := range choices {
@@ -57,17 +57,17 @@ func choicesOf(inside string) ([]string, error) {
 	first, last, isRange := strings.Cut(inside, "..")
 	if !isRange {
 		if !strings.Contains(inside, ",") {
-			return nil, fmt.Errorf("path: {%s} is no choice; write {first..last} or {a,b}", inside)
+			return nil, fmt.Errorf("path: {%s} is not a pattern; write {first..last} or {a,b}", inside)
 		}
 		return strings.Split(inside, ","), nil
 	}
 	from, err := strconv.ParseUint(first, 10, 32)
 	to, lerr := strconv.ParseUint(last, 10, 32)
 	if err != nil || lerr != nil || from > to {
-		return nil, fmt.Errorf("path: {%s} is no range of numbers, as {000..099} is", inside)
+		return nil, fmt.Errorf("path: {%s} is not a range; write numbers such as {000..099}", inside)
 	}
 	if to-from >= mostFiles {
-		return nil, fmt.Errorf("path: {%s} stands for more than %d files", inside, mostFiles)
+		return nil, fmt.Errorf("path: {%s} expands to more than %d files", inside, mostFiles)
 	}
 	all := make([]string, 0, to-from+1)
 	for n := from; n <= to; n++ {
@@ -126,7 +126,7 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file or folder %s", path)
+		return nil, fmt.Errorf("%s: no such file or directory", path)
 	}
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func Files(ctx context.Context, path string, endings ...string) ([]string, error
 		paths = append(paths, p)
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *%s", path, strings.Join(endings, ", *"))
+		return nil, fmt.Errorf("%s has no files *%s", path, strings.Join(endings, ", *"))
 	}
 	return paths, checkTwice(paths, endings)
 }
@@ -180,7 +180,7 @@ func checkTwice(paths, endings []string) error {
 			}
 		}
 		if other, twice := seen[stem]; twice {
-			return fmt.Errorf("%s and %s: both would be read, and may hold the same; remove one, or name the files by a pattern {a,b}", objectstore.Name(other), objectstore.Name(p))
+			return fmt.Errorf("%s and %s may have the same content; remove one, or choose files with a pattern {a,b}", objectstore.Name(other), objectstore.Name(p))
 		}
 		seen[stem] = p
 	}
@@ -204,7 +204,7 @@ func far(ctx context.Context, path string, endings []string) (paths []string, er
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *%s", objectstore.Name(path), strings.Join(endings, ", *"))
+		return nil, fmt.Errorf("%s has no files *%s", objectstore.Name(path), strings.Join(endings, ", *"))
 	}
 	return paths, checkTwice(paths, endings)
 }

@@ -82,7 +82,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 			f.batches, f.ends = append(f.batches, i), append(f.ends, int(rows))
 		}
 		if rows > mostRows || int64(int(rows)) != rows {
-			return nil, fmt.Errorf("%s: it has more rows than can be counted", in.Path)
+			return nil, fmt.Errorf("%s: too many rows", in.Path)
 		}
 	}
 	f.parsed = make([]dataset.Once[*batch], len(f.batches))
@@ -110,7 +110,7 @@ func (f *File) schema(meta []byte) (err error) {
 	names := map[string]bool{}
 	for _, c := range f.Fields {
 		if names[c.Name] {
-			return fmt.Errorf("two columns are called %s", display.Name(c.Name))
+			return fmt.Errorf("two columns are named %s; rename one", display.Name(c.Name))
 		}
 		names[c.Name] = true
 	}

@@ -88,7 +88,7 @@ func parted(kept []byte) (x index, schema []byte, err error) {
 	return x, schema, nil
 }
 
-var errIndex = errors.New("arrow: an index that is not understood")
+var errIndex = errors.New("arrow: unknown format of a cached index")
 
 // mostRows bounds the rows of a batch.
 const mostRows = 1 << 40
@@ -104,7 +104,7 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		if incomplete && x.len() > 0 {
 			return withSchema(x, s.schema), nil
 		}
-		err = errors.New("it breaks off; say incomplete: true to read what is there")
+		err = errors.New("the file is truncated; set incomplete: true to read the rest")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: byte %d: %w", path, s.at, err)
@@ -135,7 +135,7 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		return nil, err
 	}
 	if string(head[:4]) == "FEA1" {
-		return nil, errors.New("this is Feather of version 1; write it with version=2, which is an Arrow file")
+		return nil, errors.New("Feather version 1 is not supported; write with version=2")
 	}
 	isFile := string(head) == magic+"\x00\x00"
 	if isFile {
@@ -161,7 +161,7 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 			break
 		}
 		if (e.kind == schemaMessage) != (x.len() == 0) {
-			return nil, errors.New("this is no Arrow file, or it is damaged here")
+			return nil, errors.New("not an Arrow file, or damaged")
 		}
 		x = x.add(e)
 	}
@@ -169,10 +169,10 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		return x, io.ErrUnexpectedEOF
 	}
 	if s.at < s.size {
-		return x, errors.New("it goes on behind its end: it is damaged here, or of several streams, which are to be files of their own")
+		return x, errors.New("data after the end: the file is damaged, or has several streams; split them")
 	}
 	if x.len() == 0 {
-		return nil, errors.New("it has no schema")
+		return nil, errors.New("the schema is missing: the file is damaged")
 	}
 	return x, nil
 }
@@ -191,7 +191,7 @@ func (s *scanner) footer() (meta []byte, at int64, err error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(end))
 	if n > s.size-s.at-int64(len(end)) || n > mostMeta {
-		return nil, 0, errors.New("its end is damaged")
+		return nil, 0, errors.New("the end of the file is damaged")
 	}
 	meta, at = make([]byte, n), s.size-int64(len(end))-n
 	_, err = s.from.ReadAt(meta, at)
@@ -205,7 +205,7 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 	rows := t.structs(3, blockBytes)
 	blocks := slices.Concat(t.structs(2, blockBytes), rows) // dictionaries come first
 	if *t.fail != nil {
-		return nil, errors.New("its end is damaged")
+		return nil, errors.New("the end of the file is damaged")
 	}
 	s.size = end
 	var spans []span
@@ -226,10 +226,10 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 		from := s.at
 		e, ok, err := s.message()
 		if !ok && err == nil || errors.Is(err, io.ErrUnexpectedEOF) || ok && (e.kind == rowsMessage) != (len(blocks) <= len(rows)) {
-			err = errors.New("its end says that a batch is here, and there is none: it is damaged")
+			err = errors.New("the footer declares a batch here, but there is none: the file is damaged")
 		}
 		if e.kind == dictionaryMessage && dictionaries[e.number] && err == nil {
-			s.at, err = from, errors.New("it replaces a dictionary, which a stream may and a file may not; write it as a stream (.arrows)")
+			s.at, err = from, errors.New("dictionary replacement is not supported in files; write a stream (.arrows)")
 		}
 		if err != nil {
 			return nil, err
@@ -258,7 +258,7 @@ func (s *scanner) covered(spans []span, end int64) error {
 			room += 8 // the end marker
 		}
 		if gap := next.from - s.at; gap < 0 || gap > room {
-			return fmt.Errorf("its end says nothing of the %d bytes from here on, or twice: it is damaged", gap)
+			return fmt.Errorf("the footer declares these %d bytes not once: the file is damaged", gap)
 		}
 	}
 	return nil
@@ -273,14 +273,14 @@ func (s *scanner) sameSchema(footer table) error {
 	last, ok := footer.table(1)
 	first, there := rootOf(s.schema).table(2)
 	if !ok || !there {
-		return errors.New("it has no schema at its beginning, or at its end: it is damaged")
+		return errors.New("the schema at the beginning or end is missing: the file is damaged")
 	}
 	want, err := fieldsOf(last)
 	if err != nil {
 		return nil //nolint:nilerr // types that are not read are refused where the schema is, and name the column
 	}
 	if got, err := fieldsOf(first); err != nil || !reflect.DeepEqual(got, want) {
-		return errors.New("its beginning and its end say that it has other columns: it is damaged")
+		return errors.New("the schemas at beginning and end differ: the file is damaged")
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 		return e, false, nil
 	}
 	if n > mostMeta {
-		return e, false, errors.New("this is no Arrow file, or it is damaged here")
+		return e, false, errors.New("not an Arrow file, or damaged")
 	}
 	e.at, e.meta = s.at, int64(n)
 	meta, err := s.read(e.meta)
@@ -317,18 +317,18 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	e.kind, e.body = t.int(1, 1, 0), t.int(3, 8, 0)
 	header, there := t.table(2)
 	if !there {
-		return e, false, errors.New("a message says nothing: this is no Arrow file, or it is damaged here")
+		return e, false, errors.New("empty message: not an Arrow file, or damaged")
 	}
 	if e.kind != schemaMessage {
 		if e.number = header.int(0, 8, 0); e.kind == dictionaryMessage && header.bool(2) {
 			e.kind = moreMessage
 		}
 		if e.kind == rowsMessage && !s.fits(header.structs(1, 16), e.number) {
-			return e, false, errors.New("a batch has columns that are longer or shorter than it is: it is damaged here")
+			return e, false, errors.New("columns of a batch differ in length: the file is damaged")
 		}
 	}
 	if *t.fail != nil || t.int(1, 1, 0) < schemaMessage || t.int(1, 1, 0) > rowsMessage || e.body < 0 || e.number < 0 || e.number > mostRows {
-		return e, false, errors.New("this is no Arrow file, or it is damaged here")
+		return e, false, errors.New("not an Arrow file, or damaged")
 	}
 	if e.body > s.size-s.at {
 		return e, false, io.ErrUnexpectedEOF

@@ -64,7 +64,7 @@ const (
 // fieldsOf reads the fields of a schema.
 func fieldsOf(schema table) ([]*Field, error) {
 	if schema.int(0, 2, 0) != 0 {
-		return nil, errors.New("its numbers are big-endian, which is not read; write it on another machine")
+		return nil, errors.New("big-endian numbers are not supported; write on a little-endian machine")
 	}
 	left := mostFields
 	fields, err := readFields(schema.tables(1), 0, &left)
@@ -84,7 +84,7 @@ func readFields(tables []table, depth int, left *int) (all []*Field, err error) 
 		}
 		f := &Field{Name: t.text(0), kind: int(t.int(2, 1, 0))}
 		if !utf8.ValidString(f.Name) {
-			return nil, fmt.Errorf("the name %q of a column is not UTF-8: the schema is damaged", f.Name)
+			return nil, fmt.Errorf("column name %q is not UTF-8: the schema is damaged", f.Name)
 		}
 		parameters := ""
 		for _, kv := range t.tables(6) {
@@ -131,7 +131,7 @@ type tensor struct {
 func tensorOf(parameters string, size int) (*tensor, error) {
 	var said struct{ Shape, Permutation []int }
 	if err := json.Unmarshal([]byte(parameters), &said); err != nil || said.Shape == nil {
-		return nil, fmt.Errorf("the shape of its tensors cannot be read (%q): the schema is damaged", parameters)
+		return nil, fmt.Errorf("invalid tensor shape %q: the schema is damaged", parameters)
 	}
 	dims := len(said.Shape)
 	strides, n := make([]int, dims), 1
@@ -142,13 +142,13 @@ func tensorOf(parameters string, size int) (*tensor, error) {
 		}
 	}
 	if n != size {
-		return nil, fmt.Errorf("its tensors have the shape %v and %d elements: the schema is damaged", said.Shape, size)
+		return nil, fmt.Errorf("tensors have shape %v but %d elements: the schema is damaged", said.Shape, size)
 	}
 	if said.Permutation == nil {
 		return &tensor{said.Shape, nil}, nil
 	}
 	if sorted := slices.Sorted(slices.Values(said.Permutation)); !slices.Equal(sorted, indices(dims)) {
-		return nil, fmt.Errorf("%v is no permutation of the %d dimensions of its tensors: the schema is damaged", said.Permutation, dims)
+		return nil, fmt.Errorf("%v is not a permutation of %d dimensions: the schema is damaged", said.Permutation, dims)
 	}
 	t := &tensor{make([]int, dims), make([]int, dims)}
 	for i, from := range said.Permutation {
@@ -184,7 +184,7 @@ func (f *Field) read(t table) error {
 	case isNull, isBinary, isText, isBigBinary, isBigText, isBinaryView, isTextView, isBool:
 	case isInt:
 		if f.width, f.unsigned = int(t.int(0, 4, 0))/8, !t.bool(1); f.width > 8 {
-			return fmt.Errorf("it has integers of %d bits, which are not read; make decimals or text of them", 8*f.width)
+			return fmt.Errorf("integers of %d bits are not supported; convert to decimal or text", 8*f.width)
 		}
 	case isFloat:
 		f.width = 2 << t.int(0, 2, 0)
@@ -212,12 +212,12 @@ func (f *Field) read(t table) error {
 		names := map[string]bool{}
 		for _, c := range f.children {
 			if names[c.Name] {
-				return fmt.Errorf("two of its fields are called %s; write it with other names", display.Name(c.Name))
+				return fmt.Errorf("two fields are named %s; rename one", display.Name(c.Name))
 			}
 			names[c.Name] = true
 		}
 	default:
-		return fmt.Errorf("it has type %d of Arrow, which is not read: unions, intervals, runs, views of lists; write it as another type", f.kind)
+		return fmt.Errorf("Arrow type %d is not supported (unions, intervals, runs, list views); convert to another type", f.kind)
 	}
 	if len(f.children) != children || f.size < 0 || f.width < 0 || f.width > 1<<20 || f.unit > 9 || !f.widthFits() {
 		return errDamaged

@@ -14,7 +14,7 @@ type table struct {
 	fail *error
 }
 
-var errDamaged = errors.New("it is damaged")
+var errDamaged = errors.New("damaged")
 
 // rootOf returns the root table of a message.
 func rootOf(b []byte) table {

@@ -30,7 +30,7 @@ func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 		return nil, errDamaged
 	}
 	if r.left--; r.left < 0 {
-		return nil, fmt.Errorf("it has more than %d elements", mostElements)
+		return nil, fmt.Errorf("more than %d elements", mostElements)
 	}
 	if c.dict != nil {
 		return r.indexed(ctx, c, row)
@@ -168,7 +168,7 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 		a, err := r.array(ctx, child, ends[0], ends[1], nil)
 		switch {
 		case err == nil && c.tensor != nil && a == nil:
-			return nil, errors.New("elements of a tensor are null, or no numbers, which an array cannot hold; write the column as lists")
+			return nil, errors.New("tensor elements are null or not numbers; write the column as lists")
 		case err == nil && c.tensor != nil:
 			return c.tensor.read(a)
 		case a != nil || err != nil:

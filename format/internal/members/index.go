@@ -111,7 +111,7 @@ func (x Index) rises(at, n, size int, most uint64) bool {
 	return true
 }
 
-var errIndex = errors.New("an index that is not understood")
+var errIndex = errors.New("unknown format of a cached index")
 
 // A Builder builds an index of members in the order of the archive.
 type Builder struct {
@@ -144,7 +144,7 @@ func (b *Builder) Add(name string, place []byte) error {
 	kind, ok := b.known[suffix]
 	if !ok {
 		if len(b.known) >= mostSuffixes {
-			return fmt.Errorf("the names of members end in more than %d ways after their first dots, the last one in .%s: this is no archive of samples", mostSuffixes, suffix)
+			return fmt.Errorf("more than %d different member suffixes, such as .%s; give an archive of samples", mostSuffixes, suffix)
 		}
 		kind = uint32(len(b.known))
 		b.known[suffix] = kind
@@ -157,7 +157,7 @@ func (b *Builder) Add(name string, place []byte) error {
 		b.ends = append(b.ends, len(b.keys))
 	}
 	if uint64(len(b.kinds)) >= math.MaxUint32 {
-		return errors.New("it has more members than can be counted; make several archives of it")
+		return errors.New("too many members; split the archive")
 	}
 	b.places, b.kinds = append(b.places, place...), append(b.kinds, kind)
 	return nil

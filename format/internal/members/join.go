@@ -65,7 +65,7 @@ func (b *Builder) checkTwice() error {
 	for r := range b.firsts {
 		for _, kind := range b.kinds[b.firsts[r]:b.end(r)] {
 			if last[kind] == r+1 {
-				return fmt.Errorf("%s.%s is there twice; give each sample another name", b.key(r), b.suffix(kind))
+				return fmt.Errorf("%s.%s occurs twice; give each sample a unique name", b.key(r), b.suffix(kind))
 			}
 			last[kind] = r + 1
 		}

@@ -42,7 +42,7 @@ func Integer(name string, b []byte) error {
 		digits = bytes.TrimPrefix(digits, []byte("+"))
 	}
 	if !isDigits(digits) {
-		return fmt.Errorf("%s: %s is not an integer; give the member another extension", name, display.Short(string(b)))
+		return fmt.Errorf("%s: %s is not an integer; use another extension", name, display.Short(string(b)))
 	}
 	digits = bytes.ReplaceAll(digits, []byte("_"), nil)
 	if digits = bytes.TrimLeft(digits, "0"); len(digits) == 0 {
@@ -103,7 +103,7 @@ func SuffixesOf(items []Encoded) ([]string, error) {
 	for i, it := range items {
 		var ok bool
 		if suffixes[i], ok = suffixOf(it); !ok {
-			return nil, fmt.Errorf("item %s: no member's name is read as an item of this name with the extension %q; rename the item", display.Name(it.Item), it.Ext)
+			return nil, fmt.Errorf("item %s: no member name can represent it with extension %q; rename the item", display.Name(it.Item), it.Ext)
 		}
 	}
 	return suffixes, nil

@@ -80,7 +80,7 @@ func NamesOf(key string, suffixes []string) ([]Name, error) {
 		names[i].Item = suffix[:dot] + strings.ToLower(suffix[dot:])
 	}
 	if i := second(names); i >= 0 {
-		return nil, fmt.Errorf("%s would be a second item %s of the sample; rename one of them", names[i].Member, names[i].Item)
+		return nil, fmt.Errorf("%s is a second item %s of the sample; rename one", names[i].Member, names[i].Item)
 	}
 	return names, nil
 }

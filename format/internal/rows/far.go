@@ -46,7 +46,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 // Keep is [far.Keep], and logs why a file cannot be cached.
 func Keep(ctx context.Context, f *objectstore.File, l *larder.Larder) (*far.File, error) {
 	if !f.Firm && l != nil {
-		dataset.Warn(ctx, f.Name(), "nothing of this file is cached, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
+		dataset.Warn(ctx, f.Name(), "the file is fetched whole and not cached, as a change could go unnoticed: it changed in the last two seconds, or the server's time is missing or in the future")
 	}
 	return far.Keep(f, l)
 }
@@ -88,7 +88,7 @@ func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (en
 	return end, errors.Join(err, done())
 }
 
-var errStarts = errors.New("rows: places that are not understood")
+var errStarts = errors.New("rows: unknown format of cached positions")
 
 // kept caches the positions of rows.
 func (in *file) kept(ctx context.Context, k Keeping, through func(context.Context) error) error {
@@ -138,7 +138,7 @@ func startsOf(b []byte, size int64) ([]int64, error) {
 func (x *Index) Before(ctx context.Context) ([]byte, error) {
 	in := x.files[0]
 	if err := codec.CheckItem(in.starts[0]); err != nil {
-		return nil, fmt.Errorf("%s: what is before its first row: %w", in.path, err)
+		return nil, fmt.Errorf("%s: before the first row: %w", in.path, err)
 	}
 	return in.readAlone(ctx, 0, in.starts[0])
 }

@@ -78,7 +78,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 			same(t, "what is there", farFiles(o, "out"), want)
 			if name != "csv" { // read from one file only
 				if all := numbersIn(t, name, "s3://bucket/out/"); len(all) != 100 || !slices.IsSorted(all) {
-					t.Errorf("the folder is read as %v", all)
+					t.Errorf("the directory is read as %v", all)
 				}
 			}
 			s.Requests()
@@ -302,10 +302,10 @@ func TestFarSinksRefuse(t *testing.T) {
 	}{
 		{"jsonl", "s3://bucket/a-{0..3}.jsonl", nil, "%7B"},
 		{"jsonl", "s3://bucket/a.jsonl?versionId=hunter2", nil, "old version"},
-		{"jsonl", "s3://bucket/folder/", nil, "names a folder"},
-		{"parquet", "s3://bucket/folder/", nil, "names a folder"},
-		{"webdataset", "s3://bucket/folder/", nil, "names a folder"},
-		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "a name without the ending"},
+		{"jsonl", "s3://bucket/folder/", nil, "names a directory"},
+		{"parquet", "s3://bucket/folder/", nil, "names a directory"},
+		{"webdataset", "s3://bucket/folder/", nil, "names a directory"},
+		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "remove the extension"},
 		{"csv", "http://me:hunter2@host/a.csv", nil, "over http"},
 		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
 		{"jsonl", "s3://bucket/a.jsonl", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},

@@ -52,15 +52,15 @@ func (f Files) resolve(path, name string) (string, error) {
 	local := filepath.IsLocal(filepath.FromSlash(name))
 	switch {
 	case name == "":
-		return "", fmt.Errorf("the name of a file is missing")
+		return "", fmt.Errorf("the file name is missing")
 	case !local && !f.Outside:
-		return "", fmt.Errorf("%q leads out of the folder %s; say outside: true if it may", name, filepath.Dir(path))
+		return "", fmt.Errorf("%q is outside the directory %s; set outside: true to allow it", name, filepath.Dir(path))
 	case filepath.IsAbs(name):
 		return filepath.Clean(name), nil
 	}
 	dir := filepath.Dir(path)
 	if !f.Outside && linkedOut(dir, filepath.FromSlash(name)) {
-		return "", fmt.Errorf("%q leads out of the folder %s by a link; say outside: true if it may", name, dir)
+		return "", fmt.Errorf("%q is outside the directory %s, through a link; set outside: true to allow it", name, dir)
 	}
 	return filepath.Join(dir, filepath.FromSlash(name)), nil
 }
@@ -109,12 +109,12 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 // cannot refer to local files.
 func CheckFiles(path component.Path, of map[string]string) error {
 	if objectstore.Is(string(path)) && len(of) > 0 {
-		return errors.New("files: a file at a URL names none of this machine; pack them with the rows in an archive (webdataset), or write to this machine")
+		return errors.New("files is not supported for a URL; write an archive (webdataset), or write to this machine")
 	}
 	items := map[string]string{} // by field
 	for _, item := range slices.Sorted(maps.Keys(of)) {
 		if other, taken := items[of[item]]; taken {
-			return fmt.Errorf("files: the items %s and %s would both be the field %q; name another for one of them", other, item, of[item])
+			return fmt.Errorf("files: items %s and %s both map to field %q; rename one", other, item, of[item])
 		}
 		items[of[item]] = item
 	}
@@ -125,10 +125,10 @@ func CheckFiles(path component.Path, of map[string]string) error {
 func Name(path string, it *dataset.Item) (string, error) {
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	if !ok {
-		return "", component.Unfit(fmt.Errorf("it lies in no file, so none can be named; write it to a folder first"))
+		return "", component.Unfit(fmt.Errorf("the item is not a file; write it to a directory first"))
 	}
 	if !utf8.ValidString(file.Path()) {
-		return "", component.Unfit(fmt.Errorf("the name of file %q is not UTF-8, as text must be; rename the file", file.Path()))
+		return "", component.Unfit(fmt.Errorf("file name %q is not UTF-8; rename the file", file.Path()))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -41,7 +41,7 @@ import (
 const ByteOrderMark = "\ufeff"
 
 // ErrEncoding is the error of text in another encoding.
-var ErrEncoding = errors.New("this is not UTF-8; save the file as UTF-8, as iconv does (-f LATIN1 -t UTF-8, or -f UTF-16)")
+var ErrEncoding = errors.New("not UTF-8; convert the file with iconv -f LATIN1 -t UTF-8 (or -f UTF-16)")
 
 // An Index has the positions of the rows of files. It takes 8 bytes a row, and 2 MiB for
 // rows that were read ahead. Once all files are added it may be used by many goroutines.
@@ -66,7 +66,7 @@ type file struct {
 func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s", path)
+		return nil, fmt.Errorf("%s: no such file", path)
 	}
 	if err == nil {
 		err = CheckRegular(path, info.Mode())
@@ -81,9 +81,9 @@ func OpenRegular(path string) (*os.File, error) {
 func CheckRegular(path string, mode fs.FileMode) error {
 	switch {
 	case mode.IsDir():
-		return fmt.Errorf("%s is a folder, where a file is needed", path)
+		return fmt.Errorf("%s is a directory, not a file", path)
 	case !mode.IsRegular():
-		return fmt.Errorf("%s is no regular file: copy what comes from it into one", path)
+		return fmt.Errorf("%s is not a regular file; copy its content into one", path)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func Noting(item string, sample func(Row) (dataset.Sample, error)) func(Row) (da
 			return s, err
 		}
 		if _, taken := s.Field(item); taken {
-			return dataset.Sample{}, r.Fail(1, 1, fmt.Errorf("file: there is an item %q already; choose another name", item))
+			return dataset.Sample{}, r.Fail(1, 1, fmt.Errorf("file: item %q exists; choose another name", item))
 		}
 		place := map[string]any{"name": filepath.Base(r.Path), "row": int64(r.Number)}
 		return s.WithItem(item, dataset.NewItem("json", place)), nil

@@ -29,7 +29,7 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 			for _, outside := range []bool{false, true} {
 				f := rows.Files{Items: map[string]string{"x": "file"}, Outside: outside}
 				_, err := f.Fields(filepath.Join(from, "in.jsonl"), func(string) (string, bool, error) { return name, true, nil })
-				if (err == nil) != (ok || outside) || err != nil && !strings.Contains(err.Error(), "by a link; say outside: true") {
+				if (err == nil) != (ok || outside) || err != nil && !strings.Contains(err.Error(), "through a link; set outside: true") {
 					t.Errorf("%s from %s, outside %v: %v", name, from, outside, err)
 				}
 			}

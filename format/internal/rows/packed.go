@@ -33,7 +33,7 @@ func Packs(head []byte) bool { return compression.ByHead(head) != Plain }
 
 // ErrPacked is wrapped by the error of a file at a URL that is compressed although its
 // name does not say so. The caller then decompresses it.
-var ErrPacked = errors.New("it is compressed")
+var ErrPacked = errors.New("the file is compressed")
 
 // Unpacked returns the name of a file without the extension of its compression.
 func Unpacked(path string) string { return compression.Unpacked(path) }
@@ -46,7 +46,7 @@ func Packed(endings ...string) []string { return compression.Packed(endings...) 
 func spool() (*os.File, error) {
 	f, err := os.CreateTemp("", "larder-rows-*")
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w; temporary files are in the folder that TMPDIR names", err)
+		return nil, fmt.Errorf("unpack: %w; TMPDIR sets the directory of temporary files", err)
 	}
 	_ = os.Remove(f.Name()) // on systems that cannot remove open files, it stays
 	return f, nil

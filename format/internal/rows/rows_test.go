@@ -62,7 +62,7 @@ func TestIndexRefuses(t *testing.T) {
 		t.Errorf("a missing file gives %v", err)
 	}
 	if err := x.Add(t.Context(), dir, pairs); err == nil {
-		t.Error("a folder was read")
+		t.Error("a directory was read")
 	}
 	path := filepath.Join(dir, "x")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 10), 0o666); err != nil {

@@ -30,7 +30,7 @@ func (s Shards) On() bool { return s.Bytes != "" || s.Samples != 0 }
 // Check refuses invalid bounds.
 func (s Shards) Check() error {
 	if s.Samples < 0 {
-		return fmt.Errorf("shard-samples is %d and must be at least 1", s.Samples)
+		return fmt.Errorf("shard-samples is %d; give at least 1", s.Samples)
 	}
 	if s.Bytes == "" {
 		return nil
@@ -40,7 +40,7 @@ func (s Shards) Check() error {
 		return fmt.Errorf("shard-bytes: %q %w", s.Bytes, err)
 	}
 	if n == 0 {
-		return errors.New("shard-bytes is 0 and must be at least 1")
+		return errors.New("shard-bytes is 0; give at least 1")
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (s Shards) Check() error {
 // CheckFolder refuses a directory of shards whose path has the ending of a file.
 func (s Shards) CheckFolder(path component.Path, ending string) error {
 	if plain := Unpacked(string(path)); plain != string(path) || strings.HasSuffix(plain, ending) {
-		return fmt.Errorf("%s: with shard-bytes or shard-samples the path is that of a folder, in which the files are called 000000%s and so on; give it a name without the ending of a file", path, ending)
+		return fmt.Errorf("%s: with shard-bytes or shard-samples the path is a directory of files such as 000000%s; remove the extension", path, ending)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func TestShards(t *testing.T) {
 					continue // read from one file only
 				}
 				if all := numbersIn(t, name, dir); len(all) != next || !slices.IsSorted(all) {
-					t.Fatalf("the folder is read as %v", all)
+					t.Fatalf("the directory is read as %v", all)
 				}
 			}
 		})
@@ -256,7 +256,7 @@ func TestShardsGoOn(t *testing.T) {
 			return samples[i], nil
 		})
 		if _, err := put(t, name, dir, with, component.One(broken)); err == nil {
-			t.Fatal("a sample that cannot be made is no error")
+			t.Fatal("a sample that cannot be made is not an error")
 		}
 		begun, want := folder(t, dir), folder(t, whole)
 		inferred := name == "arrow" || name == "parquet" // nothing is written before all samples were read
@@ -360,7 +360,7 @@ func TestShardsOfSeveral(t *testing.T) {
 	}
 	in.Names[0] = "../train"
 	if _, err := put(t, "text", dir, map[string]any{"shard-samples": 2}, in); err == nil {
-		t.Error("the name of an output leads out of the folder")
+		t.Error("the name of an output leads out of the directory")
 	}
 }
 
@@ -386,7 +386,7 @@ func TestBoundsOfShards(t *testing.T) {
 	}{
 		{rows.Shards{Bytes: "many"}, `shard-bytes: "many" is not a size such as 256MiB`},
 		{rows.Shards{Bytes: "-1"}, `"-1" is not a size`},
-		{rows.Shards{Bytes: "0"}, "shard-bytes is 0 and must be at least 1"},
+		{rows.Shards{Bytes: "0"}, "shard-bytes is 0; give at least 1"},
 		{rows.Shards{Samples: -1}, "shard-samples is -1 and must be at least 1"},
 	} {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), c.want) {

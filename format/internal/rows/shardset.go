@@ -27,7 +27,7 @@ type shardSet struct {
 // write writes a shard, with a prefix by its index.
 func (s *shardSet) write(ctx context.Context, prefix, n int, how output.Overwrite, write func(io.Writer) error) (int64, error) {
 	if len(strconv.Itoa(n)) > shardDigits {
-		return 0, fmt.Errorf("there would be more than %d files, as many as can be numbered; say a larger shard-bytes or shard-samples", n)
+		return 0, fmt.Errorf("more than %d files are needed; raise shard-bytes or shard-samples", n)
 	}
 	return s.files.Write(ctx, s.name(s.prefixes[prefix], n), how, write)
 }
@@ -64,7 +64,7 @@ func (s *shardSet) look(ctx context.Context, how output.Overwrite) error {
 	case err != nil:
 		return err
 	case how != output.Replace && first != "":
-		return taken.Error("%s is already there; remove it and the others like it, or say overwrite: replace", s.files.Path(first))
+		return taken.Error("%s already exists; remove it and the other shards, or set overwrite: replace", s.files.Path(first))
 	}
 	return s.files.Tidy(s.named)
 }

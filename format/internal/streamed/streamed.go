@@ -21,12 +21,12 @@ import (
 func Is(path component.Path, says bool) bool { return says || path == component.StandardInput }
 
 // ErrBeside is the error of parameters that rows of a stream cannot have.
-var ErrBeside = errors.New("a stream has no files beside its rows, and no places of them: remove files and file")
+var ErrBeside = errors.New("a stream has no file paths and row positions; remove files and file")
 
 // Check refuses a path that cannot be read as a stream.
 func Check(path string) error {
 	if indexed.IsFar(path) {
-		return errors.New("stream: a file at a URL is read where it lies, in any order; remove stream")
+		return errors.New("stream is not supported for a URL; remove stream")
 	}
 	return indexed.Check(path)
 }

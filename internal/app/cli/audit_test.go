@@ -50,10 +50,10 @@ func TestAudit(t *testing.T) {
 	mustContain(t, "the audit", r.stdout,
 		"times = 5", "nodes.many.with.times (flow.yaml:11:48), nodes.some.with.range (flow.yaml:13:", "nodes.extra.with.n (more.yaml:4:",
 		`unused = "a b "`, "not used",
-		b.path("data")+" (folder)", b.path("../link")+", which is /", "(folder, outside the flow's folder)",
+		b.path("data")+" (directory)", b.path("../link")+", which is /", "(directory, outside the flow's directory)",
 		b.path("slow.sh")+" (file)", b.path("more.yaml")+" (file)",
 		b.path("out")+" (there already); overwrite: replace; copy: hard-link",
-		"table.jsonl (new, outside the flow's folder); overwrite: forbid",
+		"table.jsonl (new, outside the flow's directory); overwrite: forbid",
 		`sh slow.sh "touch \x1b[2K'x\u202ey'"`, "/sh\n", "there is no such program", "SECRET_KEY\n",
 		"image-flip, seed 7, epoch 2", "shuffle, seed 3, epoch 0",
 		"in memory: lru, 10 samples at most", "checkpoint: auto", "keep; checkpoint\n", b.cache, "nothing was run")

@@ -133,7 +133,7 @@ func TestDryRunDoesNothing(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	r := b.larder("run", "flow.yaml", "--dry-run")
-	mustContain(t, "the plan", r.stderr, "stats: 26 samples, first sample 0: not computed before", "26 results to compute")
+	mustContain(t, "the plan", r.stderr, "stats: 26 samples (first: 0): not computed before", "26 results to compute")
 	if _, err := os.Stat(b.path("out")); !os.IsNotExist(err) {
 		t.Error("the output was written")
 	}
@@ -143,7 +143,7 @@ func TestDryRunDoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = b.larder("run", "flow.yaml", "--dry-run")
-	mustContain(t, "the plan", r.stderr, "stats: 1 sample, first sample 5: input image: changed", "1 result to compute")
+	mustContain(t, "the plan", r.stderr, "stats: 1 sample (first: 5): input image: changed", "1 result to compute")
 	if n := b.run().node(t, "stats"); n.Computed != 1 {
 		t.Errorf("%d computed after the plan", n.Computed)
 	}

@@ -67,7 +67,7 @@ func TestDrawWrongArguments(t *testing.T) {
 		"no variable":                          {"-o", "f.svg", "--set", "x=1"},
 		"report bad.json":                      {"-o", "f.svg", "--report", "bad.json"},
 		"version 2":                            {"-o", "f.svg", "--report", "new.json"},
-		"no file or folder":                    {"-o", "f.svg", "--report", "none.json"},
+		"no such file or directory":            {"-o", "f.svg", "--report", "none.json"},
 		"unexpected argument \"another.yaml\"": {"-o", "f.svg", "another.yaml"},
 		"draw: there is no flag --large":       {"-o", "f.svg", "--large"},
 		"no directory":                         {"-o", "no/such/folder/f.svg"},

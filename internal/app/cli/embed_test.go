@@ -379,7 +379,7 @@ func TestEmbedRefuses(t *testing.T) {
 	const upstream = "--upstream=http://127.0.0.1:1/v1"
 	for want, args := range map[string][]string{
 		"--upstream is required":                         {},
-		"is no URL such as":                              {"--upstream=x"},
+		"is not a URL such as":                           {"--upstream=x"},
 		"must not have a password":                       {"--upstream=http://u:p@x"},
 		"other machines can reach this address":          {upstream, "--listen=0.0.0.0:0"},
 		":0: other machines can reach this address":      {upstream, "--listen=:0"},

@@ -14,6 +14,6 @@ func ExampleMain() {
 	fmt.Println("status", status)
 	// Output:
 	// op: reverse
-	// Passes on the samples from the last to the first.
+	// Reverses the order of the samples.
 	// status 0
 }

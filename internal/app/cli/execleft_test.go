@@ -54,7 +54,7 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	const head = "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n  g: {op: group-by, from: in, with: {by: metadata.color}}\n"
 	for nodes, want := range map[string]string{
 		"  out: {sink: underfolder, from: g.rde, with: {path: new}}\n":                                                                              `node out: from g.rde: there is no output "rde"; did you mean "red"?`,
-		"  h: {op: chunk, from: g, with: {n: 2}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n":                                         "flow.yaml:5:24: op chunk takes one dataset, and node g puts out several: name one, as g.NAME",
+		"  h: {op: chunk, from: g, with: {n: 2}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n":                                         "flow.yaml:5:24: op chunk reads one dataset, but node g has several outputs; write g.NAME",
 		"  s: {map: image-stats, from: g}\n  h: {op: split, from: s, with: {sizes: [1]}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n": "node s puts out several",
 	} {
 		b.write("flow.yaml", head+nodes)

@@ -229,7 +229,7 @@ func TestLogsOfCommands(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	if _, err := os.Stat(b.path("logs")); err == nil {
-		t.Error("a dry run made the folder of logs")
+		t.Error("a dry run made the directory of logs")
 	}
 	if r := b.larder("run", "flow.yaml", "--logs", "logs"); r.status != 0 {
 		t.Fatal(r.stderr)

@@ -266,8 +266,8 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 	s.Requests()
 	for args, want := range map[string]string{
 		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                  "a URL needs a format",
-		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                      "files of this machine only",
-		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "files of this machine only",
+		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                      "local files only",
+		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "local files only",
 		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "nothing is written over http",
 		"op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/new.jsonl --report s3://me:hunter2@bucket/report.json":        "a file of this machine only",
 		"op split --sizes '{a: 0.5, b: 0.5}' -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same path",

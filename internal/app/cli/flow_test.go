@@ -75,7 +75,7 @@ func TestWrongPrints(t *testing.T) {
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--json", "--fingerprint"}, "--fingerprint: not allowed with --json"},
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--only", "out"}, "--only requires --fingerprint"},
 		{[]string{"flow", "../../../examples/letters/flow.yaml", "--fingerprint", "--only", "outt"}, `did you mean "out"`},
-		{[]string{"flow", "none.yaml"}, "there is no file or folder none.yaml"},
+		{[]string{"flow", "none.yaml"}, "none.yaml: no such file or directory"},
 	} {
 		if r := inProcess(t, t.TempDir(), c.args...); r.status != 2 || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
 			t.Errorf("%v: status %d, %s", c.args, r.status, r.stderr)

@@ -25,7 +25,7 @@ func TestForeignFoldersAreNoCache(t *testing.T) {
 		if r.status != 2 {
 			t.Errorf("%s: status %d, want 2: %s", args, r.status, r.stderr)
 		}
-		mustContain(t, args, r.stderr, "the folder holds CACHEDIR.TAG", "and so is no cache")
+		mustContain(t, args, r.stderr, "the directory holds CACHEDIR.TAG", "and is not a cache")
 		sameTree(t, args, tree(t, b.dir), before)
 	}
 }

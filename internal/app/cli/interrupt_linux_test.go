@@ -17,7 +17,7 @@ import (
 
 // stuck is a sink that writes, and does not end on a signal.
 type stuck struct {
-	Path component.Path `param:"path,required" doc:"the folder to write"`
+	Path component.Path `param:"path,required" doc:"the directory to write"`
 }
 
 func init() {

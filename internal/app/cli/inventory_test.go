@@ -297,7 +297,7 @@ func TestNoCache(t *testing.T) {
 	} {
 		inProcess(t, dir, strings.Fields(tt.args)...).want(t, dir, tt.status, tt.stdout, tt.stderr)
 		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
-			t.Fatalf("%s made the folder", tt.args)
+			t.Fatalf("%s made the directory", tt.args)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestLintWarnings(t *testing.T) {
 			t.Errorf("lint %s: status %d, want %d", flags, r.status, status)
 		}
 		if !strings.Contains(flags, "--json") {
-			mustContain(t, "lint "+flags, r.stderr, "larder: warning: flow.yaml:5:3: node mixed: it shuffles the share", "shuffle before mine", "(docs/reference/lint-rules.md#shard-before-shuffle)", "flow.yaml: 3 nodes, 1 warning\n")
+			mustContain(t, "lint "+flags, r.stderr, "larder: warning: flow.yaml:5:3: node mixed: it shuffles the shard", "shuffle before mine", "(docs/reference/lint-rules.md#shard-before-shuffle)", "flow.yaml: 3 nodes, 1 warning\n")
 			continue
 		}
 		all := findings(t, r)

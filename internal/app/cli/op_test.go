@@ -30,7 +30,7 @@ func (b *bench) at(name string) written {
 
 // upTo has a parameter with the name of a flag that every command has.
 type upTo struct {
-	Workers int `param:"workers,required" doc:"how many samples to pass on"`
+	Workers int `param:"workers,required" doc:"number of samples"`
 }
 
 func init() {
@@ -164,13 +164,13 @@ func TestWrongComponentArguments(t *testing.T) {
 		"op repeat --tims 2 -i data -o new":                           `op repeat: there is no flag --tims; did you mean "times"?`,
 		"op repeat --times":                                           "--times: no value",
 		"op repeat -i data -o new":                                    "op repeat needs the parameter times",
-		"op repeat --times two -i data -o new":                        `--times: times must be a number, not the text "two"`,
+		"op repeat --times two -i data -o new":                        `--times: times must be a number, not the string "two"`,
 		"op repeat --times 2 --times 3 -i data -o new":                "--times: is given twice",
 		"op repeat --times 2 --interleave=maybe -i data -o new":       "--interleave: interleave must be true or false",
 		"op shard --rank 0 --world-size 2 --rest some -i data -o new": `--rest: rest cannot be "some"; valid: keep, drop, repeat`,
 		"op split --sizes '[0.5' -i data -o new":                      "--sizes: not YAML",
 		"op split --sizes '[0.5, 0.6]' -i data -o new":                "add up to",
-		"map rename --names image -i data -o new":                     `--names: "image" is not of the form NAME=VALUE`,
+		"map rename --names image -i data -o new":                     `--names: "image" is malformed; write NAME=VALUE`,
 		"map compose --steps '{map: hahs}' -i data -o new":            `--steps: there is no map "hahs"; did you mean "hash"?`,
 		"op filter --where '1 +' -i data -o new":                      "1 +",
 		"op clone -o new":                                             "give -i PATH",

@@ -25,7 +25,7 @@ func TestReplaceBehindLinks(t *testing.T) {
 				t.Errorf("%s: status %d, want 2", overwrite, r.status)
 			}
 			mustContain(t, "the error", r.stderr, b.path("data"), b.path("links"), "refusing to write")
-			sameTree(t, "the folder", tree(t, b.dir), before)
+			sameTree(t, "the directory", tree(t, b.dir), before)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestInputsAreNotWritten(t *testing.T) {
 				if n := b.executions(); n != 0 {
 					t.Errorf("%d executions", n)
 				}
-				sameTree(t, "the folder", tree(t, b.dir), before)
+				sameTree(t, "the directory", tree(t, b.dir), before)
 			})
 		}
 	}

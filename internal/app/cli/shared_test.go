@@ -103,10 +103,10 @@ func TestWrongShared(t *testing.T) {
 	for text, want := range map[string]string{
 		"redis://host/0?u:hunter2@":              "unknown setting",
 		"redis://host?max-bytes=hunter2":         "max-bytes is not a size",
-		"unix:///u:hunter2@/run/redis":           "the address of the server is not such as redis://host:6379/0",
-		"redis://u:hunter2@host:port":            "the address of the server is not such as redis://host:6379/0",
-		"http://u:hunter2@host":                  "the address of the server is not such as redis://host:6379/0",
-		"redis://u:hunter2@host?max-record=1TiB": "records of at most",
+		"unix:///u:hunter2@/run/redis":           "invalid server address; write redis://host:6379/0",
+		"redis://u:hunter2@host:port":            "invalid server address; write redis://host:6379/0",
+		"http://u:hunter2@host":                  "invalid server address; write redis://host:6379/0",
+		"redis://u:hunter2@host?max-record=1TiB": "MaxRecord is",
 	} {
 		t.Setenv("LARDER_SHARED", text)
 		r := inProcess(t, t.TempDir(), "run", "../../../examples/letters/flow.yaml")

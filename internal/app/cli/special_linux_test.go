@@ -45,7 +45,7 @@ func TestDevicesAreNotReplaced(t *testing.T) {
 			if r.status != 2 {
 				t.Errorf("%s to %s: status %d, want 2: %s", format, name, r.status, r.stderr)
 			}
-			mustContain(t, format, r.stderr, "refusing to write to", name, "only files and folders are written")
+			mustContain(t, format, r.stderr, "refusing to write to", name, "only files and directories are written")
 			if after := modes(); after[i] != before[i] {
 				t.Fatalf("%s: %s is %v, was %v", format, name, after[i], before[i])
 			}

@@ -87,7 +87,7 @@ nodes:
 	if out, err := os.ReadFile(filepath.Join(b.dir, "out.jsonl")); err != nil || r.status != 0 || string(out) != rows[8:] {
 		t.Errorf("status %d, %v, and it wrote %q: %s", r.status, err, out, r.stderr)
 	}
-	if r := b.stdin(nodes, "run", "-", "--stdin-filename", filepath.Join(b.dir, "feed.yaml")); r.status != 1 || !strings.Contains(r.stderr, "there is no standard input here") {
+	if r := b.stdin(nodes, "run", "-", "--stdin-filename", filepath.Join(b.dir, "feed.yaml")); r.status != 1 || !strings.Contains(r.stderr, "standard input is not available") {
 		t.Errorf("a flow from standard input has status %d: %s", r.status, r.stderr)
 	}
 	for line, want := range map[string]string{

@@ -42,7 +42,7 @@ nodes:
 		"run flow.yaml --summary rows.csv":  "rows.csv",
 		"run flow.yaml --summary table.txt": "must end with .csv, .json or .md",
 		"report rows.csv":                   "is not the report of a run",
-		"report missing.json":               "there is no file or folder missing.json",
+		"report missing.json":               "missing.json: no such file or directory",
 	} {
 		if r := b.larder(strings.Fields(args)...); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)

@@ -138,19 +138,19 @@ func TestWrongRequests(t *testing.T) {
 			status: 2, says: []string{"node out", "refusing to write"},
 		},
 		{
-			name:   "a key that leaves the folder",
+			name:   "a key that leaves the directory",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: rename, from: a, with: {names: {image: ../x}}}\n  out: {sink: underfolder, from: b, with: {path: out}}\n",
 			status: 1, says: []string{"node out", "sample ", `"../x"`, "rename"},
 		},
 		{
-			name:   "a sink on a folder that is there",
+			name:   "a sink on a directory that is there",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full}}\n",
 			status: 1, says: []string{"already there", "overwrite: replace"},
 		},
 		{
 			name:   "replacing what is no dataset",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full, overwrite: replace}}\n",
-			status: 1, says: []string{"refusing to replace", "no dataset"},
+			status: 1, says: []string{"refusing to replace", "not a dataset"},
 		},
 		{
 			name:   "a command that fails",

@@ -78,7 +78,7 @@ func TestValidateRefuses(t *testing.T) {
 		}
 	}
 	if r := b.larder("validate", "missing", "--infer"); r.status != 1 {
-		t.Errorf("a folder that is not there: status %d, want 1: %s", r.status, r.stderr)
+		t.Errorf("a directory that is not there: status %d, want 1: %s", r.status, r.stderr)
 	}
 }
 
@@ -105,5 +105,5 @@ nodes:
 	if r.status != 1 {
 		t.Errorf("status %d", r.status)
 	}
-	mustContain(t, "the error", r.stderr, "node right: sample 0: not as the schema says: item image: its width is 32")
+	mustContain(t, "the error", r.stderr, "node right: sample 0: violates the schema: item image: width is 32")
 }

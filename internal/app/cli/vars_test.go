@@ -31,10 +31,10 @@ nodes:
 		}
 	}
 	if _, err := os.Stat(b.path("out-007")); err != nil {
-		t.Errorf("a text that looks like a number became one: %v", err)
+		t.Errorf("a string that looks like a number became one: %v", err)
 	}
 	b.write("wrong.yaml", "times: [2]\n")
-	if r := b.larder("run", "flow.yaml", "--vars", "wrong.yaml"); r.status != 2 || !strings.Contains(r.stderr, "wrong.yaml:1:8: times must be a text") {
+	if r := b.larder("run", "flow.yaml", "--vars", "wrong.yaml"); r.status != 2 || !strings.Contains(r.stderr, "wrong.yaml:1:8: times must be a string") {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 	if r := b.larder("run", "flow.yaml", "--vars", "none.yaml"); r.status != 2 || !strings.Contains(r.stderr, "none.yaml") {

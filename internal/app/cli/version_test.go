@@ -46,7 +46,7 @@ func TestProfiles(t *testing.T) {
 	if now, err := os.ReadFile(b.path("flow.yaml")); r.status != 2 || err != nil || string(now) != string(was) {
 		t.Errorf("status %d, %v: %s", r.status, err, r.stderr)
 	}
-	mustContain(t, "the error", r.stderr, "--memprofile", "flow.yaml", "is there already")
+	mustContain(t, "the error", r.stderr, "--memprofile", "flow.yaml", "already exists")
 }
 
 // TestManualPages checks that each command has a page that lists its flags, and that a link

@@ -50,7 +50,7 @@ func (m *meter) add(a, b any) any {
 	return floatOf(a) + floatOf(b)
 }
 
-const longDuration = "the duration is longer than 292 years, which is the limit"
+const longDuration = "the duration exceeds the limit of 292 years"
 
 func addWholes(x, y int) int {
 	if (x+y < x) != (y < 0) {
@@ -151,7 +151,7 @@ func (m *meter) arithmetic(operator string, a, b any) any {
 	x, y := wholeOf(a), wholeOf(b)
 	switch y {
 	case 0:
-		fail("a division by zero")
+		fail("division by zero")
 	case -1: // which divides everything, also the smallest integer
 		return 0
 	}
@@ -194,7 +194,7 @@ func (m *meter) span(from, to int) []int {
 
 func isNumber(operator string, v any) any {
 	if kindOf(v)&numberKind == 0 {
-		fail("%s cannot be done with %s", operator, kindName(v))
+		fail("%s is not defined for %s", operator, kindName(v))
 	}
 	return v
 }

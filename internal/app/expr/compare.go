@@ -204,34 +204,34 @@ func stepsOf(pattern string) (int, error) {
 }
 
 var patternFaults = map[syntax.ErrorCode]string{
-	syntax.ErrInvalidCharClass:      "a set [...] that is none",
-	syntax.ErrInvalidCharRange:      "a range in a set [...] that is none",
-	syntax.ErrInvalidEscape:         "an escape that there is not",
-	syntax.ErrInvalidNamedCapture:   "a group whose name is none",
-	syntax.ErrInvalidPerlOp:         "a group (?...) that there is not",
+	syntax.ErrInvalidCharClass:      "an invalid set [...]",
+	syntax.ErrInvalidCharRange:      "an invalid range in a set [...]",
+	syntax.ErrInvalidEscape:         "an unknown escape",
+	syntax.ErrInvalidNamedCapture:   "a group with an invalid name",
+	syntax.ErrInvalidPerlOp:         "an unknown group (?...)",
 	syntax.ErrInvalidRepeatOp:       "a repetition of a repetition",
-	syntax.ErrInvalidRepeatSize:     "a repetition of too many times, or of fewer than none",
-	syntax.ErrInvalidUTF8:           "bytes that are no text",
+	syntax.ErrInvalidRepeatSize:     "a repetition count out of range",
+	syntax.ErrInvalidUTF8:           "bytes that are not UTF-8",
 	syntax.ErrMissingBracket:        "a [ without its ]",
 	syntax.ErrMissingParen:          "a ( without its )",
 	syntax.ErrMissingRepeatArgument: "a repetition of nothing",
 	syntax.ErrTrailingBackslash:     `a \ at the end`,
 	syntax.ErrUnexpectedParen:       "a ) without its (",
-	syntax.ErrNestingDepth:          "groups in groups beyond the greatest depth",
+	syntax.ErrNestingDepth:          "groups nested too deep",
 	syntax.ErrLarge:                 "too much",
 }
 
 func wrongPattern(err error) string {
 	e, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
-		return "the regular expression is wrong"
+		return "invalid regular expression"
 	}
 	what := patternFaults[e.Code]
 	if what == "" {
-		return "the regular expression is wrong"
+		return "invalid regular expression"
 	}
 	if e.Code == syntax.ErrLarge || e.Code == syntax.ErrNestingDepth || e.Code == syntax.ErrTrailingBackslash || e.Expr == "" {
-		return "the regular expression is wrong: it has " + what
+		return "invalid regular expression: " + what
 	}
-	return "the regular expression is wrong: it has " + what + ", `" + short(e.Expr) + "`"
+	return "invalid regular expression: " + what + ", `" + short(e.Expr) + "`"
 }

@@ -42,10 +42,10 @@ func (m *meter) converts(name string, args []any) (v any, ok bool) {
 	case "fromBase64":
 		b, err := base64.StdEncoding.DecodeString(args[0].(string))
 		if err != nil {
-			fail("%q is no base64", short(args[0].(string)))
+			fail("%q is not base64", short(args[0].(string)))
 		}
 		if !utf8.Valid(b) {
-			fail("what %q stands for is no text", short(args[0].(string)))
+			fail("the bytes of %q are not UTF-8 text", short(args[0].(string)))
 		}
 		return string(b), true
 	case "duration", "date", "timezone":
@@ -59,7 +59,7 @@ func toWhole(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if math.IsNaN(v) {
-			fail("int cannot be done with no number, as of 0 / 0")
+			fail("int is not defined for NaN, such as 0 / 0")
 		}
 		if !fits(v) {
 			panic(overflow("int(%s)", appendFloat(nil, v)))
@@ -71,7 +71,7 @@ func toWhole(v any) any {
 		const most = 1000 // digits, because conversion of many is slow
 		i, ok := new(big.Int).SetString(v[:min(len(v), most)], 10)
 		if !ok {
-			fail("%q is no whole number", short(v))
+			fail("%q is not an integer", short(v))
 		}
 		if len(v) > most {
 			panic(overflow("%s", short(v)))
@@ -87,14 +87,14 @@ func toFloat(v any) any {
 		return floatOf(v)
 	}
 	if strings.ContainsAny(s, "_xX") { // syntax of Go: 1_000, 0x1p3
-		fail("%q is no number", short(s))
+		fail("%q is not a number", short(s))
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && math.IsInf(f, 0) {
-		fail("%q is beyond the range of numbers", short(s))
+		fail("%q exceeds the range of numbers", short(s))
 	}
 	if err != nil {
-		fail("%q is no number", short(s))
+		fail("%q is not a number", short(s))
 	}
 	return f
 }
@@ -103,7 +103,7 @@ func toFloat(v any) any {
 func language(name string, args []any) any {
 	v, err := library(name, args)
 	if err != nil {
-		fail("%s cannot be done with these values", name)
+		fail("%s is not defined for these values", name)
 	}
 	return v
 }

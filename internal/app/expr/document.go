@@ -26,7 +26,7 @@ func Document(v any) (any, error) {
 		return v, nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("the value is %s, which documents cannot hold; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(v))
+			return nil, fmt.Errorf("the value is %s, which documents cannot store; handle the case, such as y == 0 ? nil : x / y", shownFloat(v))
 		}
 		return v, nil
 	case []any:
@@ -38,7 +38,7 @@ func Document(v any) (any, error) {
 	case map[any]any:
 		return object(v)
 	}
-	return nil, fmt.Errorf("the value is %s, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", kindName(v))
+	return nil, fmt.Errorf("the value is %s, not a document; return a string, a number, a boolean, nil, a list or a map", kindName(v))
 }
 
 func documents[T any](from []T) (any, error) {
@@ -57,7 +57,7 @@ func object[K comparable](from map[K]any) (any, error) {
 	for k, e := range from {
 		name, ok := any(k).(string)
 		if !ok {
-			return nil, fmt.Errorf("the value is a mapping with %s for a name, and names in documents are texts; write string(...)", Shown(k))
+			return nil, fmt.Errorf("the mapping has the key %s, but keys of documents are strings; write string(...)", Shown(k))
 		}
 		v, err := Document(e)
 		if err != nil {

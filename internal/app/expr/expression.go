@@ -59,11 +59,11 @@ func Compile(text string) (*Expression, error) {
 	return &Expression{source: text, reads: names.items(), may: names.may, program: program}, nil
 }
 
-const tooLong = "the expression is too long; let the items hold what it lists, or take it apart"
+const tooLong = "the expression is too long; split it, or move its lists into items"
 
 func compile(text string) (*identifiers, *vm.Program, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, &fault{"it is empty; write what is to be found out, such as metadata.size > 3"}
+		return nil, nil, &fault{"empty expression; write one such as metadata.size > 3"}
 	}
 	if len(text) > mostBytes {
 		return nil, nil, &fault{tooLong}
@@ -232,11 +232,11 @@ func (n *identifiers) call(node *ast.CallNode) {
 	if name, ok := itemCall(node); ok {
 		n.given = append(n.given, name)
 	} else if callee.Value == itemFunction {
-		n.wrong = faultAt(node.Location(), `item takes the name of an item in quotes, such as item("my-item")`)
+		n.wrong = faultAt(node.Location(), `item needs a quoted item name, such as item("my-item")`)
 	}
 	if callee.Value == hasFunction {
 		if len(node.Arguments) != 1 {
-			n.wrong = faultAt(node.Location(), "has takes one item, or one path into an item, such as has(metadata.letter)")
+			n.wrong = faultAt(node.Location(), "has needs one item or path, such as has(metadata.letter)")
 			return
 		}
 		n.mayMiss(node.Arguments[0])
@@ -281,14 +281,14 @@ func lenient(node *ast.BinaryNode) []ast.Node {
 func (n *identifiers) check() error {
 	for _, c := range n.called {
 		if c.name == "now" {
-			return faultAt(c.at, "now is not available: what is decided by the clock cannot be cached")
+			return faultAt(c.at, "now is not available, as results that depend on the clock cannot be cached")
 		}
 		if _, ok := signatures[c.name]; !ok && c.name != itemFunction && c.name != hasFunction {
 			return faultAt(c.at, noFunction(c.name))
 		}
 	}
 	if slices.Contains(n.items(), "$env") {
-		return &fault{`$env is not available; name the items, by item("...") those whose names are no words`}
+		return &fault{`$env is not available; name items directly, or with item("...")`}
 	}
 	return n.wrong
 }

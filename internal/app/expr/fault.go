@@ -33,5 +33,5 @@ func faultAt(at file.Location, text string) error {
 func fail(format string, args ...any) { panic(faultf(format, args...)) }
 
 func overflow(format string, args ...any) error {
-	return faultf(format+" is beyond whole numbers of 64 bits; write float(...) where it need not be exact", args...)
+	return faultf(format+" exceeds 64-bit integers; use float(...) for an approximate result", args...)
 }

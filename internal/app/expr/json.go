@@ -41,11 +41,11 @@ func momentText(v any) string {
 
 func indented(v any) string {
 	if f := notFinite(v); f != nil {
-		fail("toJSON cannot be done with a number that is %s; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(*f))
+		fail("toJSON is not defined for %s; handle the case, such as y == 0 ? nil : x / y", shownFloat(*f))
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, appendJSON(nil, v, 0), "", "  "); err != nil {
-		fail("toJSON cannot be done with this value")
+		fail("toJSON is not defined for this value")
 	}
 	return b.String()
 }
@@ -107,7 +107,7 @@ func appendJSON(b []byte, v any, depth int) []byte {
 		case mappingKind:
 			return appendMapping(b, v, depth)
 		}
-		panic(faultf("%s has no text", kindName(v)))
+		panic(faultf("%s has no string form", kindName(v)))
 	}
 }
 
@@ -156,7 +156,7 @@ func appendFloat(b []byte, f float64) []byte {
 	}
 	text, err := json.Marshal(f)
 	if err != nil {
-		panic(faultf("a number has no text"))
+		panic(faultf("a number has no string form"))
 	}
 	return append(b, text...)
 }
@@ -166,7 +166,7 @@ func appendText(b []byte, s string) []byte {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
-		panic(faultf("a text is no text of JSON"))
+		panic(faultf("a string is not a JSON string"))
 	}
 	return append(b, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
@@ -175,21 +175,21 @@ func appendText(b []byte, s string) []byte {
 // in a mapping is an error.
 func (m *meter) readJSON(s string) any {
 	if hasHalf(s) {
-		fail("the JSON has half of a character (a lone surrogate), which is no text")
+		fail("the JSON has a lone surrogate, which is not valid text")
 	}
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	v, err := m.readValue(d, 0)
 	if err == nil {
 		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = fmt.Errorf("more follows after the value")
+			err = fmt.Errorf("data after the value")
 		}
 	}
 	if f, ok := errors.AsType[*fault](err); ok {
 		panic(f)
 	}
 	if err != nil {
-		fail("%q is no JSON", short(s))
+		fail("%q is not JSON", short(s))
 	}
 	return v
 }
@@ -239,7 +239,7 @@ func (m *meter) readValue(d *json.Decoder, depth int) (any, error) {
 		if t == '{' {
 			return m.readMapping(d, depth)
 		}
-		return nil, fmt.Errorf("%v where a value should be", t)
+		return nil, fmt.Errorf("unexpected %v, expected a value", t)
 	}
 	return t, nil
 }
@@ -249,13 +249,13 @@ func readNumber(s string) (any, error) {
 		const most = 10000 // digits, because conversion of many is slow
 		i, ok := new(big.Int).SetString(s[:min(len(s), most)], 10)
 		if !ok || len(s) > most {
-			return nil, faultf("%s is beyond the range of numbers", short(s))
+			return nil, faultf("%s exceeds the range of numbers", short(s))
 		}
 		return plain(i), nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return nil, faultf("%s is beyond the range of numbers", short(s))
+		return nil, faultf("%s exceeds the range of numbers", short(s))
 	}
 	return f, nil
 }
@@ -282,7 +282,7 @@ func (m *meter) readMapping(d *json.Decoder, depth int) (any, error) {
 		}
 		name, ok := t.(string)
 		if _, twice := doc[name]; twice || !ok {
-			return nil, faultf("the JSON has the name %q twice", short(name))
+			return nil, faultf("the JSON has the key %q twice", short(name))
 		}
 		if doc[name], err = m.readValue(d, depth+1); err != nil {
 			return nil, err

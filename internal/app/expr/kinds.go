@@ -37,7 +37,7 @@ var kindNames = []struct {
 	kind kinds
 	name string
 }{
-	{textKind, "a text"}, {numberKind, "a number"}, {wholeKind, "a whole number"}, {floatKind, "a number"}, {truthKind, "a truth value"},
+	{textKind, "a string"}, {numberKind, "a number"}, {wholeKind, "an integer"}, {floatKind, "a number"}, {truthKind, "a boolean"},
 	{listKind, "a list"}, {mappingKind, "a mapping"}, {timeKind, "a time"}, {durationKind, "a duration"}, {zoneKind, "a time zone"},
 	{bytesKind, "bytes"}, {otherKind, "a value of another kind"}, {nullKind, "null"},
 }
@@ -98,7 +98,7 @@ func kindOf(v any) kinds {
 // kindName returns the name of a value's kind for messages.
 func kindName(v any) string {
 	if b, ok := v.(*big.Int); ok && !b.IsInt64() {
-		return "a whole number of more than 64 bits"
+		return "an integer of more than 64 bits"
 	}
 	if k := kindOf(plain(v)); k != otherKind {
 		return k.String()

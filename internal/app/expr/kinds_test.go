@@ -97,7 +97,7 @@ func TestFunctionsAreThoseOfTheLanguage(t *testing.T) {
 	}
 	for name := range signatures {
 		if !slices.Contains(builtin.Names, name) {
-			t.Errorf("%s is no function", name)
+			t.Errorf("%s is not a function", name)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func TestWholeNumbersAreExact(t *testing.T) {
 						t.Errorf("%s of %d and %d is %v", formula, x, y, v)
 					}
 				case !want.IsInt64():
-					if err == nil || !strings.Contains(err.Error(), "is beyond whole numbers of 64 bits") {
+					if err == nil || !strings.Contains(err.Error(), "exceeds 64-bit integers") {
 						t.Errorf("%s of %d and %d: %v, %v, and it is %v", formula, x, y, v, err, want)
 					}
 				case err != nil || plain(v) != int(want.Int64()):

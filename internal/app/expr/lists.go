@@ -15,7 +15,7 @@ func (m *meter) ofLists(name string, args []any) (v any, ok bool) {
 	case "take":
 		n := wholeOf(args[1])
 		if n < 0 {
-			fail("take needs a number of elements that is not negative, not %d", n)
+			fail("take needs a number of 0 or more, not %d", n)
 		}
 		l := m.elements(args[0])
 		n = min(n, len(l))
@@ -128,7 +128,7 @@ func (m *meter) grouped(pairs []any) any {
 	for _, p := range pairs {
 		by := plain(p.([]any)[1])
 		if !isName(by) {
-			fail("groupBy needs texts, numbers or truth values to group by, not %s", Shown(by))
+			fail("groupBy needs strings, numbers or booleans to group by, not %s", Shown(by))
 		}
 		groups[by] = append(groups[by], p.([]any)[0])
 	}
@@ -144,11 +144,11 @@ func (m *meter) paired(pairs []any) any {
 	all := map[any]any{}
 	for i, p := range pairs {
 		if kindOf(plain(p)) != listKind || length(p) != 2 {
-			fail("fromPairs needs a list of lists of a name and a value, and element %d is %s", i, Shown(p))
+			fail("fromPairs needs a list of [name, value] lists, but element %d is %s", i, Shown(p))
 		}
 		pair := m.elements(p)
 		if !isName(plain(pair[0])) {
-			fail("fromPairs needs texts, numbers or truth values for names, not %s", Shown(pair[0]))
+			fail("fromPairs needs strings, numbers or booleans for names, not %s", Shown(pair[0]))
 		}
 		all[plain(pair[0])] = pair[1]
 	}

@@ -27,7 +27,7 @@ func newMeter() *meter { return &meter{left: maxHandled} }
 
 func (m *meter) charge(bytes int64) {
 	if bytes > m.left {
-		panic(faultf("the evaluation handles more than %d MiB, which is the limit; make the expression do less, or the items smaller", maxHandled>>20))
+		panic(faultf("the evaluation exceeds %d MiB; simplify the expression, or use smaller items", maxHandled>>20))
 	}
 	m.left -= bytes
 }
@@ -92,10 +92,10 @@ func Shown(v any) string {
 		return "null"
 	}
 	if !fits() {
-		return kindName(v) + " that is too long to be shown"
+		return kindName(v) + " too long to display"
 	}
 	if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		return "a number that is infinite or none, as of a division by zero"
+		return "an infinite number or NaN, as from division by zero"
 	}
 	if d, err := Document(v); err == nil {
 		return display.Short(string(appendJSON(nil, d, 0))) + ", " + kindName(v)

@@ -184,7 +184,7 @@ func (m *metered) unary(n *ast.UnaryNode) (ast.Node, kinds) {
 	}
 	of, k := m.visit(n.Node, false)
 	if k&numberKind == 0 {
-		refuse(n, "%s cannot be done with %s", n.Operator, k)
+		refuse(n, "%s is not defined for %s", n.Operator, k)
 	}
 	if n.Operator == "-" {
 		return do(n, negateName, of), k & numberKind
@@ -341,7 +341,7 @@ func (m *metered) call(n *ast.CallNode) (ast.Node, kinds) {
 		name, named = of.Property.(*ast.StringNode)
 	}
 	if !named {
-		refuse(n, "what is called here is no function")
+		refuse(n, "the called value is not a function")
 	}
 	value, k := m.visit(of.Node, false)
 	if k&(timeKind|durationKind) == 0 {
@@ -410,7 +410,7 @@ func (m *metered) mapping(n *ast.MapNode) ast.Node {
 		pair := *p.(*ast.PairNode)
 		if text, ok := pair.Key.(*ast.StringNode); ok {
 			if written[text.Value] {
-				refuse(pair.Key, "the mapping has the name %q twice", text.Value)
+				refuse(pair.Key, "the mapping has the key %q twice", text.Value)
 			}
 			written[text.Value] = true
 		} else {

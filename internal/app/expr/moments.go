@@ -15,7 +15,7 @@ var methodsOf = map[kinds][]string{
 }
 
 func noMethods(kind, name string) string {
-	return fmt.Sprintf("%s has no function %s; a function is called as upper(x)", kind, strconv.Quote(name))
+	return fmt.Sprintf("%s has no function %s; call functions as upper(x)", kind, strconv.Quote(name))
 }
 
 func (m *meter) method(of any, name string, args []any) any {
@@ -31,7 +31,7 @@ func (m *meter) method(of any, name string, args []any) any {
 	if want, ok := takes[name]; ok {
 		s = signature{least: 1, most: 1, takes: []kinds{want}}
 	} else if len(args) > 0 {
-		fail("the number of values in the parentheses of %s must be 0", name)
+		fail("%s takes no arguments", name)
 	}
 	if text := s.counts(name, len(args)); text != "" {
 		fail("%s", text)
@@ -99,20 +99,20 @@ func (m *meter) dated(name string, args []any) any {
 	switch name {
 	case "timezone":
 		if args[0] == "Local" {
-			fail(`the time zone of the machine is not available: what is decided by it cannot be cached; name one, such as "Europe/Paris"`)
+			fail(`the local time zone is not available, as results could not be cached; name one, such as "Europe/Paris"`)
 		}
 		if args[0] != "UTC" {
 			m.charge(costly) // it reads a file
 		}
 		v, err := library(name, args)
 		if err != nil {
-			fail("there is no time zone %q; write one such as \"Europe/Paris\"", short(args[0].(string)))
+			fail("unknown time zone %q; write one such as \"Europe/Paris\"", short(args[0].(string)))
 		}
 		return v
 	case "duration":
 		v, err := library(name, args)
 		if err != nil {
-			fail("%q is no duration such as 1h30m", short(args[0].(string)))
+			fail("%q is not a duration such as 1h30m", short(args[0].(string)))
 		}
 		return v
 	}
@@ -126,14 +126,14 @@ func (m *meter) date(args []any) any {
 		zone, args = args[0], args[1:]
 	}
 	if len(args) == 0 {
-		fail("date needs a text after the time zone")
+		fail("date needs a string after the time zone")
 	}
 	given, ok := args[0].(string)
 	switch {
 	case !ok:
-		fail("date needs a text, not %s", kindName(args[0]))
+		fail("date needs a string, not %s", kindName(args[0]))
 	case len(args) == 3 && zone != nil:
-		fail("date needs one time zone, before the text or behind the form")
+		fail("date needs one time zone, before the string or after the layout")
 	case len(args) == 3:
 		zone, args = m.dated("timezone", args[2:]), args[:2]
 	case zone == nil:
@@ -144,8 +144,8 @@ func (m *meter) date(args []any) any {
 		return v
 	}
 	if len(args) == 2 {
-		fail("%q is no date of the form %q; the form is how 2006-01-02 15:04:05 would be written", short(given), short(args[1].(string)))
+		fail("%q does not have the layout %q; a layout shows how 2006-01-02 15:04:05 is written", short(given), short(args[1].(string)))
 	}
-	fail("%q is no date such as 2026-01-31", short(given))
+	fail("%q is not a date such as 2026-01-31", short(given))
 	return nil
 }

@@ -15,13 +15,13 @@ func wholeOf(v any) int {
 	case *big.Int:
 		panic(overflow("%s", shortNumber(v)))
 	}
-	panic(faultf("a whole number is needed, not %s", kindName(v)))
+	panic(faultf("an integer is needed, not %s", kindName(v)))
 }
 
 func shortNumber(v *big.Int) string {
 	const most = 40
 	if v.BitLen() > 64*most {
-		return "a number of very many digits"
+		return "a number with too many digits to display"
 	}
 	s := v.String()
 	if len(s) > most {
@@ -80,7 +80,7 @@ func (m *meter) sum(list any) any {
 	var total any = 0
 	for i, e := range m.elements(list) {
 		if e = plain(e); kindOf(e)&numberKind == 0 {
-			fail("sum needs numbers, and element %d is %s", i, kindName(e))
+			fail("sum needs numbers, but element %d is %s", i, kindName(e))
 		}
 		m.charge(each)
 		total = m.add(total, e)
@@ -120,7 +120,7 @@ func (m *meter) flat(name string, values []any) (all []any) {
 		case kindOf(v) == listKind:
 			all = append(all, m.flat(name, m.elements(v))...)
 		case kindOf(v)&numberKind == 0:
-			fail("%s needs numbers or lists of numbers, and one of them is %s", name, kindName(v))
+			fail("%s needs numbers or lists of numbers, but one of them is %s", name, kindName(v))
 		default:
 			all = append(all, v)
 		}
@@ -187,7 +187,7 @@ func bitwise(name string, x, y int) int {
 // insert copies of the sign (bitshr), or zeros (bitushr).
 func shifted(name string, x, by int) int {
 	if by < 0 || by > 63 {
-		fail("bits cannot be shifted by %d; %s needs a number from 0 to 63", by, name)
+		fail("bits cannot be shifted by %d; %s needs 0 to 63", by, name)
 	}
 	switch name {
 	case "bitshr":

@@ -63,7 +63,7 @@ func isName(v any) bool {
 }
 
 func wrongName(kind string) string {
-	return "the names in a mapping are texts, and this is " + kind
+	return "mapping keys are strings, not " + kind
 }
 
 // member returns a required member of a value; path is the value's source.
@@ -101,7 +101,7 @@ func must(of any, name, path string) any {
 // missing fails because a document has no member with a name.
 func missing(doc map[string]any, name, path string) {
 	names := slices.Sorted(maps.Keys(doc))
-	fail("%s has no %q%s (where it may be missing, write has(...), ?? or ?.)", path, name, component.Suggest(name, names[:min(len(names), 50)]))
+	fail("%s has no %q%s (if it may be missing, use has(...), ?? or ?.)", path, name, component.Suggest(name, names[:min(len(names), 50)]))
 }
 
 // mayMember returns an optional member of a value.
@@ -139,9 +139,9 @@ func field(of any, name string) (v any, ok bool) {
 func noMember(path, kind, name string) string {
 	switch kind {
 	case "null":
-		return fmt.Sprintf("%s is null and has no %q (where it may be missing, write has(...), ?? or ?.)", path, name)
+		return fmt.Sprintf("%s is null and has no %q (if it may be missing, use has(...), ?? or ?.)", path, name)
 	case listKind.String():
-		return fmt.Sprintf("%s is a list and has no %q; its elements are taken by their numbers, as in list[0]", path, name)
+		return fmt.Sprintf("%s is a list and has no %q; index it, as in list[0]", path, name)
 	}
 	return fmt.Sprintf("%s is %s and has no %q", path, kind, name)
 }
@@ -165,7 +165,7 @@ func (m *meter) element(of, index any, path string, may bool) any {
 	case mappingKind:
 		v, ok := m.lookup(of, index)
 		if !ok && !may {
-			fail("%s has no %s (where it may be missing, write has(...), ?? or ?.)", path, Shown(index))
+			fail("%s has no %s (if it may be missing, use has(...), ?? or ?.)", path, Shown(index))
 		}
 		return v
 	case textKind:
@@ -177,7 +177,7 @@ func (m *meter) element(of, index any, path string, may bool) any {
 		if may {
 			return nil
 		}
-		fail("there is no element %d in a list of %d", wholeOf(index), n)
+		fail("index %d is out of range for a list of %d", wholeOf(index), n)
 	}
 	if l, ok := of.([]any); ok {
 		return l[i]
@@ -209,7 +209,7 @@ func (m *meter) character(s string, index int, may bool) any {
 		return s[offset(s, i):offset(s, i+1)]
 	}
 	if !may {
-		fail("there is no character %d in a text of %d", index, n)
+		fail("index %d is out of range for a string of %d", index, n)
 	}
 	return nil
 }
@@ -229,23 +229,23 @@ func offset(s string, character int) int {
 func wrongIndex(of, index kinds, ofName, indexName string) string {
 	switch {
 	case of&(textKind|listKind|mappingKind|otherKind) == 0:
-		return fmt.Sprintf("%s has no parts that [...] could take", ofName)
+		return fmt.Sprintf("%s cannot be indexed", ofName)
 	case of == listKind && index&wholeKind == 0:
-		return "an element of a list is taken by its number, as in list[0], not by " + indexName
+		return "a list is indexed by integers, as in list[0], not by " + indexName
 	case of == textKind && index&wholeKind == 0:
-		return "a character of a text is taken by its number, as in text[0], not by " + indexName
+		return "a string is indexed by integers, as in text[0], not by " + indexName
 	case of == otherKind && index&textKind == 0:
-		return fmt.Sprintf("%s has no parts that are taken by %s", ofName, indexName)
+		return fmt.Sprintf("%s cannot be indexed by %s", ofName, indexName)
 	}
 	return ""
 }
 
 func noParts(kind string) string {
-	return "only of lists and texts a part can be taken, [FROM:TO], and this is " + kind
+	return "only lists and strings can be sliced, [FROM:TO], not " + kind
 }
 
 func wrongBound(kind string) string {
-	return "parts of lists and texts are taken by whole numbers, not by " + kind
+	return "slice bounds are integers, not " + kind
 }
 
 // slice returns a part of a list, or of a string by characters. Before each bound there

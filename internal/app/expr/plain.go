@@ -64,7 +64,7 @@ func words(err error, message string) string {
 }
 
 // unsaid is the message for unknown errors of the library.
-const unsaid = "this cannot be understood, or not be done"
+const unsaid = "invalid expression"
 
 // say converts the message of an error of the library.
 func say(message string) string {

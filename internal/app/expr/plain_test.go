@@ -11,14 +11,14 @@ import (
 // TestSay checks that errors of the language do not show its tokens and functions.
 func TestSay(t *testing.T) {
 	for was, want := range map[string]string{
-		"unexpected token EOF":                                                           "it ends where more is needed",
-		`unexpected token Operator("=")`:                                                 "= cannot stand here; == compares",
-		`unexpected token Identifier("like")`:                                            `"like" cannot stand here`,
-		"unrecognized character: U+0040 '@'":                                             "'@' cannot stand here",
-		`invalid integer literal: strconv.ParseInt: parsing "99": value out of range`:    "99 is beyond whole numbers of 64 bits; write it with .0 where it need not be exact",
-		`invalid float literal: strconv.ParseFloat: parsing "1e999": value out of range`: `"1e999" is beyond the range of numbers`,
-		`invalid hex literal: strconv.ParseInt: parsing "0x": invalid syntax`:            `"0x" is no number`,
-		"memory budget exceeded":                                                         "the evaluation makes more than is allowed; make the expression do less, or the items smaller",
+		"unexpected token EOF":                                                           "unexpected end of the expression",
+		`unexpected token Operator("=")`:                                                 "unexpected =; use == to compare",
+		`unexpected token Identifier("like")`:                                            `unexpected "like"`,
+		"unrecognized character: U+0040 '@'":                                             "unexpected '@'",
+		`invalid integer literal: strconv.ParseInt: parsing "99": value out of range`:    "99 exceeds 64-bit integers; append .0 for an approximate number",
+		`invalid float literal: strconv.ParseFloat: parsing "1e999": value out of range`: `"1e999" exceeds the range of numbers`,
+		`invalid hex literal: strconv.ParseInt: parsing "0x": invalid syntax`:            `"0x" is not a number`,
+		"memory budget exceeded":                                                         "the evaluation exceeds the memory limit; simplify the expression, or use smaller items",
 		"reflect: call of reflect.Value.Len on int Value":                                unsaid,
 	} {
 		if got := say(was); got != want {
@@ -30,13 +30,13 @@ func TestSay(t *testing.T) {
 // TestPlace checks that errors have the position, and an excerpt of a long line.
 func TestPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                     "expression: it is empty; write what is to be found out, such as metadata.size > 3",
-		"a ==":                 "expression: it ends where more is needed (1:4)\n | a ==\n | ...^",
-		"a\n== =":              "expression: = cannot stand here; == compares (2:4)\n | == =\n | ...^",
-		longWrong:              "expression: = cannot stand here; == compares (1:201)\n | " + longWrong[83:] + "\n | " + strings.Repeat(".", 117) + "^",
-		"len(a, b)":            "expression: the number of values in the parentheses of len must be 1 (1:1)\n | len(a, b)\n | ^",
-		`b matches "("`:        "expression: the regular expression is wrong: it has a ( without its ), `(` (1:3)\n | b matches \"(\"\n | ..^",
-		"99999999999999999999": "expression: 99999999999999999999 is beyond whole numbers of 64 bits; write it with .0 where it need not be exact (1:20)\n | 99999999999999999999\n | ...................^",
+		"":                     "expression: empty expression; write one such as metadata.size > 3",
+		"a ==":                 "expression: unexpected end of the expression (1:4)\n | a ==\n | ...^",
+		"a\n== =":              "expression: unexpected =; use == to compare (2:4)\n | == =\n | ...^",
+		longWrong:              "expression: unexpected =; use == to compare (1:201)\n | " + longWrong[83:] + "\n | " + strings.Repeat(".", 117) + "^",
+		"len(a, b)":            "expression: len has 2 arguments, want 1 (1:1)\n | len(a, b)\n | ^",
+		`b matches "("`:        "expression: invalid regular expression: a ( without its ), `(` (1:3)\n | b matches \"(\"\n | ..^",
+		"99999999999999999999": "expression: 99999999999999999999 exceeds 64-bit integers; append .0 for an approximate number (1:20)\n | 99999999999999999999\n | ...................^",
 	} {
 		if _, err := Compile(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
@@ -60,7 +60,7 @@ func TestBrief(t *testing.T) {
 func TestShown(t *testing.T) {
 	for want, v := range map[string]any{
 		`{"a":[1,null]}, a mapping`: map[string]any{"a": []any{1, nil}},
-		`"x", a text`:               "x",
+		`"x", a string`:             "x",
 		"null":                      nil,
 		"an error":                  errors.New("x"),
 	} {

@@ -23,34 +23,34 @@ func says(is, as string) saying {
 	}}
 }
 
-const elementsOnly = "# stands for an element, and so only within a function of a list, such as filter(list, # > 1)"
+const elementsOnly = "# is the element in a list function, such as filter(list, # > 1)"
 
 // sayings are for errors in the syntax of a formula, which the library finds. This
 // package checks its values (metered.go, do.go).
 var sayings = []saying{
-	says(`^unexpected token EOF$|^unexpected end of expression$`, "it ends where more is needed"),
-	says(`^unexpected token Operator\("="\)$`, "= cannot stand here; == compares"),
+	says(`^unexpected token EOF$|^unexpected end of expression$`, "unexpected end of the expression"),
+	says(`^unexpected token Operator\("="\)$`, "unexpected =; use == to compare"),
 	says(`^unexpected token Operator\("#"\)$|^cannot use pointer accessor outside`, elementsOnly),
-	says(`(?s)^unexpected token \w+\((".*")\)$`, "%s cannot stand here"),
-	says(`^unexpected token (?:String|Bytes)$`, `"" cannot stand here`),
-	says(`^unrecognized character: U\+\w+ ?(.*)$`, "%s cannot stand here"),
-	says(`^literal not terminated$`, "a text begins here, or before, that does not end: a quote is missing"),
-	says(`^invalid char escape$|^unable to unescape|^too large string$`, `the text has an escape that there is not; a backslash is written \\`),
-	says(`^unclosed comment$`, "the comment does not end: */ is missing"),
-	says(`^invalid (?:integer|hex|octal|binary) literal: .*parsing "(.*)": value out of range$`, "%s is beyond whole numbers of 64 bits; write it with .0 where it need not be exact"),
-	says(`^invalid \w+ literal: .*parsing (".*"): value out of range$`, "%s is beyond the range of numbers"),
-	says(`^invalid \w+ literal: .*parsing (".*"): .*$`, "%s is no number"),
-	says(`^bad number syntax: (".*")$`, "%s is no number"),
-	says(`^(?:integer|float) literal is too large$`, "the number is beyond the range of numbers"),
-	says(`^a map key must be `, `a mapping begins here, and a name is missing in it, as in {"a": 1}`),
+	says(`(?s)^unexpected token \w+\((".*")\)$`, "unexpected %s"),
+	says(`^unexpected token (?:String|Bytes)$`, `unexpected ""`),
+	says(`^unrecognized character: U\+\w+ ?(.*)$`, "unexpected %s"),
+	says(`^literal not terminated$`, "unterminated string; add the closing quote"),
+	says(`^invalid char escape$|^unable to unescape|^too large string$`, `unknown escape in the string; write \\ for a backslash`),
+	says(`^unclosed comment$`, "unterminated comment; add */"),
+	says(`^invalid (?:integer|hex|octal|binary) literal: .*parsing "(.*)": value out of range$`, "%s exceeds 64-bit integers; append .0 for an approximate number"),
+	says(`^invalid \w+ literal: .*parsing (".*"): value out of range$`, "%s exceeds the range of numbers"),
+	says(`^invalid \w+ literal: .*parsing (".*"): .*$`, "%s is not a number"),
+	says(`^bad number syntax: (".*")$`, "%s is not a number"),
+	says(`^(?:integer|float) literal is too large$`, "the number exceeds the range of numbers"),
+	says(`^a map key must be `, `a key is missing in the mapping; write one as in {"a": 1}`),
 	says(`exceeds maximum allowed nodes`, tooLong),
-	says(`cannot be mixed\. Wrap either by parentheses`, "put parentheses around ?? and what stands beside it"),
+	says(`cannot be mixed\. Wrap either by parentheses`, "put parentheses around ?? and its operands"),
 	says(`^expected name$`, "a name is missing here"),
-	says(`^wrap predicate with brackets`, "put { and } around what is done with each element"),
-	says(`^cannot redeclare (?:\w+ )?(\S+)$`, "let cannot give the name %s, which is taken; choose another"),
+	says(`^wrap predicate with brackets`, "put { } around the function of an element"),
+	says(`^cannot redeclare (?:\w+ )?(\S+)$`, "let: the name %s is already used; choose another"),
 	says(`^empty sequence expression$`, "a value is missing here"),
-	says(`^unknown pointer (#.*)$`, "there is no %s here; # is the element, #index its number within map and reduce, and #acc in reduce what came before"),
-	says(`^expected at least \d+ arguments$`, "values are missing in the parentheses"),
-	says(`^reduce of empty array`, "reduce of an empty list needs a third value, to begin with"),
-	says(`^memory budget exceeded$`, "the evaluation makes more than is allowed; make the expression do less, or the items smaller"),
+	says(`^unknown pointer (#.*)$`, "unknown %s; use # (element), #index (in map and reduce) or #acc (in reduce)"),
+	says(`^expected at least \d+ arguments$`, "arguments are missing"),
+	says(`^reduce of empty array`, "reduce of an empty list needs an initial value as third argument"),
+	says(`^memory budget exceeded$`, "the evaluation exceeds the memory limit; simplify the expression, or use smaller items"),
 }

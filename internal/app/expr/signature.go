@@ -113,7 +113,7 @@ func (s signature) counts(name string, n int) string {
 	case s.most > s.least:
 		want += " to " + strconv.Itoa(s.most)
 	}
-	return fmt.Sprintf("the number of values in the parentheses of %s must be %s", name, want)
+	return fmt.Sprintf("%s has %d arguments, want %s", name, n, want)
 }
 
 // at returns the accepted kinds of the i-th argument.
@@ -131,15 +131,15 @@ func (s signature) accepts(name string, i int, k kinds, what string) string {
 	}
 	place, cure := "", ""
 	if i > 0 {
-		place = " as its " + ordinal(i+1) + " value"
+		place = " as " + ordinal(i+1) + " argument"
 	}
 	if want == wholeKind && k == floatKind {
-		cure = "; int(...) makes a whole number of it"
+		cure = "; convert it with int(...)"
 	} else if want == textKind && k&(numberKind|truthKind) == k {
-		cure = "; string(...) makes a text of it"
+		cure = "; convert it with string(...)"
 	}
 	if want&(want-1) != 0 && want&(otherKind|bytesKind) == 0 && want|otherKind|bytesKind == anyKind {
-		return fmt.Sprintf("%s cannot be done with %s", name, what)
+		return fmt.Sprintf("%s is not defined for %s", name, what)
 	}
 	return fmt.Sprintf("%s needs %s%s, not %s%s", name, want, place, what, cure)
 }
@@ -161,7 +161,7 @@ func noFunction(name string) string {
 	if !strings.HasPrefix(nearest, "; did you mean") {
 		nearest = "" // rather than a list of all
 	}
-	return fmt.Sprintf(`there is no function %q%s (an item is named without parentheses, or by item("...") if its name is no word)`, name, nearest)
+	return fmt.Sprintf(`unknown function %q%s (items are written without parentheses, or as item("..."))`, name, nearest)
 }
 
 // A row gives the result kinds of an operator for operand kinds.
@@ -219,7 +219,7 @@ func refused(operator string, left, right kinds, leftName, rightName string) str
 	case "in":
 		hint := ""
 		if right == textKind {
-			hint = "; a text has parts by contains"
+			hint = "; for strings use contains"
 		}
 		return fmt.Sprintf("in needs a list or a mapping after it, not %s%s", rightName, hint)
 	case "and", "or":
@@ -231,21 +231,21 @@ func refused(operator string, left, right kinds, leftName, rightName string) str
 	}
 	switch {
 	case !left.known():
-		return fmt.Sprintf("%s cannot be done with %s", operator, rightName)
+		return fmt.Sprintf("%s is not defined for %s", operator, rightName)
 	case !right.known():
-		return fmt.Sprintf("%s cannot be done with %s", operator, leftName)
+		return fmt.Sprintf("%s is not defined for %s", operator, leftName)
 	}
 	hint := ""
 	if operator == "+" && left|right != textKind && (left|right)&^(textKind|numberKind|truthKind) == 0 && (left == textKind || right == textKind) {
-		hint = "; string(...) makes a text of a value"
+		hint = "; convert values with string(...)"
 	}
-	return fmt.Sprintf("%s cannot be done with %s and %s%s", operator, leftName, rightName, hint)
+	return fmt.Sprintf("%s is not defined for %s and %s%s", operator, leftName, rightName, hint)
 }
 
 // mustBeTruth describes a condition that is not boolean.
 func mustBeTruth(what, name string) string {
 	if what == "" {
-		return fmt.Sprintf("what decides must be true or false, not %s", name)
+		return fmt.Sprintf("the condition must be true or false, not %s", name)
 	}
 	return fmt.Sprintf("%s needs true or false, not %s", what, name)
 }

@@ -20,7 +20,7 @@ func (m *meter) ofTexts(name string, args []any) (v any, ok bool) {
 	case "repeat":
 		n := wholeOf(args[1])
 		if n < 0 {
-			fail("repeat needs a number of times that is not negative, not %d", n)
+			fail("repeat needs a number of 0 or more, not %d", n)
 		}
 		m.times(int64(len(s)), int64(n))
 		if s == "" {
@@ -88,7 +88,7 @@ func (m *meter) join(args []any) any {
 	for i, e := range list {
 		s, ok := plain(e).(string)
 		if !ok {
-			fail("join needs a list of texts, and element %d is %s; map(list, string(#)) makes texts of all", i, kindName(e))
+			fail("join needs a list of strings, but element %d is %s; use map(list, string(#))", i, kindName(e))
 		}
 		parts[i] = s
 	}

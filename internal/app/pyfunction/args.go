@@ -42,10 +42,10 @@ type floating float64
 func (n floating) MarshalJSON() ([]byte, error) {
 	f := float64(n)
 	if math.Abs(f) >= 1<<63 && f == math.Trunc(f) { // it may have been written with more digits
-		return nil, fmt.Errorf("%v has more than 64 bits; give it as a text, and have the function make a number of it", f)
+		return nil, fmt.Errorf("%v has more than 64 bits; give it as a string, and have the function make a number of it", f)
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("%v is no number that can be given", f)
+		return nil, fmt.Errorf("%v is not a number that can be given", f)
 	}
 	text := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(text, ".e") {

@@ -47,7 +47,7 @@ func (f Function) Check() error {
 		return fmt.Errorf("setup is %q; name it with its module, as in detect:load", f.Setup)
 	}
 	if len(f.Into) == 0 {
-		return errors.New("into must name at least one item")
+		return errors.New("into is empty; name at least one item")
 	}
 	for i, name := range f.Into {
 		if slices.Contains(f.Into[:i], name) {
@@ -73,7 +73,7 @@ func (f Function) Limit() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(f.Timeout)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("timeout %q must be a time such as 30s, 5m or 1h30m", f.Timeout)
+		return 0, fmt.Errorf("timeout %q is not a duration; write one such as 30s, 5m or 1h30m", f.Timeout)
 	}
 	return d, nil
 }

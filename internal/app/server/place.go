@@ -33,7 +33,7 @@ func Socket(cache, program string) (string, error) {
 		return "", fmt.Errorf("the program of the server: %w", err)
 	}
 	if cache, err = resolved(cache); err != nil {
-		return "", fmt.Errorf("the cache folder: %w", err)
+		return "", fmt.Errorf("the cache directory: %w", err)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "larder 1\n%s\n%s\n%d %d\n", cache, program, info.Size(), info.ModTime().UnixNano()))
 	return filepath.Join(Folder(), hex.EncodeToString(sum[:16])+socketSuffix), nil
@@ -109,14 +109,14 @@ func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(
 // can enter.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("the folder of sockets: %w", err)
+		return fmt.Errorf("the directory of sockets: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return fmt.Errorf("the folder of sockets: %w", err)
+		return fmt.Errorf("the directory of sockets: %w", err)
 	}
 	if !info.IsDir() || !ownFolder(info) {
-		return fmt.Errorf("the folder of sockets, %s, must be your own, with mode 0700; set XDG_RUNTIME_DIR, or TMPDIR, to have another", dir)
+		return fmt.Errorf("the directory of sockets, %s, must be your own, with mode 0700; set XDG_RUNTIME_DIR, or TMPDIR, to have another", dir)
 	}
 	return nil
 }

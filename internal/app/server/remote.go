@@ -48,7 +48,7 @@ func (s *Server) Remote(o RemoteOptions) (*Remote, error) {
 	}
 	root, err := os.OpenRoot(flows)
 	if err != nil {
-		return nil, fmt.Errorf("the folder of flows: %w", err)
+		return nil, fmt.Errorf("the directory of flows: %w", err)
 	}
 	return &Remote{server: s, flows: flows, token: o.Token, root: root, alive: aliveEvery}, nil
 }
@@ -176,7 +176,7 @@ func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, reade
 // its own.
 func (r *Remote) locate(o *openRequest) error {
 	if o.Flow.Text != "" || o.Flow.Dir != "" || o.Flow.File == "" {
-		return requestError{errors.New("flow: name a file in the server's folder of flows")}
+		return requestError{errors.New("flow: name a file in the server's directory of flows")}
 	}
 	if o.Python != "" {
 		return requestError{errors.New("python: what the server runs cannot be named from another machine")}
@@ -186,7 +186,7 @@ func (r *Remote) locate(o *openRequest) error {
 	}
 	info, err := r.root.Stat(filepath.FromSlash(o.Flow.File))
 	if err != nil || !info.Mode().IsRegular() {
-		return requestError{fmt.Errorf("there is no flow %q in the server's folder of flows", o.Flow.File)}
+		return requestError{fmt.Errorf("there is no flow %q in the server's directory of flows", o.Flow.File)}
 	}
 	if len(o.Set) > 0 || o.Profile != "" {
 		return requestError{errors.New("variables of flows cannot be set from another machine, as they may be paths")}

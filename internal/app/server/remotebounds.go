@@ -34,7 +34,7 @@ func (o *openRequest) bounded() error {
 		}
 	}
 	if ext := path.Ext(o.Flow.File); ext != ".yaml" && ext != ".yml" {
-		return requestError{fmt.Errorf("%q is no flow: name a file that ends in .yaml or .yml", o.Flow.File)}
+		return requestError{fmt.Errorf("%q is not a flow: name a file that ends in .yaml or .yml", o.Flow.File)}
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func (s *Server) disconnect() {
 }
 
 // errRemoved says that the cache directory was replaced or removed.
-var errRemoved = errors.New("the cache folder was removed: the server ends, and the next one begins with what is there")
+var errRemoved = errors.New("the cache directory was removed: the server ends, and the next one begins with what is there")
 
 // isRemoved reports whether the cache directory was replaced or removed. The server
 // must then not return its old content.

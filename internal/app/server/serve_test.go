@@ -672,7 +672,7 @@ func TestOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := Listen(t.Context(), filepath.Join(open, "s.sock")); err == nil {
-		t.Error("it listens in a folder that others can enter")
+		t.Error("it listens in a directory that others can enter")
 	}
 }
 

@@ -196,11 +196,11 @@ func (o *openRequest) fields() ([]loader.FieldOptions, error) {
 func (o *openRequest) check() error {
 	switch {
 	case (o.Flow.File == "") == (o.Flow.Text == ""):
-		return errors.New("flow: give it a file or a text")
+		return errors.New("flow: give it a file or a string")
 	case o.Flow.File != "" && !filepath.IsAbs(o.Flow.File), o.Flow.Text != "" && !filepath.IsAbs(o.Flow.Dir):
-		return errors.New("flow: its path must be absolute, as the server is in another folder")
+		return errors.New("flow: its path must be absolute, as the server is in another directory")
 	case o.Python != "" && !filepath.IsAbs(o.Python):
-		return errors.New("python: its path must be absolute, as the server is in another folder")
+		return errors.New("python: its path must be absolute, as the server is in another directory")
 	case len(o.Parts) == 0:
 		return errors.New("parts: name the node to read")
 	}

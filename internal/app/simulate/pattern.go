@@ -92,7 +92,7 @@ func ReadTrace(r io.Reader) ([]int, error) {
 		}
 		k, err := strconv.Atoi(text)
 		if err != nil || k < 0 || int64(k) > maxItem {
-			return nil, fmt.Errorf("line %d: %.40q is not a whole number from 0 to %d", n, text, int64(maxItem))
+			return nil, fmt.Errorf("line %d: %.40q is not an integer from 0 to %d", n, text, int64(maxItem))
 		}
 		if trace = append(trace, k); len(trace) > maxTrace {
 			return nil, fmt.Errorf("the trace is longer than %d accesses", maxTrace)

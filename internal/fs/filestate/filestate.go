@@ -137,7 +137,7 @@ func (r Root) folder(ctx context.Context, found []entry, below string, depth int
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, fmt.Errorf("%s: more than %d folders in each other", filepath.Join(r.Path, below), maxDepth)
+		return nil, fmt.Errorf("%s: more than %d directories in each other", filepath.Join(r.Path, below), maxDepth)
 	}
 	first := len(found)
 	found, folders, err := list(found, filepath.Join(r.Path, below))

@@ -66,13 +66,13 @@ func TestOf(t *testing.T) {
 		}},
 		{"a file more", func() error { write(t, in("d"), "four"); return nil }},
 		{"another name", func() error { return os.Rename(in("d"), in("e")) }},
-		{"a write in a folder below", func() error { write(t, in("below/b"), "TWO"); return nil }},
+		{"a write in a directory below", func() error { write(t, in("below/b"), "TWO"); return nil }},
 		{"a write behind a link", func() error { write(t, filepath.Join(elsewhere, "c"), "THREE"); return nil }},
 		{"what a lost link leads to", func() error { write(t, in("nowhere"), "here"); return nil }},
-		{"a folder in place of a file", func() error { return os.Rename(in("below"), in("e2")) }},
+		{"a directory in place of a file", func() error { return os.Rename(in("below"), in("e2")) }},
 		{"a file removed", func() error { return os.Remove(in("a")) }},
 		{"all removed", func() error { return os.RemoveAll(root.Path) }},
-		{"an empty folder", func() error { return os.Mkdir(root.Path, 0o777) }},
+		{"an empty directory", func() error { return os.Mkdir(root.Path, 0o777) }},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestFlatRootsEndAtFolders(t *testing.T) {
 	before := sum(t, Root{Path: dir, Flat: true})
 	write(t, filepath.Join(dir, "below", "b"), "three")
 	if before != sum(t, Root{Path: dir, Flat: true}) {
-		t.Error("what lies in a folder is seen")
+		t.Error("what lies in a directory is seen")
 	}
 	write(t, filepath.Join(dir, "c"), "four")
 	if before == sum(t, Root{Path: dir, Flat: true}) {
@@ -123,7 +123,7 @@ func TestLinksInCircles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Of(t.Context(), []Root{{Path: dir}}); err == nil {
-		t.Error("a folder without end is no error")
+		t.Error("a directory without end is not an error")
 	}
 }
 
@@ -193,7 +193,7 @@ func TestALargeFolderIsSeenWhole(t *testing.T) {
 	}
 	found, folders, err := list(nil, dir)
 	if err != nil || len(found) != files+1 || len(folders) != 1 || folders[0] != "below" {
-		t.Fatalf("%d files, folders %q, %v", len(found), folders, err)
+		t.Fatalf("%d files, directories %q, %v", len(found), folders, err)
 	}
 	lost := 0
 	for i, e := range found {
@@ -215,6 +215,6 @@ func TestALargeFolderIsSeenWhole(t *testing.T) {
 	before := sum(t, Root{Path: dir})
 	write(t, filepath.Join(dir, fmt.Sprint("file", files-1)), "two")
 	if sum(t, Root{Path: dir}) == before {
-		t.Error("a write in a large folder is not seen")
+		t.Error("a write in a large directory is not seen")
 	}
 }

@@ -80,7 +80,7 @@ func (o Output) Place() string {
 var ErrConflict = errors.New("what is read is never written; choose another place")
 
 // ErrSpecial is wrapped by the errors of outputs that are devices, pipes or sockets.
-var ErrSpecial = errors.New("only files and folders are written; choose another place")
+var ErrSpecial = errors.New("only files and directories are written; choose another place")
 
 // Inputs is a set of inputs. The zero value and nil are empty. Concurrent checks are
 // safe once all inputs are added.
@@ -224,7 +224,7 @@ func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
 	}
-	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", display.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
+	return fmt.Errorf("refusing to write to %s (%s): it is not a file but %s (%w)", display.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
 }
 
 // special returns the name of a mode that is neither a file nor a directory.

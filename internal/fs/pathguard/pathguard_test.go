@@ -180,7 +180,7 @@ func TestCheckMounts(t *testing.T) {
 	}
 	var reads pathguard.Inputs
 	if err := reads.Check(t.Context(), pathguard.Output{Path: filepath.Join(dir, "holds")}); err == nil || !strings.Contains(err.Error(), "mounted") {
-		t.Errorf("a folder that holds a mount point may be replaced: %v", err)
+		t.Errorf("a directory that holds a mount point may be replaced: %v", err)
 	}
 }
 

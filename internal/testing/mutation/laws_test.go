@@ -225,7 +225,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-const intro = `# The laws and what holds them
+const intro = `# Guarantees and their tests
 
 [ARCHITECTURE.md](../../ARCHITECTURE.md) states eight laws. This page lists for each the tests that check it, and edits of the code that these tests notice.
 

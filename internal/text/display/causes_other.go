@@ -5,7 +5,7 @@ package display
 import "io/fs"
 
 var causes = []cause{
-	{fs.ErrNotExist, "there is no file or folder %s"},
-	{fs.ErrPermission, "%s: the rights of the file, or of its folder, do not allow it"},
-	{fs.ErrExist, "%s is there already"},
+	{fs.ErrNotExist, "%s: no such file or directory"},
+	{fs.ErrPermission, "%s: permission denied by the file or its directory"},
+	{fs.ErrExist, "%s already exists"},
 }

@@ -22,7 +22,7 @@ func Value(v any) string {
 	case []byte:
 		return "bytes"
 	case *big.Int:
-		return "a whole number"
+		return "an integer"
 	case json.Number:
 		return "a number"
 	case time.Time:
@@ -47,9 +47,9 @@ func Value(v any) string {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return "a truth value"
+		return "a boolean"
 	case reflect.String:
-		return "a text"
+		return "a string"
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	case reflect.Map:
@@ -60,7 +60,7 @@ func Value(v any) string {
 		return "a number"
 	}
 	if k := t.Kind(); k >= reflect.Int && k <= reflect.Uint64 {
-		return "a whole number"
+		return "an integer"
 	}
 	return fmt.Sprintf("a %T", v)
 }

@@ -17,9 +17,9 @@ type own struct{}
 func TestValue(t *testing.T) {
 	for want, values := range map[string][]any{
 		"null":               {nil},
-		"a text":             {"a"},
-		"a truth value":      {true},
-		"a whole number":     {1, int64(2), uint8(3), big.NewInt(4)},
+		"a string":           {"a"},
+		"a boolean":          {true},
+		"an integer":         {1, int64(2), uint8(3), big.NewInt(4)},
 		"a number":           {1.5, float32(2), json.Number("3")},
 		"bytes":              {[]byte("a")},
 		"a list":             {[]any{1}, []string{"a"}, [2]int{}},

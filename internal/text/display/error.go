@@ -55,7 +55,7 @@ func ofFile(err error) (text string) {
 		return Name(path) + " cannot be made there"
 	}
 	if errors.Is(err, fs.ErrExist) && isFolder(path) && op == "rename" {
-		return Name(path) + " is a folder, where a file is needed"
+		return Name(path) + " is a directory, not a file"
 	}
 	return why(Name(path), err)
 }

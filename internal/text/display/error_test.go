@@ -17,15 +17,15 @@ import (
 func TestError(t *testing.T) {
 	missing := &fs.PathError{Op: "lstat", Path: "/b", Err: syscall.ENOENT}
 	for want, err := range map[string]error{
-		"node in: there is no file or folder /b":                                 fmt.Errorf("node in: %w", missing),
-		"x; there is no file or folder /b\n/c: no space left on the disk":        fmt.Errorf("x; %w", errors.Join(missing, &fs.PathError{Op: "write", Path: "/c", Err: syscall.ENOSPC})),
-		"/n is there already":                                                    &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.EEXIST},
-		"there is no file or folder /o":                                          &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.ENOENT},
-		"/d is a folder, where a file is needed":                                 &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
-		`"/a\x1b[2J": the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
-		"/p: broken pipe":                                                        &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
-		"no directory /no/such":                                                  &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
-		"plain":                                                                  errors.New("plain"),
+		"node in: /b: no such file or directory":                          fmt.Errorf("node in: %w", missing),
+		"x; /b: no such file or directory\n/c: no space left on the disk": fmt.Errorf("x; %w", errors.Join(missing, &fs.PathError{Op: "write", Path: "/c", Err: syscall.ENOSPC})),
+		"/n already exists":                                           &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.EEXIST},
+		"/o: no such file or directory":                               &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.ENOENT},
+		"/d is a directory, not a file":                               &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
+		`"/a\x1b[2J": permission denied by the file or its directory`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
+		"/p: broken pipe":                                             &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
+		"no directory /no/such":                                       &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
+		"plain":                                                       errors.New("plain"),
 	} {
 		if got := display.Error(err); got != want {
 			t.Errorf("%v is %q, want %q", err, got, want)

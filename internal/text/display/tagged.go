@@ -15,7 +15,7 @@ func Tagged(tag, text string) string {
 	case "int", "float":
 		return "the number " + Short(text)
 	case "bool":
-		return "the truth value " + Short(text)
+		return "the boolean " + Short(text)
 	}
-	return fmt.Sprintf("the text %q", Short(text))
+	return fmt.Sprintf("the string %q", Short(text))
 }

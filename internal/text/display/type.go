@@ -22,12 +22,12 @@ var types = []struct {
 	called string
 }{
 	{regexp.MustCompile(`^(<nil>|nil)$`), "null"},
-	{regexp.MustCompile(`^(unknown|any|interface ?\{\})$`), "what is not known before it is read"},
-	{regexp.MustCompile(`^(integer|u?int(8|16|32|64)?)$`), "a whole number"},
-	{regexp.MustCompile(`^\*?big\.Int$`), "a whole number of more than 64 bits"},
+	{regexp.MustCompile(`^(unknown|any|interface ?\{\})$`), "a value of unknown type"},
+	{regexp.MustCompile(`^(integer|u?int(8|16|32|64)?)$`), "an integer"},
+	{regexp.MustCompile(`^\*?big\.Int$`), "an integer of more than 64 bits"},
 	{regexp.MustCompile(`^float(32|64)?$`), "a number"},
-	{regexp.MustCompile(`^string$`), "a text"},
-	{regexp.MustCompile(`^bool(ean)?$`), "a truth value"},
+	{regexp.MustCompile(`^string$`), "a string"},
+	{regexp.MustCompile(`^bool(ean)?$`), "a boolean"},
 	{regexp.MustCompile(`^(\[\]byte|\[\]uint8)$`), "bytes"},
 	{regexp.MustCompile(`^(\[\d*\].+|array|slice)$`), "a list"},
 	{regexp.MustCompile(`^map(\[.*)?$`), "a mapping"},

@@ -144,7 +144,7 @@ func FuzzTexts(f *testing.F) {
 }
 
 func BenchmarkCompact(b *testing.B) {
-	text := []byte(`{"id": 1, "text": "` + strings.Repeat("some words of a text ", 12) + `", "tags": ["a", "b"], "meta": {"source": "web", "dims": [1, 2]}}`)
+	text := []byte(`{"id": 1, "text": "` + strings.Repeat("some words of a string ", 12) + `", "tags": ["a", "b"], "meta": {"source": "web", "dims": [1, 2]}}`)
 	b.SetBytes(int64(len(text)))
 	var to []byte
 	for range b.N {

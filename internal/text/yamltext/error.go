@@ -31,14 +31,14 @@ func (e *Error) Error() string {
 func Explain(content []byte, err error) *Error {
 	if at := invalid(content); at >= 0 {
 		line, column := place(content, at)
-		return &Error{line, column, fmt.Sprintf("the byte %#x is not UTF-8, in which YAML is written", content[at])}
+		return &Error{line, column, fmt.Sprintf("byte %#x is not UTF-8; save the file as UTF-8", content[at])}
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
-		return &Error{What: "it is empty"}
+		return &Error{What: "the file is empty"}
 	}
 	if at := control(content); at >= 0 {
 		line, column := place(content, at)
-		return &Error{line, column, fmt.Sprintf("the character %#02x cannot stand in YAML: is this a file of text?", content[at])}
+		return &Error{line, column, fmt.Sprintf("character %#02x is not allowed in YAML; give a text file", content[at])}
 	}
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if all, several := errors.AsType[*yaml.LoadErrors](err); !ok && several && len(all.Errors) > 0 {
@@ -62,10 +62,10 @@ func Explain(content []byte, err error) *Error {
 		return e
 	}
 	if m := unknownAnchor.FindStringSubmatch(load.Message); m != nil {
-		e.What = fmt.Sprintf("*%s stands for what &%s marks, and nothing before it is marked so", m[1], m[1])
+		e.What = fmt.Sprintf("alias *%s has no anchor &%s before it", m[1], m[1])
 	}
 	if m := unknownField.FindStringSubmatch(load.Message); m != nil {
-		e.What = fmt.Sprintf("there is no field %q", m[1])
+		e.What = fmt.Sprintf("unknown field %q", m[1])
 	}
 	if m := unfit.FindStringSubmatch(load.Message); m != nil {
 		e.What = display.Tagged(m[1], m[2]) + " cannot stand here"
@@ -102,29 +102,29 @@ func other(message string) string {
 }
 
 var sayings = []saying{
-	{"expected ',' or ']'", "", true, "the list that begins here does not end: a comma or ] is missing"},
-	{"expected ',' or '}'", "", true, "the mapping that begins here does not end: a comma or } is missing"},
-	{"unexpected end of stream", "quoted", true, "the quoted text that begins here does not end"},
-	{"expected '-' indicator", "", true, "the list that begins here goes on with what is no item of it: check the indentation, and that each item begins with -"},
-	{"expected key", "", true, "the mapping that begins here goes on with what is no key of it: check the indentation"},
-	{"mapping values are not allowed", "", false, "a colon cannot stand here: put quotes around a text that has one, or check the indentation"},
-	{"mapping keys are not allowed", "", false, "a key cannot stand here: check the indentation"},
-	{"block sequence entries are not allowed", "", false, "an item of a list cannot stand here: begin a line with it"},
-	{"could not find expected ':'", "", true, "the colon is missing after the key that begins here"},
-	{"tab", "", false, "a tab cannot indent: use spaces"},
-	{"cannot start any token", "", false, "%s cannot begin a text: put quotes around it"},
-	{"unknown escape character", "", false, `the text has an escape that there is not: within "..." a backslash is written \\, and within '...' it stands for itself`},
-	{"hexadecimal number", "", false, `the text has an escape that is not complete: within "..." a backslash is written \\, and within '...' it stands for itself`},
-	{"comment without preceding whitespace", "", false, "a blank is missing before #"},
+	{"expected ',' or ']'", "", true, "unterminated list; add a comma or ]"},
+	{"expected ',' or '}'", "", true, "unterminated mapping; add a comma or }"},
+	{"unexpected end of stream", "quoted", true, "unterminated quoted string; add the closing quote"},
+	{"expected '-' indicator", "", true, "the list has an entry without -; check the indentation"},
+	{"expected key", "", true, "the mapping has an entry that is not a key; check the indentation"},
+	{"mapping values are not allowed", "", false, "unexpected colon; quote strings that contain one, or check the indentation"},
+	{"mapping keys are not allowed", "", false, "unexpected key; check the indentation"},
+	{"block sequence entries are not allowed", "", false, "unexpected list item; start it on its own line"},
+	{"could not find expected ':'", "", true, "missing colon after the key"},
+	{"tab", "", false, "tab in the indentation; use spaces"},
+	{"cannot start any token", "", false, "a string cannot begin with %s; quote it"},
+	{"unknown escape character", "", false, `unknown escape; write \\ for a backslash, or use '...'`},
+	{"hexadecimal number", "", false, `incomplete escape; write \\ for a backslash, or use '...'`},
+	{"comment without preceding whitespace", "", false, "missing space before #"},
 	{"expected node content", "", false, "a value is missing here"},
-	{"expected alphabetic or numeric character", "", false, "a name is missing after & or *: put quotes around a text that begins so"},
-	{"undefined tag handle", "", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
-	{"", "scanning a tag", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
-	{"exceeded max depth", "", false, "lists and mappings lie in each other more than 10000 deep"},
-	{"no documents", "", false, "it has no value"},
-	{"found multiple", "", false, "there are several documents (---), and one is read: make files of the others"},
-	{"<document start>", "", false, "the document has ended before this: check the indentation"},
-	{"incompatible YAML document", "", false, "the version of YAML in the first line is not known: remove that line"},
+	{"expected alphabetic or numeric character", "", false, "missing name after & or *; quote strings that begin so"},
+	{"undefined tag handle", "", false, "unexpected tag (!); quote strings that begin so"},
+	{"", "scanning a tag", false, "unexpected tag (!); quote strings that begin so"},
+	{"exceeded max depth", "", false, "lists and mappings are nested deeper than 10000"},
+	{"no documents", "", false, "the document has no value"},
+	{"found multiple", "", false, "several documents (---); write one document per file"},
+	{"<document start>", "", false, "text after the end of the document; check the indentation"},
+	{"incompatible YAML document", "", false, "unknown YAML version in the first line; remove the line"},
 }
 
 func runeAt(content []byte, line, column int) string {

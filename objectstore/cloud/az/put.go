@@ -44,7 +44,7 @@ func (d *driver) CheckPut(u *url.URL) error {
 		return err
 	}
 	if key := strings.TrimPrefix(u.Path, "/"); key == "" || strings.HasSuffix(key, "/") {
-		return errors.New("it names a folder, where a blob is needed")
+		return errors.New("it names a directory, where a blob is needed")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (d *driver) CheckPut(u *url.URL) error {
 		return err
 	}
 	if key := strings.TrimPrefix(u.Path, "/"); key == "" || strings.HasSuffix(key, "/") {
-		return errors.New("it names a folder, where an object is needed")
+		return errors.New("it names a directory, where an object is needed")
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (d *driver) Delete(ctx context.Context, u *url.URL, was objectstore.Version
 func generationOf(v objectstore.Version) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(v.Tag, generationTag), 10, 64)
 	if err != nil {
-		return 0, errors.New("the version " + strconv.Quote(v.Tag) + " is no generation")
+		return 0, errors.New("the version " + strconv.Quote(v.Tag) + " is not a generation")
 	}
 	return n, nil
 }

@@ -76,7 +76,7 @@ def time_limit(e: Editor, node: str, limit: str) -> None:
     n = e.called(node)
     if not _change(n.name, n.kind, n.component, n.params, "timeout", lambda _name, _value: limit):
         raise ValueError(
-            f"node {node}: {n.kind} {n.component} has no bound of time; those of exec and python can be set"
+            f"node {node}: {n.kind} {n.component} has no timeout; set one for exec or python"
         )
 
 

@@ -121,9 +121,9 @@ func parseUpstream(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", errors.New("the upstream is no URL such as https://api.openai.com/v1")
+		return "", errors.New("the upstream is not a URL such as https://api.openai.com/v1")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", fmt.Errorf("the upstream %q is no URL such as https://api.openai.com/v1", u.Redacted())
+		return "", fmt.Errorf("the upstream %q is not a URL such as https://api.openai.com/v1", u.Redacted())
 	case u.User != nil:
 		return "", errors.New("the upstream's URL must not have a password, which would be stored; let clients send it, or give a file")
 	case u.RawQuery != "" || u.Fragment != "":

@@ -70,7 +70,7 @@ func parseRequest(body []byte) (*request, error) {
 	case q.model == "":
 		return nil, errors.New("model: name one")
 	case len(q.inputs) == 0:
-		return nil, errors.New("input: give a text, a list of texts, a list of token numbers, or a list of such lists; at least one")
+		return nil, errors.New("input: give a string, a list of strings, a list of token numbers, or a list of such lists; at least one")
 	case len(q.inputs) > mostInputs:
 		return nil, fmt.Errorf("input: there are %d; a request may have %d", len(q.inputs), mostInputs)
 	}
@@ -85,7 +85,7 @@ func (q *request) member(name string, raw json.RawMessage) (err error) {
 	switch name {
 	case "model":
 		if json.Unmarshal(raw, &q.model) != nil {
-			return errors.New("model: must be a text")
+			return errors.New("model: must be a string")
 		}
 	case "input":
 		q.inputs, err = parseInputs(raw)
@@ -100,7 +100,7 @@ func (q *request) member(name string, raw json.RawMessage) (err error) {
 		q.user = raw
 	case "dimensions":
 		if json.Unmarshal(raw, &q.dimensions) != nil || q.dimensions < 1 {
-			return errors.New("dimensions: must be a whole number above 0")
+			return errors.New("dimensions: must be an integer above 0")
 		}
 	default:
 		q.members[name], err = canonical(raw)
@@ -110,7 +110,7 @@ func (q *request) member(name string, raw json.RawMessage) (err error) {
 
 // parseInputs parses the member input in each of its forms.
 func parseInputs(raw json.RawMessage) ([]input, error) {
-	wrong := errors.New("input: must be a text, a list of texts, a list of token numbers, or a list of such lists")
+	wrong := errors.New("input: must be a string, a list of strings, a list of token numbers, or a list of such lists")
 	if raw[0] == '"' {
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
@@ -229,7 +229,7 @@ func loneSurrogate(body []byte) error {
 			}
 			fallthrough
 		default:
-			return fmt.Errorf("the body has half of a character (%s) at byte %d, which is no text", body[i:i+6], i)
+			return fmt.Errorf("the body has half of a character (%s) at byte %d, which is not a string", body[i:i+6], i)
 		}
 	}
 	return nil

@@ -18,8 +18,8 @@ func TestRefused(t *testing.T) {
 		`null`:                                                        "no JSON object",
 		`{"model": "m"`:                                               "no JSON object",
 		`{"input": "x"}`:                                              "model: name one",
-		`{"model": 3, "input": "x"}`:                                  "model: must be a text",
-		`{"model": "m"}`:                                              "input: give a text",
+		`{"model": 3, "input": "x"}`:                                  "model: must be a string",
+		`{"model": "m"}`:                                              "input: give a string",
 		`{"model": "m", "input": []}`:                                 "at least one",
 		`{"model": "m", "input": null}`:                               "at least one",
 		`{"model": "m", "input": {}}`:                                 "input: must be",
@@ -113,14 +113,14 @@ func TestAccess(t *testing.T) {
 // TestOptions checks that conflicting options are refused, without secrets in the message.
 func TestOptions(t *testing.T) {
 	for upstream, want := range map[string]string{
-		"":                          "no URL",
-		"ftp://x":                   "no URL",
-		"api.example/v1":            "no URL",
-		"https://":                  "no URL",
+		"":                          "not a URL",
+		"ftp://x":                   "not a URL",
+		"api.example/v1":            "not a URL",
+		"https://":                  "not a URL",
 		"https://u:secret@x/v1":     "password",
 		"https://x/v1?key=secret":   "query",
-		"https://u:secret@x/%zz":    "no URL",
-		"//u:secret@api.example/v1": "no URL",
+		"https://u:secret@x/%zz":    "not a URL",
+		"//u:secret@api.example/v1": "not a URL",
 	} {
 		if _, err := New(Options{Upstream: upstream}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", upstream, err)

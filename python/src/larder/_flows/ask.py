@@ -74,5 +74,5 @@ def variable(name: str, value: object) -> str:
     """Return the value of a variable as the program accepts it."""
     known = plain(value, f"variable {name}")
     if isinstance(known, (tuple, dict, Var)):
-        raise TypeError(f"variable {name} takes a text, a number or a truth value, not {type(value).__name__}")
+        raise TypeError(f"variable {name} takes a string, a number or a boolean, not {type(value).__name__}")
     return write.scalar(known)

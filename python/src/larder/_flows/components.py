@@ -44,9 +44,9 @@ class Methods(Generic[F]):
 
         Args:
             items: the images, which are replaced
-            width: columns of the result
-            height: rows of the result
-            format: how the result is encoded
+            width: width of the result
+            height: height of the result
+            format: format of the result
         """
         return self._apply("map", "center-crop", {
             "items": items,
@@ -72,15 +72,15 @@ class Methods(Generic[F]):
         """Changes brightness, contrast, saturation and hue of images at random.
 
         Args:
-            items: the images, which are replaced; all are changed alike
-            brightness: range of the factor: a number or a list of two
-            contrast: range of the factor: a number or a list of two
-            saturation: range of the factor: a number or a list of two
-            hue: range of the shift of the hue, as a share of the colour circle: a list of two, or h for -h to h; from -0.5 to 0.5
-            format: how the result is encoded
-            seed: another seed gives other draws
-            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
-            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+            items: the images, which are replaced; all get the same changes
+            brightness: range of the factor: [low, high], or x for [max(0, 1-x), 1+x]
+            contrast: range of the factor: [low, high], or x for [max(0, 1-x), 1+x]
+            saturation: range of the factor: [low, high], or x for [max(0, 1-x), 1+x]
+            hue: hue shift as a fraction of the colour circle: [low, high], or h for [-h, h]; from -0.5 to 0.5
+            format: format of the result
+            seed: seed of the random draws
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
+            per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "color-jitter", {
             "items": items,
@@ -100,10 +100,10 @@ class Methods(Generic[F]):
         steps: Sequence[Step | Mapping[str, Any]] | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Applies several mappers, one after another, as one node: only what is left in the end is computed and cached.
+        """Applies several mappers in order, as one node; only items of the final sample are computed and cached.
 
         Args:
-            steps: mappers with their parameters, the first one first: {map: NAME, with: {...}}
+            steps: mappers with their parameters, in order: {map: NAME, with: {...}}
         """
         return self._apply("map", "compose", {"steps": steps}, options)
 
@@ -114,11 +114,11 @@ class Methods(Generic[F]):
         format: str | Var = "json",
         **options: Unpack[Options],
     ) -> Self:
-        """Sets items, or values inside of documents, to what expressions over the items of the sample come out as.
+        """Sets items, or values inside documents, to the results of expressions over the items of the sample.
 
         Args:
-            set: expressions by what they set, an item or a path into one: {metadata.area: metadata.w * metadata.h}
-            format: how an item that is set as a whole, or was not there, is encoded
+            set: item, or path into one, to its expression: {metadata.area: metadata.w * metadata.h}
+            format: format of an item that is new or replaced as a whole
         """
         return self._apply("map", "compute", {"set": set, "format": format}, options)
 
@@ -129,11 +129,11 @@ class Methods(Generic[F]):
         missing: Literal["ignore", "error"] | Var = "ignore",
         **options: Unpack[Options],
     ) -> Self:
-        """Encodes items in other formats; those that have the format already stay as they are.
+        """Converts items to other formats; items in the right format stay unchanged.
 
         Args:
-            to: item to the extension that it gets, such as {image: png}
-            missing: what to do about an item that is not there
+            to: item to its new extension, such as {image: png}
+            missing: what to do if an item is missing
         """
         return self._apply("map", "convert", {"to": to, "missing": missing}, options)
 
@@ -143,10 +143,10 @@ class Methods(Generic[F]):
         keys: Sequence[str | Var] | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on all but the named items.
+        """Removes the named items.
 
         Args:
-            keys: items to drop; those that are not there are ignored
+            keys: items to remove; missing items are ignored
         """
         return self._apply("map", "drop-keys", {"keys": keys}, options)
 
@@ -161,7 +161,7 @@ class Methods(Generic[F]):
 
         Args:
             item: the item
-            into: its second name; a name that is taken is an error
+            into: its second name, which must be unused
         """
         return self._apply("map", "duplicate", {"item": item, "into": into}, options)
 
@@ -178,17 +178,17 @@ class Methods(Generic[F]):
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Self:
-        """Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are cached while its words, its code files, its variables and the items it reads stay the same.
+        """Runs a command on each sample, or on several together (batch); items are passed as files. The key covers the command line, its code files, its variables and its input items.
 
         Args:
             command: the program and its arguments
-            items: items given to the command, as files in LARDER_IN
-            into: items that the command makes, as files in LARDER_OUT
+            items: items passed to the command, as files in LARDER_IN
+            into: items that the command writes, as files in LARDER_OUT
             code: files that the result depends on: scripts, weights, tables
             env: names of environment variables that the command may see
-            timeout: how long the command may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then it is ended, and the sample is an error. Without it, as long as it takes
-            batch: how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one
-            max_bytes: how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB
+            timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default
+            batch: samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT
+            max_bytes: most bytes of the files that the command writes for a sample; 0 means 1 GiB
         """
         return self._apply("map", "exec", {
             "command": command,
@@ -208,11 +208,11 @@ class Methods(Generic[F]):
         keys: Sequence[str | Var] | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Gives items names made from those they have.
+        """Renames items by a pattern.
 
         Args:
-            format: the new name, with the old one for each *; without a * it is put behind the old name
-            keys: items to rename; all if not given; those that are not there are ignored
+            format: the new name, in which * represents the old name; without a *, a suffix to the old name
+            keys: items to rename, all by default; missing items are ignored
         """
         return self._apply("map", "format-keys", {"format": format, "keys": keys}, options)
 
@@ -225,13 +225,13 @@ class Methods(Generic[F]):
         format: Literal["json", "yaml", "txt"] | Var = "json",
         **options: Unpack[Options],
     ) -> Self:
-        """Makes an item with a digest of the values of others: equal values give equal digests however they are encoded.
+        """Adds an item with a digest of the values of other items: equal values give equal digests, whatever their format.
 
         Args:
-            items: items to take in; all if not given
-            into: the item to make
-            algorithm: how the digest is made; md5 and sha1 do not withstand an attack
-            format: how the item is encoded
+            items: items to hash; all by default
+            into: the item to add
+            algorithm: hash algorithm; md5 and sha1 are not secure against attacks
+            format: format of the item
         """
         return self._apply("map", "hash", {
             "items": items,
@@ -255,11 +255,11 @@ class Methods(Generic[F]):
 
         Args:
             items: the images, which are replaced
-            x: columns left out on the left
-            y: rows left out at the top
-            width: columns of the result; 0 for all up to the right border
-            height: rows of the result; 0 for all down to the bottom
-            format: how the result is encoded
+            x: columns to cut off on the left
+            y: rows to cut off at the top
+            width: width of the result; 0 means up to the right border
+            height: height of the result; 0 means down to the bottom
+            format: format of the result
         """
         return self._apply("map", "image-crop", {
             "items": items,
@@ -282,16 +282,16 @@ class Methods(Generic[F]):
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
-        """Turns images round, left to right or top to bottom, with a given probability.
+        """Flips images horizontally or vertically, each with a given probability.
 
         Args:
-            items: the images, which are replaced; all are turned alike
-            horizontal: probability from 0 to 1 of left and right being exchanged
-            vertical: probability from 0 to 1 of top and bottom being exchanged
-            format: how the result is encoded
-            seed: another seed gives other draws
-            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
-            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+            items: the images, which are replaced; all are flipped alike
+            horizontal: probability from 0 to 1 of a horizontal flip
+            vertical: probability from 0 to 1 of a vertical flip
+            format: format of the result
+            seed: seed of the random draws
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
+            per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "image-flip", {
             "items": items,
@@ -314,7 +314,7 @@ class Methods(Generic[F]):
 
         Args:
             items: the images, which are replaced
-            format: how a turned image is encoded
+            format: format of a turned image
         """
         return self._apply("map", "image-orient", {"items": items, "format": format}, options)
 
@@ -332,18 +332,18 @@ class Methods(Generic[F]):
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         **options: Unpack[Options],
     ) -> Self:
-        """Puts a border of one colour round images, or makes them at least so large.
+        """Adds a border of one colour to images, or enlarges them to a minimum size.
 
         Args:
             items: the images, which are replaced
-            left: columns put on the left
-            top: rows put at the top
-            right: columns put on the right
-            bottom: rows put at the bottom
-            width: columns that the result has at least, in place of left and right; the image is in the middle
-            height: rows that the result has at least, in place of top and bottom; the image is in the middle
-            color: colour of the border: #rgb, #rrggbb or #rrggbbaa, the # may be left out
-            format: how the result is encoded
+            left: columns to add on the left
+            top: rows to add at the top
+            right: columns to add on the right
+            bottom: rows to add at the bottom
+            width: least width of the result, instead of left and right; the image is centred
+            height: least height of the result, instead of top and bottom; the image is centred
+            color: colour of the border: #rgb, #rrggbb or #rrggbbaa; the # is optional
+            format: format of the result
         """
         return self._apply("map", "image-pad", {
             "items": items,
@@ -371,18 +371,18 @@ class Methods(Generic[F]):
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         **options: Unpack[Options],
     ) -> Self:
-        """Scales an image to a size; with one side given the shape is kept.
+        """Scales an image; with only one side given, the aspect ratio is preserved.
 
         Args:
             item: the image
-            into: the item to make; the image itself if not given
-            width: columns of the result; 0 to keep the shape
-            height: rows of the result; 0 to keep the shape
-            shorter: the shorter side of the result, in place of width and height
-            longer: the longer side of the result, in place of width and height
-            filter: how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is
-            reduce: have a JPEG read at 1/2, 1/4 or 1/8 of its sides, which takes less time, where that leaves at least so many times those of the result: 2 or more for little difference; 0 to read it whole
-            format: how the result is encoded
+            into: the item to write; the image itself by default
+            width: width of the result; 0 to preserve the aspect ratio
+            height: height of the result; 0 to preserve the aspect ratio
+            shorter: shorter side of the result, instead of width and height
+            longer: longer side of the result, instead of width and height
+            filter: interpolation: box, bilinear, catmull-rom (bicubic) and lanczos blend 1, 2, 4 and 6 pixels; nearest copies one
+            reduce: decode a JPEG faster, at 1/2, 1/4 or 1/8 of its size, if each side stays at least this many times the result's; 2 or more for little difference, 0 to decode the full size
+            format: format of the result
         """
         return self._apply("map", "image-resize", {
             "item": item,
@@ -404,12 +404,12 @@ class Methods(Generic[F]):
         format: Literal["json", "yaml"] | Var = "json",
         **options: Unpack[Options],
     ) -> Self:
-        """Measures an image: size, and per channel the mean, standard deviation, least and greatest value.
+        """Measures an image: size, and mean, standard deviation, minimum and maximum of each channel.
 
         Args:
             item: the image
-            into: the item to make
-            format: how the item is encoded
+            into: the item to add
+            format: format of the item
         """
         return self._apply("map", "image-stats", {"item": item, "into": into, "format": format}, options)
 
@@ -419,10 +419,10 @@ class Methods(Generic[F]):
         keys: Sequence[str | Var] | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on only the named items.
+        """Keeps only the named items.
 
         Args:
-            keys: items to pass on; those that are not there are ignored
+            keys: items to keep; missing items are ignored
         """
         return self._apply("map", "keep-keys", {"keys": keys}, options)
 
@@ -446,24 +446,24 @@ class Methods(Generic[F]):
         max_bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Self:
-        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are cached while the code that the function reaches, its arguments and the items that it gets stay the same.
+        """Calls a Python function on each sample, or on several together (batch), in persistent workers. The key covers the code that the function reaches, its arguments and its input items.
 
         Args:
-            function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name\"
-            items: items that the function is called with, in this order
-            into: items that it makes: what it returns, or for several, a tuple of them or a dict
-            setup: a function that each worker calls once; what it returns is the first argument of the function: a model, for example
-            args: arguments by name beside the items, for the function, its setup, or both: for those that have such a parameter
-            files: the same for files, which are known by their content: parameters that are annotated as larder.File
-            as_: how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)
-            version: stands for all code, where that depends on what no key can tell: a text to be changed whenever results do
-            allow: what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it
-            batch: how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one
-            workers_: how many processes there may be; 0 means as many as samples are computed at once
-            timeout: how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes
-            path: folders where modules are looked for after the flow's folder
-            interpreter: the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3
-            max_bytes: how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB
+            function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name\"
+            items: items to pass to the function, in this order
+            into: items that it returns; for several, it returns a tuple or a dict
+            setup: a function that each worker calls once; its result, such as a model, is the first argument of the function
+            args: further keyword arguments, for the function, its setup or both, whichever has such a parameter
+            files: keyword arguments that are files, identified by content; the parameters are annotated as larder.File
+            as_: type of items for which the function has no annotation: value (default: NumPy arrays for arrays and images, strings, documents), numpy, pil, torch, bytes (the encoded item)
+            version: identifies the code instead of Larder; change it whenever results change
+            allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
+            batch: samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists
+            workers_: most worker processes; 0 means one for each sample computed concurrently
+            timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default
+            path: directories to search for modules after the flow's directory
+            interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
+            max_bytes: most bytes that the function may return for a sample; 0 means 1 GiB
         """
         return self._apply("map", "python", {
             "function": function,
@@ -495,16 +495,16 @@ class Methods(Generic[F]):
         per: Literal["position", "content"] | Var = "position",
         **options: Unpack[Options],
     ) -> Self:
-        """Cuts a rectangle of a given size out of images, at a random place.
+        """Cuts a rectangle of a given size out of images, at a random position.
 
         Args:
-            items: the images, which are replaced; all are cut at the same place
-            width: columns of the result
-            height: rows of the result
-            format: how the result is encoded
-            seed: another seed gives other places
-            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
-            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+            items: the images, which are replaced; all are cut at the same position
+            width: width of the result
+            height: height of the result
+            format: format of the result
+            seed: seed of the random draws
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
+            per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "random-crop", {
             "items": items,
@@ -533,15 +533,15 @@ class Methods(Generic[F]):
         """Fills a random rectangle of images with one colour, with a given probability.
 
         Args:
-            items: the images, which are replaced; the same place of all is filled
+            items: the images, which are replaced; the same rectangle of all is filled
             probability: probability from 0 to 1 of a rectangle being filled
             scale: range of the area, as a share of the image: two numbers above 0, at most 1
-            ratio: range of height by width: two numbers above 0
+            ratio: range of the ratio of height to width: two numbers above 0
             value: the colour: a level from 0 to 255 for all channels, or a list of red, green and blue
-            format: how the result is encoded
-            seed: another seed gives other draws
-            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
-            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+            format: format of the result
+            seed: seed of the random draws
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
+            per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "random-erasing", {
             "items": items,
@@ -573,16 +573,16 @@ class Methods(Generic[F]):
         """Cuts a rectangle of random place, size and shape out of images, and scales it.
 
         Args:
-            items: the images, which are replaced; all are cut at the same place
-            width: columns of the result
-            height: rows of the result
+            items: the images, which are replaced; all are cut at the same position
+            width: width of the result
+            height: height of the result
             scale: range of the area, as a share of the image: two numbers above 0, at most 1
-            ratio: range of width by height of what is cut out: two numbers above 0
-            filter: how pixels are blended, as in image-resize
-            format: how the result is encoded
-            seed: another seed gives other draws
-            epoch: number of the pass over the data; set ${epoch} for other draws in each epoch
-            per: what a draw depends on besides seed and epoch: the position of the sample, or the content of its images
+            ratio: range of the ratio of width to height: two numbers above 0
+            filter: interpolation, as in image-resize
+            format: format of the result
+            seed: seed of the random draws
+            epoch: number of the epoch; use ${epoch} for new draws in each epoch
+            per: what a draw depends on, besides seed and epoch: the position of the sample in the dataset, or the content of its images
         """
         return self._apply("map", "random-resized-crop", {
             "items": items,
@@ -604,11 +604,11 @@ class Methods(Generic[F]):
         exclude: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Gives items other names, all at once, so that names can be swapped.
+        """Renames items, all at the same time, so names can be swapped.
 
         Args:
-            names: old name to new name; names that are not there are ignored
-            exclude: pass on only the items that are given a name here
+            names: old name to new name; missing items are ignored
+            exclude: keep only the renamed items
         """
         return self._apply("map", "rename", {"names": names, "exclude": exclude}, options)
 
@@ -620,12 +620,12 @@ class Methods(Generic[F]):
         format: str | Var = "json",
         **options: Unpack[Options],
     ) -> Self:
-        """Sets an item, or a value inside of a document, to a fixed value.
+        """Sets an item, or a value inside a document, to a constant.
 
         Args:
             key: an item, or a path into one: label, metadata.color, boxes[0].x, boxes.-1
-            value: the value: text, number, true, false, null, list or map
-            format: how an item that is set as a whole, or was not there, is encoded
+            value: the value: string, number, true, false, null, list or map
+            format: format of an item that is new or replaced as a whole
         """
         return self._apply("map", "set-value", {"key": key, "value": value, "format": format}, options)
 
@@ -636,11 +636,11 @@ class Methods(Generic[F]):
         unshare: Sequence[str | Var] | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Says which items belong to the whole dataset and which to each sample.
+        """Declares items as shared by all samples of the dataset, or as own items of each sample.
 
         Args:
-            share: items to share; those that are not there are ignored
-            unshare: items that become each sample's own; those that are not there are ignored
+            share: items to share; missing items are ignored
+            unshare: items to make each sample's own; missing items are ignored
         """
         return self._apply("map", "share", {"share": share, "unshare": unshare}, options)
 
@@ -650,10 +650,10 @@ class Methods(Generic[F]):
         schema: str | PathLike[str] | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on samples that are as a schema says; any other is an error that names the sample and what is wrong.
+        """Checks samples against a schema; a violation is an error that names the sample and the problem.
 
         Args:
-            schema: a YAML file, as larder validate --infer writes it
+            schema: a YAML file, such as larder validate --infer writes
         """
         return self._apply("map", "validate", {"schema": schema}, options)
 
@@ -663,10 +663,10 @@ class Methods(Generic[F]):
         size: int | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Splits a dataset into parts of one size; the last may be shorter.
+        """Splits a dataset into parts of equal size; the last may be smaller.
 
         Args:
-            size: samples in each part but the last
+            size: number of samples in each part but the last
         """
         return self._apply("op", "batch", {"size": size}, options)
 
@@ -675,7 +675,7 @@ class Methods(Generic[F]):
         *others: Self,
         **options: Unpack[Options],
     ) -> Self:
-        """Joins datasets one after another.
+        """Concatenates datasets.
 
         Args:
             *others: the datasets that are joined to this one
@@ -689,11 +689,11 @@ class Methods(Generic[F]):
         max: int | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the dataset as it is, if it has as many samples as it should; anything else is an error.
+        """Returns the dataset unchanged; fails if its number of samples is not as required.
 
         Args:
-            min: as many samples, or more
-            max: as many samples, or fewer
+            min: least number of samples
+            max: greatest number of samples
         """
         return self._apply("op", "check-length", {"min": min, "max": max}, options)
 
@@ -703,7 +703,7 @@ class Methods(Generic[F]):
         n: int | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Splits a dataset into so many parts whose sizes differ by at most one, larger ones first.
+        """Splits a dataset into n parts whose sizes differ by at most one, larger parts first.
 
         Args:
             n: how many parts
@@ -714,7 +714,7 @@ class Methods(Generic[F]):
         self,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the dataset as it is."""
+        """Returns the dataset unchanged."""
         return self._apply("op", "clone", {}, options)
 
     def cycle(
@@ -723,10 +723,10 @@ class Methods(Generic[F]):
         n: int | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on so many samples, starting again when the dataset is at its end.
+        """Returns n samples, restarting at the end of the dataset.
 
         Args:
-            n: how many samples to pass on
+            n: number of samples
         """
         return self._apply("op", "cycle", {"n": n}, options)
 
@@ -738,12 +738,12 @@ class Methods(Generic[F]):
         format: Literal["json", "yaml", "txt"] | Var = "json",
         **options: Unpack[Options],
     ) -> Self:
-        """Adds to each sample an item with its position in the dataset.
+        """Adds an item with the sample's position in the dataset.
 
         Args:
             start: number of the first sample
-            into: item to add; that it is there already is an error
-            format: how the number is stored: in json and yaml it is a document of just that number, in txt its digits
+            into: item to add, which must be unused
+            format: format of the number: a document in json and yaml, digits in txt
         """
         return self._apply("op", "enumerate", {"start": start, "into": into, "format": format}, options)
 
@@ -755,12 +755,12 @@ class Methods(Generic[F]):
         keep_length: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples for which an expression over their items is true.
+        """Selects the samples for which an expression over their items is true.
 
         Args:
             where: an expression over the items, such as metadata.color == "red\"
-            negate: pass on the others
-            keep_length: pass on every sample, and of those that would be left out only the shared items
+            negate: select the other samples
+            keep_length: return all samples, those not selected with shared items only
         """
         return self._apply("op", "filter", {
             "where": where,
@@ -774,10 +774,10 @@ class Methods(Generic[F]):
         by: str | Var,
         **options: Unpack[Options],
     ) -> Self:
-        """Splits a dataset into one for each value of an expression, in the order in which the values are first seen.
+        """Splits a dataset into one output for each value of an expression, in the order of first occurrence.
 
         Args:
-            by: an expression over the items that gives a text, a whole number or a truth value
+            by: an expression over the items that returns a string, an integer or a boolean
         """
         return self._apply("op", "group-by", {"by": by}, options)
 
@@ -788,11 +788,11 @@ class Methods(Generic[F]):
         negate: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples at the given positions, in that order, or all the others.
+        """Selects the samples at the given positions, in that order, or all others.
 
         Args:
-            indices: positions, in any order and as often as wanted; negative counts from the end
-            negate: pass on all other samples, in the order of the dataset
+            indices: positions, in any order, repetitions allowed; negative ones count from the end
+            negate: select all other samples, in the order of the dataset
         """
         return self._apply("op", "index", {"indices": indices, "negate": negate}, options)
 
@@ -802,11 +802,11 @@ class Methods(Generic[F]):
         until: Literal["longest", "shortest"] | Var = "longest",
         **options: Unpack[Options],
     ) -> Self:
-        """Joins datasets by turns: the first sample of each, the second of each, and so on.
+        """Interleaves datasets: the first sample of each, the second of each, and so on.
 
         Args:
             *others: the datasets that are joined to this one
-            until: when to end: with the longest dataset, where one that is at its end is left out, or with the shortest, after its last full round
+            until: when to end: with the longest dataset (skipping exhausted ones), or after the last full round of the shortest
         """
         return self._apply("op", "interleave", {"until": until}, options, others)
 
@@ -821,15 +821,15 @@ class Methods(Generic[F]):
         epoch: int | Var = 0,
         **options: Unpack[Options],
     ) -> Self:
-        """Applies a mapper to the samples that fulfil all given conditions, and passes on the others as they are.
+        """Applies a mapper to the samples that meet all conditions; others stay unchanged.
 
         Args:
             step: the mapper: {map: NAME, with: {...}}
-            where: an expression over the items that is true of the samples to change
-            range: the positions to change, as a slice in Python: start:stop or start:stop:step, where each may be left out and negative ones count from the end
-            probability: share of the samples to change, drawn at random by seed, epoch and position
-            seed: another seed draws other samples; nodes with the same seed draw the same positions
-            epoch: the pass over the data: each draws its own
+            where: an expression over the items, true for samples to change
+            range: the positions to change, as a Python slice: start:stop or start:stop:step
+            probability: fraction of the samples to change, drawn by seed, epoch and position
+            seed: seed of the draws; nodes with equal seeds draw the same positions
+            epoch: number of the epoch; each has its own draws
         """
         return self._apply("op", "map-if", {
             "step": step,
@@ -846,10 +846,10 @@ class Methods(Generic[F]):
         key: str | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.
+        """Reads a stream once, to its end, and caches its samples as a dataset. An interrupted run resumes, if the stream can be read again.
 
         Args:
-            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was cached under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
+            key: identifies the content of a stream that cannot be read again, such as "feed of 3 May": later runs use the cached samples instead of the stream. Without it, each run reads the stream
         """
         return self._apply("op", "materialise", {"key": key}, options)
 
@@ -859,10 +859,10 @@ class Methods(Generic[F]):
         bytes: int | Var = 1073741824,
         **options: Unpack[Options],
     ) -> Self:
-        """Reads the whole dataset into memory in one pass: every sample with all its items, decoded.
+        """Reads the whole dataset into memory in one pass, decoding all items.
 
         Args:
-            bytes: how many bytes of memory the decoded values may take; more is an error, and 0 means 1 GiB
+            bytes: most bytes of the decoded values; 0 means 1 GiB
         """
         return self._apply("op", "memorize", {"bytes": bytes}, options)
 
@@ -879,10 +879,10 @@ class Methods(Generic[F]):
 
         Args:
             *others: the datasets that are joined to this one
-            n: how many samples to draw
-            weights: shares of the draws, one for each dataset, relative to each other; without, all datasets have the same
-            seed: another seed draws others
-            epoch: the pass over the data: each draws its own
+            n: number of samples to draw
+            weights: relative weights, one for each dataset; equal by default
+            seed: seed of the random draws
+            epoch: number of the epoch; each has its own draws
         """
         return self._apply("op", "mix", {"n": n, "weights": weights, "seed": seed, "epoch": epoch}, options, others)
 
@@ -894,12 +894,12 @@ class Methods(Generic[F]):
         truncate: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Makes a dataset longer by passing on one of its samples again and again at its end.
+        """Extends a dataset by repeating one of its samples at the end.
 
         Args:
-            length: how many samples to pass on
-            with_: position of the sample to pad with; negative counts from the end, and without it is -1, the last
-            truncate: cut a dataset that is longer, which is an error otherwise
+            length: number of samples
+            with_: position of the sample to pad with; a negative one counts from the end
+            truncate: truncate a longer dataset instead of failing
         """
         return self._apply("op", "pad", {"length": length, "with": with_, "truncate": truncate}, options)
 
@@ -910,11 +910,11 @@ class Methods(Generic[F]):
         interleave: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the whole dataset several times.
+        """Repeats the dataset.
 
         Args:
-            times: how many times; 0 gives an empty dataset, 2.5 two and a half passes: the samples of the first half come three times, the others twice
-            interleave: repeat each sample in its place instead of the whole sequence
+            times: number of passes; 0 gives an empty dataset, and 2.5 repeats the first half three times and the rest twice
+            interleave: repeat each sample directly after itself, instead of the whole sequence
         """
         return self._apply("op", "repeat", {"times": times, "interleave": interleave}, options)
 
@@ -922,7 +922,7 @@ class Methods(Generic[F]):
         self,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples from the last to the first."""
+        """Reverses the order of the samples."""
         return self._apply("op", "reverse", {}, options)
 
     def sample(
@@ -933,12 +933,12 @@ class Methods(Generic[F]):
         epoch: int | Var = 0,
         **options: Unpack[Options],
     ) -> Self:
-        """Draws samples at random, with replacement: one may come several times or not at all. For some of them without replacement, shuffle and slice.
+        """Draws samples at random with replacement. To draw without replacement, use shuffle and slice.
 
         Args:
-            n: how many samples to draw
-            seed: another seed draws others
-            epoch: the pass over the data: each draws its own
+            n: number of samples to draw
+            seed: seed of the random draws
+            epoch: number of the epoch; each has its own draws
         """
         return self._apply("op", "sample", {"n": n, "seed": seed, "epoch": epoch}, options)
 
@@ -950,12 +950,12 @@ class Methods(Generic[F]):
         rest: Literal["keep", "drop", "repeat"] | Var = "keep",
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples that one of several processes is to read: every so many-th.
+        """Selects the samples of one of several processes: every world-size-th.
 
         Args:
-            rank: number of the process, from 0
-            world_size: how many processes there are
-            rest: what becomes of the last samples where the number does not divide: keep gives them to the first processes, drop leaves them out, repeat gives the others the first samples again; with the last two all read equally many
+            rank: rank of the process, from 0
+            world_size: number of processes
+            rest: what to do with remaining samples: keep gives them to the first processes, drop leaves them out, repeat fills up with the first samples. With drop and repeat, all processes read equally many
         """
         return self._apply("op", "shard", {"rank": rank, "world-size": world_size, "rest": rest}, options)
 
@@ -967,12 +967,12 @@ class Methods(Generic[F]):
         buffer: int | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples in a random order that depends only on the seed, the epoch and the number of samples.
+        """Shuffles the samples; the order depends only on seed, epoch and number of samples.
 
         Args:
-            seed: another seed gives another order
-            epoch: the pass over the data: each has an order of its own
-            buffer: of a stream alone: how many samples are held, from which the next one is drawn
+            seed: seed of the random order
+            epoch: number of the epoch; each has its own order
+            buffer: for streams only: number of buffered samples, from which the next one is drawn
         """
         return self._apply("op", "shuffle", {"seed": seed, "epoch": epoch, "buffer": buffer}, options)
 
@@ -984,12 +984,12 @@ class Methods(Generic[F]):
         step: int | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Passes on the samples from start up to stop, every step-th, as Python's slices do.
+        """Selects the samples from start to stop, every step-th, like a Python slice.
 
         Args:
-            start: first position; negative counts from the end
-            stop: position to stop before; negative counts from the end
-            step: distance between positions; negative goes backwards
+            start: first position; a negative one counts from the end
+            stop: position to stop before; a negative one counts from the end
+            step: distance between positions; a negative one goes backwards
         """
         return self._apply("op", "slice", {"start": start, "stop": stop, "step": step}, options)
 
@@ -1000,11 +1000,11 @@ class Methods(Generic[F]):
         reverse: bool | Var = False,
         **options: Unpack[Options],
     ) -> Self:
-        """Orders samples by an expression over their items; samples that compare equal keep their order.
+        """Sorts samples by an expression over their items; the sort is stable.
 
         Args:
-            by: an expression over the items that gives a number or a text, or a list of these
-            reverse: greatest first; samples that compare equal still keep their order
+            by: an expression over the items that returns a number, a string, or a list of these
+            reverse: descending order; still stable
         """
         return self._apply("op", "sort", {"by": by, "reverse": reverse}, options)
 
@@ -1018,14 +1018,14 @@ class Methods(Generic[F]):
         rest: Literal["error", "drop"] | Var = "error",
         **options: Unpack[Options],
     ) -> Self:
-        """Splits a dataset into parts of given sizes: one after another, with the same share of each value of an expression, or by the hash of a value; none of its samples is lost.
+        """Splits a dataset into parts of given sizes: in order, stratified by an expression, or by the hash of a value.
 
         Args:
-            sizes: a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest
-            stratify: an expression over the items that gives a text, a whole number or a truth value: each part has its share of each value
-            hash: an expression over the items that gives a text, a whole number or a truth value, by whose hash a sample has its part, whatever others there are; sizes are fractions then
-            seed: with hash: another seed gives samples other parts
-            rest: what becomes of samples that the sizes leave over: an error, or they are in no part
+            sizes: a list of sizes, or a map of names to sizes: integers, or fractions with sum 1; one may be null, for the rest
+            stratify: an expression over the items that returns a string, an integer or a boolean; each part gets the same share of each value
+            hash: an expression over the items that returns a string, an integer or a boolean; its hash decides on the part, whatever the other samples are. Sizes must be fractions
+            seed: seed of the assignment, with hash only
+            rest: what to do with samples that the sizes leave over: fail, or leave them out
         """
         return self._apply("op", "split", {
             "sizes": sizes,
@@ -1042,11 +1042,11 @@ class Methods(Generic[F]):
         index: str | Var | None = None,
         **options: Unpack[Options],
     ) -> Self:
-        """Makes a sample of each element of lists or arrays, with all other items as they are.
+        """Turns each element of lists or arrays into a sample; other items stay unchanged.
 
         Args:
-            items: items that are lists or arrays, in each sample as long as one another: a sample is made of each of their elements, or rows
-            index: item to add with the number of the element, from 0
+            items: items that are lists or arrays, of equal length in each sample; each element or row becomes a sample
+            index: item to add, with the index of the element
         """
         return self._apply("op", "unbatch", {"items": items, "index": index}, options)
 
@@ -1059,13 +1059,13 @@ class Methods(Generic[F]):
         epoch: int | Var = 0,
         **options: Unpack[Options],
     ) -> Self:
-        """Draws samples at random, with replacement, each as often as an expression over its items says, relative to the others.
+        """Draws samples at random with replacement, weighted by an expression over their items.
 
         Args:
-            n: how many samples to draw
-            weight: an expression over the items that gives a number: a sample with twice the number is drawn twice as often, one with 0 never
-            seed: another seed draws others
-            epoch: the pass over the data: each draws its own
+            n: number of samples to draw
+            weight: an expression over the items that returns a relative weight of 0 or more
+            seed: seed of the random draws
+            epoch: number of the epoch; each has its own draws
         """
         return self._apply("op", "weighted-sample", {"n": n, "weight": weight, "seed": seed, "epoch": epoch}, options)
 
@@ -1077,13 +1077,13 @@ class Methods(Generic[F]):
         clash: Literal["error", "first", "last"] | Var = "error",
         **options: Unpack[Options],
     ) -> Self:
-        """Joins the samples at the same position of several datasets; no item may be in two of them, unless the parameters say what becomes of it.
+        """Joins the samples at the same position of several datasets; keys and clash resolve items that several datasets have.
 
         Args:
             *others: the datasets that are joined to this one
-            length: equal refuses datasets of different lengths, shortest ends with the shortest
-            keys: how the items of each dataset are called, one text for each: * stands for the item's own name, so ["*", "right_*"] renames those of the second
-            clash: what becomes of an item that several datasets have: an error, or that of the first or of the last is passed on
+            length: equal requires datasets of equal length; shortest ends with the shortest dataset
+            keys: a pattern of item names for each dataset, in which * represents the name: ["*", "right_*"] renames the items of the second
+            clash: what to do with an item that several datasets have: fail, or use that of the first or last dataset
         """
         return self._apply("op", "zip", {"length": length, "keys": keys, "clash": clash}, options, others)
 
@@ -1097,14 +1097,14 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to an Arrow file, a row a sample and a column an item, or to a stream, if its name ends with .arrows; of an input with several outputs (op batch makes parts of one size), each to a file NAME.arrow in a folder. A file appears complete or not at all.
+        """Writes a dataset to an Arrow file, or to a stream if its name ends with .arrows: a row for each sample and a column for each item. An input with several outputs is written to files NAME.arrow in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("arrow", {
             "path": path,
@@ -1128,18 +1128,18 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.
+        """Writes a dataset to a table of comma-separated values, a row for each sample. An input with several outputs is written to files NAME.csv in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
-            columns: the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same
-            header: begin with a row of the names of the columns
-            delimiter: what separates fields: one character, or tab
-            files: item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.csv has as many samples as fit, and the next ones are in 000001.csv and so on. Of files that are compressed as a whole, bytes are counted before
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
+            columns: the items to write, in this order; a missing item becomes an empty field. Default: the items of the first sample, which all samples must have
+            header: begin with a row of column names
+            delimiter: separator of fields: one character, or tab
+            files: item to column: write the path of the item's file, relative to the table, instead of its value
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("csv", {
             "path": path,
@@ -1164,15 +1164,15 @@ class Methods(Generic[F]):
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         **options: Unpack[Options],
     ) -> F:
-        """Writes an image of each sample to a file in a folder, called as an expression says; of an input with several outputs, each to a folder of its name inside. The whole folder appears at once, or not at all.
+        """Writes an image of each sample to a file in a directory, named by an expression. An input with several outputs is written to a subdirectory for each. The directory appears complete or not at all.
 
         Args:
-            path: the folder to write
+            path: the directory to write
             item: the image
-            name_: an expression over the items that gives the name of the file without extension, which may be in folders: label + "/" + string(id). Without it, the number of the sample
-            format: the extension to encode images as, such as png; without it an image keeps its format, and its bytes
-            quality: of JPEG, from 1 to 100, with format jpg or jpeg: all images are encoded with it, JPEGs again
-            overwrite: what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)
+            name_: an expression over the items that returns the file name without extension, possibly in subdirectories: label + "/" + string(id). Default: the number of the sample
+            format: extension of the format to encode images in, such as png; by default images keep their format and bytes
+            quality: JPEG quality from 1 to 100, with format jpg or jpeg; JPEG images are encoded again
+            overwrite: what to do with an existing directory: fail (forbid), or replace it (replace)
         """
         return self._end("images", {
             "path": path,
@@ -1195,16 +1195,16 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a file, a JSON value a line; of an input with several outputs, each to a file NAME.jsonl in a folder. A file appears complete or not at all.
+        """Writes a dataset to a file of JSON lines, a line for each sample. An input with several outputs is written to files NAME.jsonl in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
-            items: what a line holds: an object with a field for each item (fields), or the one item record (record)
-            files: item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.jsonl has as many samples as fit, and the next ones are in 000001.jsonl and so on. Of files that are compressed as a whole, bytes are counted before
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
+            items: content of a line: an object with a field for each item (fields), or the item record (record)
+            files: item to field: write the path of the item's file, relative to the JSON file, instead of its value
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("jsonl", {
             "path": path,
@@ -1227,15 +1227,15 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
+        """Writes a dataset to a Parquet file: a row for each sample and a column for each item. An input with several outputs is written to files NAME.parquet in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others all samples tell
-            compress: how pages are compressed
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
+            compress: compression of pages
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("parquet", {
             "path": path,
@@ -1258,16 +1258,16 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
+        """Writes a string item of each sample to a plain text file, as a line or a paragraph. An input with several outputs is written to files NAME.txt in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
-            by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
-            item: the item to write, which must be a text
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.txt has as many samples as fit, and the next ones are in 000001.txt and so on. Of files that are compressed as a whole, bytes are counted before
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            compress: none, gzip or zstd; default: by the extension .gz or .zst
+            by: unit of a string: a line (line), or lines followed by a blank line (paragraph)
+            item: the item to write, which must be a string
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("text", {
             "path": path,
@@ -1289,14 +1289,14 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
+        """Writes a dataset to a TFRecord file: a tf.train.Example for each sample and a feature for each item. An input with several outputs is written to files NAME.tfrecord in a directory. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tfrecord has as many samples as fit, and the next ones are in 000001.tfrecord and so on. Of files that are compressed as a whole, bytes are counted before
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the file to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
+            compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("tfrecord", {
             "path": path,
@@ -1314,12 +1314,12 @@ class Methods(Generic[F]):
         copy: Literal["reflink-or-copy", "hard-link", "symbolic-link", "rewrite"] | Var = "reflink-or-copy",
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a folder; of an input with several outputs, each to a folder of its name inside. With replace the whole folder appears at once, or not at all.
+        """Writes a dataset to a directory. An input with several outputs is written to a subdirectory for each. With replace, the directory appears complete or not at all.
 
         Args:
-            path: the folder to write
-            overwrite: what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)
-            copy: how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy
+            path: the directory to write
+            overwrite: what to do with an existing directory: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or replace it (replace)
+            copy: how to write an item that is a file: reflink-or-copy shares disk blocks if possible, hard-link, symbolic-link, or rewrite (decode and encode); a link that cannot be created becomes a copy
         """
         return self._end("underfolder", {"path": path, "overwrite": overwrite, "copy": copy}, options)
 
@@ -1332,13 +1332,13 @@ class Methods(Generic[F]):
         shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> F:
-        """Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.
+        """Writes a dataset to a tar archive for WebDataset: a member KEY.ITEM.EXT for each item. An input with several outputs is written to archives NAME.tar in a directory. An archive appears complete or not at all.
 
         Args:
-            path: the archive to write; of several outputs, the folder; also a URL: s3://
-            overwrite: what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)
-            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on
-            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
+            path: the archive to write, or for several outputs the directory; also a URL: s3://
+            overwrite: what to do with an existing archive: fail (forbid), or replace it (replace)
+            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
+            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("webdataset", {
             "path": path,

@@ -83,7 +83,7 @@ class GraphEditor(Generic[N, F]):
             if node.name == name:
                 return node
         near = difflib.get_close_matches(name, [node.name for node in self._nodes], 1)
-        raise ValueError(f"there is no node {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise ValueError(f"unknown node {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
     @_whole
     def set(self, node: str, /, *, with_: Mapping[str, object] | None = None, **given: Any) -> None:
@@ -114,7 +114,7 @@ class GraphEditor(Generic[N, F]):
         """
         n = self.called(node)
         if n.kind != "map":
-            raise ValueError(f"node {n.name}: {n.kind} {n.component} cannot be wrapped: only mappers can")
+            raise ValueError(f"node {n.name}: {n.kind} {n.component} cannot be wrapped; choose a mapper")
         step = Step(n.component, dict(n.params))
         self._be(n, lambda read: what(read, step))
 
@@ -216,7 +216,7 @@ class GraphEditor(Generic[N, F]):
     ) -> EditNode:
         options(Options(name=name), ("", ""), "a node")
         if any(node.name == name for node in self._nodes):
-            raise ValueError(f"there are two nodes called {name!r}")
+            raise ValueError(f"two nodes are named {name!r}; rename one")
         n = EditNode(name, "", "", list(inputs), {}, {})
         self._be(n, what)
         self._nodes.insert(self._nodes.index(beside) + 1, n)

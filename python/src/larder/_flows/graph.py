@@ -290,7 +290,7 @@ class Graph(Generic[N]):
 
 def _ends(given: tuple[N | Graph[N], ...]) -> Iterator[N]:
     if not given:
-        raise ValueError("a flow must have nodes")
+        raise ValueError("the flow has no nodes; add nodes")
     for end in given:
         if isinstance(end, Graph):
             if end._top != {"defaults": {}, "limits": {}}:

@@ -90,7 +90,7 @@ def options(given: Mapping[str, object], component: tuple[str, str], call: str) 
     all_ = {option: plain(value, f"{call}: {option}") for option, value in given.items() if value is not None}
     name = all_.pop("name", None)
     if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
-        raise ValueError(f"{call}: {name!r} cannot name a node: letters, digits, _ and - only")
+        raise ValueError(f"{call}: {name!r} cannot name a node; use letters, digits, _ and - only")
     if isinstance(all_.get("cache"), str):
         all_["cache"] = {"policy": all_["cache"]}
     return name, {option.replace("_", "-"): value for option, value in all_.items()}

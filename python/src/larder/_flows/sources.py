@@ -24,12 +24,12 @@ def arrow(
     incomplete: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.
+    """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read on demand.
 
     Args:
-        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
-        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
-        incomplete: read files that break off, up to the last whole batch of rows: without it that is an error
+        path: a file, a directory of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
+        formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
+        incomplete: read truncated files up to the last whole batch of rows, instead of failing
     """
     return Node._source("arrow", {"path": path, "formats": formats, "incomplete": incomplete}, options)
 
@@ -46,17 +46,17 @@ def csv(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.
+    """Reads a table of comma-separated values: each row is a sample, and each column an item. Files that end with .gz, .zst, .xz or .bz2 are decompressed.
 
     Args:
         path: the file; also a URL: https://, s3://
-        columns: the names of the columns of a file that does not begin with a row of them; a column that such a row leaves unnamed is called by its place, column_1
-        delimiter: what separates fields: one character, or tab
-        types: column to type: int, float or bool, where it is not text (string); an empty field of such a column is null
-        files: item to column: columns that hold the path of a file, from the folder of the table, make items of these files
-        outside: files may lie outside the folder of the table
-        file: give each sample an item of this name that says which row of which file it is, from 0: {name: a.csv, row: 0}
-        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
+        columns: column names, for a file without a row of names; an unnamed column of a row of names is called column_1 by its position
+        delimiter: separator of fields: one character, or tab
+        types: column to type: int, float, bool or string (default); an empty field of int, float or bool is null
+        files: item to column: read the item from the file whose path, relative to the table, is in the column
+        outside: allow files outside the directory of the table
+        file: add an item of this name with the file and row of the sample: {name: a.csv, row: 0}
+        stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
     return Node._source("csv", {
         "path": path,
@@ -77,12 +77,12 @@ def hf(
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.
+    """Reads a Hugging Face dataset directory (save_to_disk): each row is a sample, and each column an item. Images and audio keep their stored format.
 
     Args:
-        path: the folder, with state.json in it, or with dataset_dict.json and a folder for each split
-        split: which split to read, of a folder that has several
-        formats: item to extension: how the bytes or the text of a column are read, such as {scan: tiff, caption: txt}; bytes of others stay bytes
+        path: the directory, with state.json in it, or with dataset_dict.json and a directory for each split
+        split: the split to read, if there are several
+        formats: item to extension: format of the bytes or the text of a column, such as {scan: tiff, caption: txt}; other bytes stay bytes
     """
     return Node._source("hf", {"path": path, "split": split, "formats": formats}, options)
 
@@ -101,19 +101,19 @@ def images(
     ext: Sequence[str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a folder of image files, each a sample with the item image, ordered by path.
+    """Reads a directory of image files, in order of their paths; each is a sample with the item image.
 
     Args:
-        path: the folder
-        recursive: read the folders inside as well
-        label: give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one
-        class_: give each sample an integer item class, the number of its label: labels are numbered from 0 in sorted order, or as classes lists them
+        path: the directory
+        recursive: also read subdirectories
+        label: add an item label, the name of the subdirectory of path that contains the image; implies recursive, and every image must be in a subdirectory
+        class_: add an integer item class, the number of the label: from 0 in sorted order, or in the order of classes
         classes: the labels in the order of their numbers, for class
         orient: turn images as their Exif orientation says, as the mapper image-orient does
-        include: read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders
-        exclude: pass over files, and folders with all in them, that one of these patterns fits
-        file: give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}
-        ext: extensions of the files to read, in any case; without it, those of all formats of images that are known
+        include: read only files that match one of these patterns: *.jpg matches names in any directory, train/** matches paths; * matches part of a name, ** any directories
+        exclude: ignore files and directories that match one of these patterns
+        file: add an item of this name with the file's name and its path in the directory: {name: 1.jpg, path: train/1.jpg}
+        ext: extensions of the files to read, in any case; default: all known image formats
     """
     return Node._source("images", {
         "path": path,
@@ -139,15 +139,15 @@ def jsonl(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.
+    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a directory. Names that also end with .gz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl
-        items: what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)
-        files: item to field: fields that hold the path of a file, from the folder of the lines, make items of these files
-        outside: files may lie outside the folder of the lines
-        file: give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}
-        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
+        path: a file, or a directory of files, which are read in order of their names; also URLs (https://, s3://), or patterns of URLs: rows-{00..15}.jsonl
+        items: items of a line: one for each field of its object (fields), or the item record (record)
+        files: item to field: read the item from the file whose path, relative to the JSON file, is in the field
+        outside: allow files outside the directory of the JSON file
+        file: add an item of this name with the file and line of the sample, without blank lines: {name: a.jsonl, row: 0}
+        stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
     return Node._source("jsonl", {
         "path": path,
@@ -165,11 +165,11 @@ def mds(
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.
+    """Reads a Mosaic Streaming dataset: a directory with index.json and files .mds, possibly compressed by zstd or gzip. Each column is an item.
 
     Args:
-        path: the folder that has index.json
-        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+        path: the directory that has index.json
+        formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
     """
     return Node._source("mds", {"path": path, "formats": formats}, options)
 
@@ -179,10 +179,10 @@ def numpy(
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads arrays of NumPy (.npy, .npz), each row of which is a sample: with an item for each array, called as its file or, in .npz, as it is called there.
+    """Reads NumPy arrays (.npy, .npz): each row is a sample, with an item for each array, named by its file or its name in .npz.
 
     Args:
-        path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
+        path: a file .npy or .npz, or a directory of files .npy, with equal numbers of rows
     """
     return Node._source("numpy", {"path": path}, options)
 
@@ -193,11 +193,11 @@ def parquet(
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.
+    """Reads Parquet files: each row is a sample, and each column an item. Only requested columns are read.
 
     Args:
-        path: a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
-        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+        path: a file, a directory of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
+        formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
     """
     return Node._source("parquet", {"path": path, "formats": formats}, options)
 
@@ -217,20 +217,20 @@ def python(
     max_bytes: int | Var = 1073741824,
     **options: Unpack[Options],
 ) -> Node:
-    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is cached while the code that the function reaches, its arguments and its files stay the same.
+    """Calls a Python generator, or a function that returns an iterable, in a separate process, and returns its elements as a stream of samples. The key covers the code that the function reaches, its arguments and its files.
 
     Args:
-        function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name". A generator, or a function that returns an iterator or a list
-        into: the items of a sample: what the function yields, or for several, a tuple of them or a dict
-        setup: a function that is called before; what it returns is the first argument of the function
-        args: arguments by name, for the function, its setup, or both: for those that have such a parameter
-        files: the same for files, which are known by their content: parameters that are annotated as larder.File
-        version: stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew
-        allow: what the function would be refused for and no result depends on, such as time.perf_counter for times that it logs; the name of a module stands for all in it
-        timeout: how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes
-        path: folders where modules are looked for after the flow's folder
-        interpreter: the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3
-        max_bytes: how many bytes an element may have; more is an error, and 0 means 1 GiB
+        function: the function, as "module:name"; modules are searched in the flow's directory first. Or "file.py:name". A generator, or a function that returns an iterator or a list
+        into: items of a sample: what the function yields; for several, it yields a tuple or a dict
+        setup: a function that is called first; its result is the first argument of the function
+        args: keyword arguments for the function, its setup or both, whichever has such a parameter
+        files: keyword arguments that are files, identified by content; the parameters are annotated as larder.File
+        version: identifies the code instead of Larder, for code that depends on more, such as replies of a website; change it to compute the elements again
+        allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
+        timeout: time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default
+        path: directories to search for modules after the flow's directory
+        interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
+        max_bytes: most bytes of an element; 0 means 1 GiB
     """
     return Node._source("python", {
         "function": function,
@@ -254,12 +254,12 @@ def text(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.
+    """Reads plain text files: each line or paragraph is a sample with the item text. Files that end with .gz or .zst are decompressed.
 
     Args:
-        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://
-        by: what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)
-        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
+        path: a file, a directory of files (*.txt, *.text, compressed or not), which are read in order of their names, or a pattern: part-{000..099}.txt; also URLs: https://, s3://
+        by: unit of a sample: a line, possibly empty (line), or lines up to a blank line (paragraph)
+        stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
     return Node._source("text", {"path": path, "by": by, "stream": stream}, options)
 
@@ -271,12 +271,12 @@ def tfrecord(
     incomplete: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.
+    """Reads TFRecord files: each record, a tf.train.Example, is a sample, and each feature an item. Numbers become an array; a single value of bytes stays bytes. Files that end with .gz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://
-        formats: item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes
-        incomplete: read files that break off, up to the last whole record: without it that is an error
+        path: a file, a directory of files, which are read in order of their names, or a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://
+        formats: item to extension: format of the bytes of a feature, such as {image/encoded: jpg, caption: txt}; others stay bytes
+        incomplete: read truncated files up to the last whole record, instead of failing
     """
     return Node._source("tfrecord", {"path": path, "formats": formats, "incomplete": incomplete}, options)
 
@@ -286,10 +286,10 @@ def underfolder(
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples beside data.
+    """Reads a dataset from a directory of files data/<index>_<key>.<ext>, with items shared by all samples next to data.
 
     Args:
-        path: the dataset's folder
+        path: the dataset's directory
     """
     return Node._source("underfolder", {"path": path}, options)
 
@@ -301,12 +301,12 @@ def webdataset(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.
+    """Reads samples from tar archives of WebDataset: members with equal names up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are decompressed.
 
     Args:
-        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
-        incomplete: read archives that break off, as far as they go: without it that is an error
-        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
+        path: an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
+        incomplete: read truncated archives up to the last whole member, instead of failing
+        stream: read sequentially and return a stream; always the case for standard input (path: -)
     """
     return Node._source("webdataset", {"path": path, "incomplete": incomplete, "stream": stream}, options)
 
@@ -316,9 +316,9 @@ def zip(
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads samples in zip archives: members whose names are the same up to the first dot are a sample, as in archives of WebDataset. Members are stored, or compressed by deflate or zstd.
+    """Reads samples from zip archives: members with equal names up to the first dot are a sample, as in WebDataset. Members are stored, or compressed by deflate or zstd.
 
     Args:
-        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://
+        path: an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://
     """
     return Node._source("zip", {"path": path}, options)

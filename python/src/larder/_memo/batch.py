@@ -372,7 +372,7 @@ class _Batch:
             else:
                 return ""
         except Error as error:
-            reason = f"what they are known by changed while they were computed: {error}"
+            reason = f"their identity changed while they were computed: {error}"
         _warn(f"results of {self.known.name} are not cached: {reason}", self.memo._function)
         return reason
 

@@ -179,7 +179,7 @@ def is_record(cls: type) -> bool:
 def path_given(value: Any, files: list[str]) -> str | None:
     """Return the problem of a result with the path of a file in it, of which the key has only the content."""
     if files and any(file in path for path in paths_in(value, pathlib.PurePath) for file in files):
-        return "it has the path of a file that is known by its content; return str(path)"
+        return "it has the path of a file that is identified by its content; return str(path)"
     return None
 
 
@@ -597,7 +597,7 @@ class Run:
             if memo._key(now, self.args, self.kwargs, fresh=True) != self.key:
                 return f"its arguments changed while it was computed; {_COPY} a key="
         except Error as error:
-            return f"what it is known by changed while it was computed: {error}"
+            return f"its identity changed while it was computed: {error}"
         return None
 
 

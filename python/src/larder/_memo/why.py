@@ -49,7 +49,7 @@ class Why:
         lines = [f"{self.function}({call}): {'cached' if self.cached else 'not cached'}", f"  key {self.key}"]
         if self.changes:
             lines += ["  differs from what is cached:", *(f"    {change}" for change in self.changes)]
-        return "\n".join([*lines, "  known by:", *(f"    {part}" for part in self.code)])
+        return "\n".join([*lines, "  identified by:", *(f"    {part}" for part in self.code)])
 
 
 def _named(name: str) -> str:

@@ -75,7 +75,7 @@ def sweep(name: str, values: Sequence[object]) -> Var:
 
 def _checked(name: str) -> str:
     if not _VARIABLE.fullmatch(name):
-        raise ValueError(f"{name!r} cannot name a variable: letters, digits, _ and - only")
+        raise ValueError(f"{name!r} cannot name a variable; use letters, digits, _ and - only")
     return name
 
 

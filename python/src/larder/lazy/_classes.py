@@ -51,7 +51,7 @@ def classes_of(value: Any) -> Classes | None:
 
 def _class(cls: type) -> Class:
     if any("__larder_key__" in vars(base) for base in cls.__mro__):
-        raise CodeError(f"{cls.__qualname__} says by itself what its objects are known by")
+        raise CodeError(f"{cls.__qualname__} defines itself how its objects are identified")
     identity = identity_of(cls)
     return Class(cls.__module__, cls.__qualname__, identity.digest, bool(identity.refused))
 

@@ -83,7 +83,7 @@ def _kind_of(cls: type) -> str | None:
     from numba.stencils.stencil import StencilFunc
 
     if issubclass(cls, (types.ExternalFunction, types.ExternalFunctionPointer)):
-        return "a function that is known by the address or the symbol alone"
+        return "a function that is identified by the address or the symbol alone"
     if issubclass(cls, types.Type):
         return "type"
     if issubclass(cls, Signature):

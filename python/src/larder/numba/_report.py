@@ -80,7 +80,7 @@ class Report:
                 f"compiled without cache=True, in {sum(self.uncached.values()):.1f} s: {', '.join(longest[:3])}{more}"
             )
         if self.settings:
-            lines.append(f"known by settings of this process, too: {'; '.join(self.settings)}")
+            lines.append(f"also identified by settings of this process: {'; '.join(self.settings)}")
         cells = [("function", "types", "is", "seconds", "why")]
         for row in self.rows:
             named = _cut(row.function, _LONGEST), _cut(row.types, _LONGEST)

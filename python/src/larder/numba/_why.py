@@ -25,7 +25,7 @@ class Why:
         lines = [f"{self.function}: {'is not cached' if self.refused else 'is cached'}"]
         lines += [f"  refused: {one}" for one in self.refused]
         lines += [f"  {row.types} {row.state} in {row.seconds:.3f} s {row.reason}".rstrip() for row in self.rows]
-        lines += [f"  known by {part}" for part in self.parts]
+        lines += [f"  identified by {part}" for part in self.parts]
         return "\n".join(lines)
 
 

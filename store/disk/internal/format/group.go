@@ -78,7 +78,7 @@ func (g *Group) Take(p *Pack, at Place, b []byte) error {
 // open uses body as that of the group with g.header, after checking it.
 func (g *Group) open(p *Pack, at Place, body []byte) error {
 	if g.header.Kind != KindGroup {
-		return fmt.Errorf("%w: a record that is no group is in its place", ErrDamaged)
+		return fmt.Errorf("%w: a record that is not a group is in its place", ErrDamaged)
 	}
 	if err := g.header.Verify(body); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (g *Group) decode() error {
 		m.prefix+m.suffix > before.provenanceSize(), m.provenanceSize() > MaxMemberProvenance,
 		len(m.payload) > MaxMemberPayload, m.link != nil && len(m.payload) > 0:
 		g.members = g.members[:n]
-		return fmt.Errorf("%w: member %d of a group is none", ErrDamaged, n)
+		return fmt.Errorf("%w: member %d of a group is invalid", ErrDamaged, n)
 	}
 	m.fp = xxh3.Hash(m.key)
 	m.bytes = len(g.rest) - len(c.b)

@@ -90,7 +90,7 @@ func TestWhatIsDecodedIsEncodedTheSame(t *testing.T) {
 	}
 	for kind := range again {
 		if seen[kind] == 0 {
-			t.Errorf("the folder has no %s", kind)
+			t.Errorf("the directory has no %s", kind)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const MaxZeros = 128 << 10
 func CheckZeros(b []byte) error {
 	for from := 0; len(b)-from >= MaxZeros; from += MaxZeros {
 		if len(bytes.TrimLeft(b[from:from+MaxZeros], "\x00")) == 0 {
-			return fmt.Errorf("%w: nothing but zeros from byte %d on", ErrDamaged, from)
+			return fmt.Errorf("%w: only zeros from byte %d on", ErrDamaged, from)
 		}
 	}
 	return nil

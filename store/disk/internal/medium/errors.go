@@ -11,7 +11,7 @@ import (
 )
 
 // ErrStray reports a file of another kind at a path of the store.
-var ErrStray = fmt.Errorf("%w: not what belongs here", format.ErrDamaged)
+var ErrStray = fmt.Errorf("%w: unexpected file type", format.ErrDamaged)
 
 // IsObstructed reports whether a file or directory on the path of a file is missing or not
 // a directory.

@@ -34,7 +34,7 @@ func (f *Folder) CheckOurs() error {
 	if other == "" || f.isMarked() { // it may just have become one
 		return nil
 	}
-	return fmt.Errorf("the folder holds %s, and so is %w; name an empty folder, or one that is not there yet", other, store.ErrForeign)
+	return fmt.Errorf("the directory holds %s and is %w; name an empty or new directory", other, store.ErrForeign)
 }
 
 func (f *Folder) isMarked() bool {
