@@ -19,7 +19,7 @@ from larder import Error
 from larder._identity.code.identity import identify
 from larder._identity.digest import digest
 from larder._identity.environment import surroundings
-from larder._memo.memo import paths_in
+from larder._memo.files import paths_in
 from larder._reads.audit import Watch
 
 warnings.simplefilter("ignore")

@@ -234,7 +234,7 @@ _KEY = """
 import io, larder
 @larder.memo
 def g(x): return {expression}
-known = g._function_now()
+known = g._state()
 print(g._key(known, (1,), {{}}).hex(), known.identity.digest.hex())
 """
 
@@ -293,12 +293,12 @@ def test_methods_that_are_put_into_classes_of_a_library_after_a_call(cls: str, n
         with torch.no_grad():
             return nets(x) if x is not None else nets[1].half()
 
-    before = net._function_now().identity.digest
-    assert net._function_now().identity.digest == before
+    before = net._state().identity.digest
+    assert net._state().identity.digest == before
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(getattr(torch.nn, cls), name, lambda *_: 7)  # half is inherited
-        assert net._function_now().identity.digest != before
-    assert net._function_now().identity.digest == before
+        assert net._state().identity.digest != before
+    assert net._state().identity.digest == before
 
 
 _OWN = {

@@ -25,7 +25,7 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results by function identity and argument key, unless anything else is read or drawn."""
     from larder._identity.code.identity import identify
     from larder._identity.digest import digest
-    from larder._memo.memo import paths_in
+    from larder._memo.files import paths_in
     from larder._identity.environment import surroundings
     from larder._reads.audit import Watch
 
