@@ -15,7 +15,7 @@ import pytest
 
 import larder
 from larder._identity import distribution
-from larder._identity.code import patches, rules, settings
+from larder._identity.code import patches, refusals, rules, settings
 from larder._identity.code.identity import identify
 from larder._identity.digest import digest
 from larder._identity.environment import modes_of_torch, surroundings
@@ -455,8 +455,8 @@ def test_classes_and_functions_may_have_no_module() -> None:
 
 @pytest.mark.parametrize("name", ["instantiate", "get_class", "call"])
 def test_what_imports_by_names_in_data_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    assert rules.refusal(f"hydra.utils.{name}", False) is rules.DYNAMIC
-    assert rules.refusal("logging.config.dictConfig", True) is rules.DYNAMIC
+    assert rules.refusal(f"hydra.utils.{name}", False) is refusals.DYNAMIC
+    assert rules.refusal("logging.config.dictConfig", True) is refusals.DYNAMIC
     utils = types.ModuleType("hydra.utils")
     exec(f"def {name}(config): return config", vars(utils))
     hydra = types.ModuleType("hydra")

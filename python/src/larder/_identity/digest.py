@@ -8,9 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from ..errors import ArgumentError, CodeError
+from .code.functions import description
 from .code.identity import identity_of
 from .code.place import of_version
-from .code.walk import told
 from .library import CURES, is_in_module, is_model
 from .values import text
 from .values.encoder import BY_CONTENT, FORMAT, Encoder, Unkeyed
@@ -122,7 +122,7 @@ class _Classes:
         number = self.known.get(id(value))
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
         if isinstance(value, FunctionType):
-            found += told(value)
+            found += description(value)
         if isinstance(value, (FunctionType, Wrapper)) and (self.used is None or "__module__" in self.used):
             found += str(value.__module__).encode()
         return found

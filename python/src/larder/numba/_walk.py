@@ -26,10 +26,10 @@ from hashlib import sha256
 from typing import Any
 
 from .._identity import distribution
-from .._identity.code import rules
+from .._identity.code import members
 from .._identity.code.abstract import registered
 from .._identity.code.annotations import hints
-from .._identity.code.rules import words
+from .._identity.code.refusals import words
 from .._identity.immutable import fixed
 from .._identity.library import is_bound, library_name, shown_module
 from .._identity.values.encoder import Encoder, Unkeyed
@@ -361,7 +361,7 @@ class Walk:
     def _named(self, names: tuple[str, ...], path: str) -> None:
         """Refuse the attributes that a function of `operator` reads, as for code that reads them itself."""
         for name in names:
-            if name in rules.INSIDES:
+            if name in members.INSIDES:
                 raise Refused(path, f"{name} leads to code and variables that nobody can follow")
             _running.refuse_method(name, path)
         _running.refuse_mentioned(frozenset(names), path)

@@ -212,7 +212,7 @@ def _followed(value: Any, walk: Walk) -> Identity:
     made.names_files = walk.sight
     made.threads = not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
-    made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
+    made.known, made._kept, made._roots = walk.numbers, walk.referenced, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
     made.draws = walk.draws or walk.any_name or may_draw(walk.roots)
     made._changing = len(made._settings) < len(walk.roots)
