@@ -19,6 +19,8 @@ _MOST = 4096
 class LocalResults(dict[bytes, Any]):
     """Encoded results of a function in this process, by key: small ones, and the locations of large ones."""
 
+    __slots__ = ()
+
     def add(self, key: bytes, encoded: Any) -> None:
         """Hold a small result, or the location of a large one, for the next call."""
         if type(encoded) is MappedFile:
