@@ -18,7 +18,7 @@ from larder._identity import distribution
 from larder._identity.code import patches, refusals, rules, settings
 from larder._identity.code.identity import identify
 from larder._identity.digest import digest
-from larder._identity.environment import modes_of_torch, surroundings
+from larder._identity.environment import modes_of_torch, nondefault_settings
 from larder._results import encode
 
 
@@ -50,7 +50,7 @@ def test_functions_with_values_that_cannot_be_read_are_refused(monkeypatch: pyte
 def test_settings_that_a_version_of_a_library_lacks_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "numpy", "sklearn", "pandas"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    assert surroundings() is not None
+    assert nondefault_settings() is not None
     assert modes_of_torch(True) == []
 
 

@@ -16,7 +16,7 @@ from .._client.messages import Function, shown
 from .._identity.code.annotations import file_hints, names_file
 from .._identity.code.identity import Identity, identify, may_draw
 from .._identity.digest import digest
-from .._identity.environment import modes_of_torch, surroundings
+from .._identity.environment import modes_of_torch, nondefault_settings
 from .._identity.values.encoder import BY_CONTENT
 from .._identity.values.text import describe
 from .._identity.wrapper import Wrapper
@@ -173,10 +173,10 @@ class BatchFunction(Wrapper):
         keyed = bool(self._key_parameter) or self._keyed is not None
         kinds = () if keyed else tuple(_kind_of(values.get(name)) for name in self._items)
         return digest(
-            ("batch", self._items, keyed, kinds, shared, surroundings(), _modes(not self._model)),
+            ("batch", self._items, keyed, kinds, shared, nondefault_settings(), _modes(not self._model)),
             name="arguments",
             used=None if state.identity is None else state.identity.names,
-            known=None if state.identity is None else state.identity.known,
+            reached=None if state.identity is None else state.identity.reached,
             names=state.names_files,
             allow=self._allow,
             version=self._version,

@@ -14,7 +14,7 @@ from .._client import client
 from .._client.messages import shown
 from .._identity.code.identity import identify, may_draw
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.values.text import describe
 from .._identity.wrapper import Wrapper
 from .._reads.audit import Watch
@@ -99,15 +99,15 @@ class KeyedFunction(Wrapper, Generic[P, R]):
     def _key(self, state: State, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool = False) -> bytes:
         """Return the key of a call whose arguments already have files in place of paths (`Arguments.with_files`)."""
         values = self._arguments.of(args, kwargs)
-        identity, settings = state.identity, surroundings()
+        identity, settings = state.identity, nondefault_settings()
         key = digest(
             values,
             name="arguments",
             used=identity.names,
-            known=identity.known,
+            reached=identity.reached,
             fresh=fresh,
             names=identity.names_files,
-            filed=identity.filed,
+            takes_files=identity.takes_files,
             allow=self._allow,
             version=self._user_version,
         )
@@ -118,8 +118,8 @@ class KeyedFunction(Wrapper, Generic[P, R]):
     def _about(self, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
         """Return a description of the arguments of a call in the terms of the protocol."""
         identity = state.identity
-        options: dict[str, Any] = {"used": identity.names, "names": identity.names_files, "filed": identity.filed}
-        options |= {"allow": self._allow, "version": self._user_version}
+        options: dict[str, Any] = {"used": identity.names, "names": identity.names_files}
+        options |= {"takes_files": identity.takes_files, "allow": self._allow, "version": self._user_version}
         return [
             {
                 "name": name,

@@ -16,7 +16,7 @@ from .._client.mapped_file import Location
 from .._identity.code.identity import identify
 from .._identity.digest import digest
 from .._identity.distribution import PYTHON
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._memo.computation import MISSING, Computation
 from .._memo.memo import Memo, never
 from .._memo.state import State, code_of
@@ -62,7 +62,7 @@ class Kept(Memo[..., Any]):
 
     def reached(self) -> dict[int, int]:
         """Return the functions and classes that the function's identity covers, by their addresses."""
-        return self._state().identity.known
+        return self._state().identity.reached
 
     def names_files(self) -> int:
         """Return how much of the names of its files the function can see."""
@@ -70,7 +70,7 @@ class Kept(Memo[..., Any]):
 
     def deep(self) -> bytes:
         """Return the current identity of the function."""
-        state, settings = self._state(), surroundings()
+        state, settings = self._state(), nondefault_settings()
         kind = self._arguments.kind
         return state.name.encode() + b"\0" + state.identifier + (digest(settings) if settings else b"") + kind
 

@@ -12,7 +12,7 @@ from typing import Any
 from .._client.client import Client
 from .._client.messages import Function
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.immutable import FIXED
 from .._identity.values.text import describe
 from .._memo.computation import MISSING
@@ -169,7 +169,7 @@ class Evaluation:
     @cached_property
     def _operators(self) -> bytes:
         """The identity of all operators."""
-        return digest((libraries(), surroundings()))
+        return digest((libraries(), nondefault_settings()))
 
     # Values
 

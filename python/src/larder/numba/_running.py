@@ -17,7 +17,7 @@ from .._identity.code import members, refusals, rules
 from .._identity.code.refusals import words
 from .._identity.code.settings import PRINTING, ZONE
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.immutable import fixed
 from .._identity.library import library_name
 from ._errors import Refused
@@ -159,12 +159,12 @@ def state_of(module: str) -> str:
 
 def unusual() -> tuple[str, ...]:
     """Return the settings that all such code depends on and that differ from their defaults, as strings."""
-    return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in surroundings())
+    return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in nondefault_settings())
 
 
 def settings(names: set[str], formats: bool) -> dict[str, Any]:
     """Return the settings that code depends on which mentions some names, and may convert values to strings."""
-    found: dict[str, Any] = {"settings": digest(surroundings())}
+    found: dict[str, Any] = {"settings": digest(nondefault_settings())}
     if formats:
         found["print options"] = repr(PRINTING.read())
     if not names.isdisjoint(_ZONED):

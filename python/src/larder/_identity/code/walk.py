@@ -50,15 +50,15 @@ class Walk(Walker):
     reached code calls by name.
     """
 
-    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None, whole: bool = False) -> None:
+    def __init__(self, takes_files: bool = False, allow: frozenset[str] | None = None, whole: bool = False) -> None:
         """Create a walk.
 
-        `filed` says that the root is called with files where its parameters say so. `allow` are names that
+        `takes_files` says that the root is called with files where its parameters say so. `allow` are names that
         would be refused and do not matter, or None if the caller has no such option. A `whole` walk also
         follows the code that creates existing objects.
         """
         super().__init__()
-        self._watches_files = filed
+        self._takes_files = takes_files
         self._allow = allow
         self._documented: set[int] = set()
         self._whole = whole
@@ -76,8 +76,8 @@ class Walk(Walker):
         """Follow everything that a value reaches."""
         node = self.new_node(path, "root", path)
         self.root = root.__func__ if isinstance(root, types.MethodType) else root
-        takes_files = not isinstance(self.root, types.FunctionType) or bool(names_file(self.root))
-        self.files = self._watches_files and takes_files
+        may_name_files = not isinstance(self.root, types.FunctionType) or bool(names_file(self.root))
+        self.files = self._takes_files and may_name_files
         # The behaviour of operators is part of Python.
         self.add_edge(node, len(self.nodes))
         self.new_node(f"{path} -> python", "library", str(distribution.PYTHON)).out.append(
