@@ -41,9 +41,18 @@ def digest(
     `identify`. A `version` replaces the identity of functions and classes of modules that have
     none. Raises ArgumentError if the value has no key.
     """
-    options: dict[str, Any] = {"used": used, "reached": reached, "fresh": fresh, "names": names}
-    options["takes_files"] = takes_files
-    return sha256(encode(value, name=name, allow=allow, version=version, **options)).digest()
+    encoded = encode(
+        value,
+        name=name,
+        used=used,
+        reached=reached,
+        fresh=fresh,
+        names=names,
+        takes_files=takes_files,
+        allow=allow,
+        version=version,
+    )
+    return sha256(encoded).digest()
 
 
 def encode(
