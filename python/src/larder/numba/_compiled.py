@@ -15,6 +15,7 @@ from ._written import is_looked_at
 
 
 def follow_dispatcher(walk: Walker, node: Node) -> None:
+    """Append a compiled function: its options, and the function that is compiled."""
     value = node.value
     if value._compiler.py_func is not value.py_func:
         raise Refused(node.path, "numba compiles another function in its place")
@@ -54,6 +55,7 @@ def _options(walk: Walker, node: Node, value: Any) -> None:
 
 
 def follow_vectorized(walk: Walker, node: Node) -> None:
+    """Append a vectorized function: its loops and options, and its kernel."""
     complete, loops = _kinds.loops_of(node.value)
     if complete:
         node.out.append(repr(list(map(str, loops))).encode())
@@ -111,6 +113,7 @@ def follow_stencil(walk: Walker, node: Node) -> None:
 
 
 def follow_intrinsic(walk: Walker, node: Node) -> None:
+    """Append the function that generates the code of an intrinsic."""
     value = node.value
     node.out.append(f"{value._name} {value._prefer_literal} ".encode())
     walk.value(node, dict(value._ctor_kwargs), node.path, True)

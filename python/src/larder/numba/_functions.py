@@ -22,6 +22,7 @@ MISSING = object()
 
 
 def follow_function(walk: Walker, node: Node) -> None:
+    """Append a function that is compiled into another one, or that runs while numba compiles."""
     value = node.value
     if not node.runs and walk.registered.is_overloaded(value):
         node.out.append(b"overloaded")  # numba compiles its registration, and not its code

@@ -32,6 +32,7 @@ _OF_EVERY_CLASS = frozenset(
 
 
 def follow_class(walk: Walker, node: Node) -> None:
+    """Append a class: its bases, members and fields."""
     cls = node.value
     name, owner = library_name(cls)
     node.out.append(f"class {_kinds.home(cls.__module__)}.{cls.__qualname__} ".encode())

@@ -44,6 +44,7 @@ _OF_SYMPY = frozenset(["default_assumptions", "_prop_handler"])
 
 
 def begin_class(walk: Walker, cls: type, path: str) -> None:
+    """Add the node of a class; what a class of the program holds is followed next."""
     name, owner = library_name(cls)
     if owner is not None:
         walk.refuse_named(name, owner, path)

@@ -24,6 +24,7 @@ _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def begin_function(walk: Walker, value: types.FunctionType, path: str) -> None:
+    """Add the node of a function; what it holds is followed next."""
     owner = distribution.of_module(value.__globals__.get("__name__", ""))
     if owner is not None and _is_elsewhere(value.__code__):
         owner = None
