@@ -18,8 +18,8 @@ from typing import Any
 from larder import Error
 from larder._identity.code.identity import identify
 from larder._identity.digest import digest
-from larder._identity.environment import surroundings
-from larder._memo.memo import paths_in
+from larder._identity.environment import nondefault_settings
+from larder._memo.files import paths_in
 from larder._reads.audit import Watch
 
 warnings.simplefilter("ignore")
@@ -45,7 +45,7 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         found["digest"] = (
             identity.digest.hex()
             + digest(
-                (args, surroundings()), used=identity.names, known=identity.known, names=identity.names_files
+                (args, nondefault_settings()), used=identity.names, reached=identity.reached, names=identity.names_files
             ).hex()
         )
         found["check"] = identity.check()

@@ -15,10 +15,10 @@ import pytest
 
 import larder
 from larder._identity import distribution
-from larder._identity.code import patches, rules, settings
+from larder._identity.code import patches, refusals, rules, settings
 from larder._identity.code.identity import identify
 from larder._identity.digest import digest
-from larder._identity.environment import modes_of_torch, surroundings
+from larder._identity.environment import modes_of_torch, nondefault_settings
 from larder._results import encode
 
 
@@ -50,7 +50,7 @@ def test_functions_with_values_that_cannot_be_read_are_refused(monkeypatch: pyte
 def test_settings_that_a_version_of_a_library_lacks_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "numpy", "sklearn", "pandas"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    assert surroundings() is not None
+    assert nondefault_settings() is not None
     assert modes_of_torch(True) == []
 
 
@@ -234,7 +234,7 @@ _KEY = """
 import io, larder
 @larder.memo
 def g(x): return {expression}
-known = g._function_now()
+known = g._state()
 print(g._key(known, (1,), {{}}).hex(), known.identity.digest.hex())
 """
 
@@ -293,12 +293,12 @@ def test_methods_that_are_put_into_classes_of_a_library_after_a_call(cls: str, n
         with torch.no_grad():
             return nets(x) if x is not None else nets[1].half()
 
-    before = net._function_now().identity.digest
-    assert net._function_now().identity.digest == before
+    before = net._state().identity.digest
+    assert net._state().identity.digest == before
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(getattr(torch.nn, cls), name, lambda *_: 7)  # half is inherited
-        assert net._function_now().identity.digest != before
-    assert net._function_now().identity.digest == before
+        assert net._state().identity.digest != before
+    assert net._state().identity.digest == before
 
 
 _OWN = {
@@ -455,8 +455,8 @@ def test_classes_and_functions_may_have_no_module() -> None:
 
 @pytest.mark.parametrize("name", ["instantiate", "get_class", "call"])
 def test_what_imports_by_names_in_data_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    assert rules.refusal(f"hydra.utils.{name}", False) is rules.DYNAMIC
-    assert rules.refusal("logging.config.dictConfig", True) is rules.DYNAMIC
+    assert rules.refusal(f"hydra.utils.{name}", False) is refusals.DYNAMIC
+    assert rules.refusal("logging.config.dictConfig", True) is refusals.DYNAMIC
     utils = types.ModuleType("hydra.utils")
     exec(f"def {name}(config): return config", vars(utils))
     hydra = types.ModuleType("hydra")

@@ -215,7 +215,7 @@ def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
 
     for n in (10, 400_000):  # one that is sent, and one that is in a file
         f(n)
-        f._function_now().near.clear()
+        f._state().results.clear()
         for kept in (f(n), f(n)):
             assert type(kept["t"]) is tuple
             assert kept["a"].dtype == "float32"
@@ -247,8 +247,8 @@ def test_large_results_that_were_just_seen_are_found_without_the_server(
     assert not asked
 
     def a_second_later() -> None:
-        known = f._function_now()
-        known.near[f._key(known, (1,), {})].until = 0
+        known = f._state()
+        known.results[f._key(known, (1,), {})].until = 0
 
     a_second_later()
     assert f(1) == first

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import larder
-from larder._memo import batch as _memobatch
-from larder._memo import memo
+from larder._memo import batch_function, function
 
 CODE = """
 STEP = 1
@@ -75,7 +74,7 @@ def test_a_thread_between_identity_and_publication(module: Any, name: str, monke
     """While one thread has identified a function and not yet published the result, others compute correctly."""
     f = kept(module, name)
     assert f(1) == 2
-    where: Any = memo if name == "memo" else _memobatch
+    where: Any = function if name == "memo" else batch_function
     identify = where.identify
     first, waits, goes_on = threading.Lock(), threading.Event(), threading.Event()
     monkeypatch.setattr(where, "identify", lambda *a, **k: Slow(identify(*a, **k), first, waits, goes_on))

@@ -25,13 +25,13 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results by function identity and argument key, unless anything else is read or drawn."""
     from larder._identity.code.identity import identify
     from larder._identity.digest import digest
-    from larder._memo.memo import paths_in
-    from larder._identity.environment import surroundings
+    from larder._memo.files import paths_in
+    from larder._identity.environment import nondefault_settings
     from larder._reads.audit import Watch
 
     def call(*args: Any) -> Any:
         identity = identify(f)
-        key = digest((args, surroundings()), used=identity.names, names=identity.names_files)
+        key = digest((args, nondefault_settings()), used=identity.names, names=identity.names_files)
         path = os.path.join(folder, identity.digest.hex() + key.hex())
         if os.path.exists(path):
             with open(path, "rb") as file:

@@ -8,9 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from ..errors import ArgumentError, CodeError
+from .code.functions import description
 from .code.identity import identity_of
 from .code.place import of_version
-from .code.walk import told
 from .library import CURES, is_in_module, is_model
 from .values import text
 from .values.encoder import BY_CONTENT, FORMAT, Encoder, Unkeyed
@@ -22,10 +22,10 @@ def digest(
     *,
     name: str = "value",
     used: frozenset[str] | None = None,
-    known: Mapping[int, int] | None = None,
+    reached: Mapping[int, int] | None = None,
     fresh: bool = False,
     names: int = BY_CONTENT,
-    filed: bool = False,
+    takes_files: bool = False,
     allow: frozenset[str] | None = None,
     version: str | None = None,
 ) -> bytes:
@@ -33,16 +33,26 @@ def digest(
 
     `name` is the name of the value in errors. `used` are the names of attributes that the code
     which receives the value mentions, as in `Identity.names`. A method of another name is not
-    called, so it may do what no key covers. `known` are the numbers of functions and classes that
+    called, so it may do what no key covers. `reached` are the numbers of functions and classes that
     the code reaches, by address: code can tell whether a value holds one of these or another one
     with the same text. `fresh` leaves out attributes that objects fill in themselves. `names` says
-    how much of the names of files counts, as in `Identity.names_files`. `filed` says that files
+    how much of the names of files counts, as in `Identity.names_files`. `takes_files` says that files
     opened by code in the value are watched. `allow` are names that its code may reach, as for
     `identify`. A `version` replaces the identity of functions and classes of modules that have
     none. Raises ArgumentError if the value has no key.
     """
-    options: dict[str, Any] = {"used": used, "known": known, "fresh": fresh, "names": names, "filed": filed}
-    return sha256(encode(value, name=name, allow=allow, version=version, **options)).digest()
+    encoded = encode(
+        value,
+        name=name,
+        used=used,
+        reached=reached,
+        fresh=fresh,
+        names=names,
+        takes_files=takes_files,
+        allow=allow,
+        version=version,
+    )
+    return sha256(encoded).digest()
 
 
 def encode(
@@ -50,10 +60,10 @@ def encode(
     *,
     name: str = "value",
     used: frozenset[str] | None = None,
-    known: Mapping[int, int] | None = None,
+    reached: Mapping[int, int] | None = None,
     fresh: bool = False,
     names: int = BY_CONTENT,
-    filed: bool = False,
+    takes_files: bool = False,
     allow: frozenset[str] | None = None,
     version: str | None = None,
 ) -> bytes:
@@ -61,9 +71,9 @@ def encode(
 
     They have only the digest of large content.
     """
-    classes = _Classes(name, used, known or {}, filed, allow, version)
+    classes = _Classes(name, used, reached or {}, takes_files, allow, version)
     e = Encoder(classes.code, fresh, classes.made)
-    e.of_code = known or {}
+    e.of_code = reached or {}
     try:
         e.add(value)
     except Unkeyed as err:
@@ -83,21 +93,21 @@ def encode(
 class _Classes:
     """The functions and classes in a value."""
 
-    __slots__ = ("allow", "filed", "found", "known", "name", "sight", "used", "version")
+    __slots__ = ("allow", "found", "name", "reached", "sight", "takes_files", "used", "version")
 
     def __init__(
         self,
         name: str,
         used: frozenset[str] | None,
-        known: Mapping[int, int],
-        filed: bool = False,
+        reached: Mapping[int, int],
+        takes_files: bool = False,
         allow: frozenset[str] | None = None,
         version: str | None = None,
     ) -> None:
-        self.filed = filed
+        self.takes_files = takes_files
         self.allow, self.version = allow, version
         self.name = name
-        self.known = known
+        self.reached = reached
         self.used = used
         self.found: dict[int, Any] = {}
         self.sight = BY_CONTENT
@@ -109,7 +119,7 @@ class _Classes:
 
     def code(self, value: Any, made: bool = False) -> bytes:
         try:
-            identity = identity_of(value, filed=self.filed, allow=self.allow, made=made)
+            identity = identity_of(value, takes_files=self.takes_files, allow=self.allow, made=made)
         except CodeError as err:
             # A function or class created in a function may have captured what distinguishes it from another.
             named = isinstance(value, (type, FunctionType)) and is_in_module(value, value.__module__)
@@ -119,10 +129,10 @@ class _Classes:
             raise Unkeyed(f"code that cannot be known ({said})", "pass what it is made of, or say key=") from None
         self.found[id(identity)] = identity
         self.sight = max(self.sight, identity.names_files)
-        number = self.known.get(id(value))
+        number = self.reached.get(id(value))
         found = identity.digest if number is None else identity.digest + b"=%x;" % number
         if isinstance(value, FunctionType):
-            found += told(value)
+            found += description(value)
         if isinstance(value, (FunctionType, Wrapper)) and (self.used is None or "__module__" in self.used):
             found += str(value.__module__).encode()
         return found

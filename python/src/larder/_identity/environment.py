@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 
-def surroundings() -> tuple[Any, ...]:
+def nondefault_settings() -> tuple[Any, ...]:
     """Return the settings that differ from their defaults, with names; usually none."""
     found: list[Any] = []
     if sys.flags.optimize:

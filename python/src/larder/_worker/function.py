@@ -17,7 +17,7 @@ from typing import Any
 from .. import _worker
 from .._identity.code.identity import identify
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.values.encoder import Encoder
 from .._identity.values.text import describe
 from .._reads.audit import Watch
@@ -65,7 +65,7 @@ class Function:
 
     def known(self) -> dict[str, Any]:
         """Return the identity of the function."""
-        settings = surroundings()
+        settings = nondefault_settings()
         named = Encoder(bytes)
         named.add([ending(path) for path in self._files])
         named.files += self._files

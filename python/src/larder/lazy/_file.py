@@ -42,7 +42,7 @@ class FileKept(Kept):
         bound.arguments[self._field] = os.path.splitext(path)[1]
         return path, {"args": bound.args, "kwargs": bound.kwargs}
 
-    def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    def _execute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         bound = self._arguments.signature.bind(*args, **kwargs)
         with tempfile.TemporaryDirectory(prefix="larder-") as folder:
             path = os.path.join(folder, "file" + bound.arguments[self._field])

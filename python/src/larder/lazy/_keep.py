@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .._client import client
-from .._client.client import Place
+from .._client import messages
+from .._client.mapped_file import Location
 from .._identity.code.identity import identify
 from .._identity.digest import digest
 from .._identity.distribution import PYTHON
-from .._identity.environment import surroundings
-from .._memo.memo import MISSING, Current, Memo, Run, _code, never
+from .._identity.environment import nondefault_settings
+from .._memo.computation import MISSING, Computation
+from .._memo.memo import Memo, never
+from .._memo.state import State, code_of
 from .._reads.audit import answered
 from ..errors import ResultError
 
@@ -29,7 +31,7 @@ class Obtained:
     value: Any
     key: bytes
     computed: bool
-    kept: bool
+    cached: bool
 
 
 class Kept(Memo[..., Any]):
@@ -51,7 +53,7 @@ class Kept(Memo[..., Any]):
     ) -> None:
         super().__init__(function, version=version, ignore=ignore, key=key, codec=codec, allow=None, cache=cache)
         if self._waits:
-            raise TypeError(f"{self!r}: a coroutine cannot be lazy; call asyncio.run in a function that can")
+            raise TypeError(f"{self!r}: a coroutine cannot be lazy; call asyncio.computation in a function that can")
         self._unlazy = unlazy
         self._iterates, self._generates = self._generates, False
 
@@ -60,62 +62,62 @@ class Kept(Memo[..., Any]):
 
     def reached(self) -> dict[int, int]:
         """Return the functions and classes that the function's identity covers, by their addresses."""
-        return self._function_now().identity.known
+        return self._state().identity.reached
 
     def names_files(self) -> int:
         """Return how much of the names of its files the function can see."""
-        return self._function_now().identity.names_files
+        return self._state().identity.names_files
 
     def deep(self) -> bytes:
         """Return the current identity of the function."""
-        known, settings = self._function_now(), surroundings()
+        state, settings = self._state(), nondefault_settings()
         kind = self._arguments.kind
-        return known.name.encode() + b"\0" + known.known_by + (digest(settings) if settings else b"") + kind
+        return state.name.encode() + b"\0" + state.identifier + (digest(settings) if settings else b"") + kind
 
     def obtain(self, args: tuple[Any, ...], kwargs: dict[str, Any], likely: bool) -> Obtained:
         """Return the result for values, cached or computed.
 
         If it is likely to be cached, it is first requested by the path that is faster for hits.
         """
-        known = self._function_now()
-        given, named = self._arguments.filed(args, kwargs)
-        key = self._key(known, given, named)
+        state = self._state()
+        positional, named = self._arguments.with_files(args, kwargs)
+        key = self._key(state, positional, named)
         try:
-            found = self.read(key) if likely or key in known.near else MISSING
+            found = self.read(key) if likely or key in state.results else MISSING
         except ResultError:
-            return self._obtained(Run(self, known, key, given, named), client.AGAIN)
+            return self._obtained(Computation(self, state, key, positional, named), messages.AGAIN)
         if found is not MISSING:
             return Obtained(found, key, False, True)
-        return self._obtained(Run(self, known, key, given, named), 0)
+        return self._obtained(Computation(self, state, key, positional, named), 0)
 
-    def _obtained(self, run: Run, flags: int) -> Obtained:
-        value = self._finished(run, flags)
-        return Obtained(value, run.key, run.value is not MISSING, not run.unkept)
+    def _obtained(self, computation: Computation, flags: int) -> Obtained:
+        value = computation.result(flags)
+        return Obtained(value, computation.key, computation.value is not MISSING, not computation.not_cached)
 
     def read(self, key: bytes) -> Any:
         """Return the cached result of a key, or MISSING. The caller may change it."""
-        known = self._function_now()
-        found = known.near.get(key)
-        if type(found) is Place:
+        state = self._state()
+        found = state.results.get(key)
+        if type(found) is Location:
             found = found.mapped()
         if found is None:
-            found = self._client.one(known, key)
+            found = self._client.one(state, key)
         if found is None:
             return MISSING
         value = self._decoded(found)
-        self._hold(known, key, found)
+        state.results.add(key, found)
         return value
 
     def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         """Return the key of a result."""
-        return self._key(self._function_now(), *self._arguments.filed(args, kwargs))
+        return self._key(self._state(), *self._arguments.with_files(args, kwargs))
 
     def reread(self, key: bytes) -> Any:
         """Return the cached result of a key, or MISSING, even if the server was not asked before."""
         try:
             found = self.read(key)
             if found is MISSING:
-                outcome = self._client.get(self._function_now(), [key], never, client.FIND)[0]
+                outcome = self._client.get(self._state(), [key], never, messages.FIND)[0]
                 found = MISSING if outcome.encoded is None else self._decoded(outcome.encoded)
         except ResultError:
             return MISSING
@@ -123,13 +125,13 @@ class Kept(Memo[..., Any]):
 
     def applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
         """Call the function without a lookup; also return whether the result could be cached."""
-        given, named = self._arguments.filed(args, kwargs)
-        watch = self._watch(self._function_now(), given, named)
+        positional, named = self._arguments.with_files(args, kwargs)
+        watch = self._watch(self._state(), positional, named)
         with watch or answered():
-            value = self._applied(given, named)
+            value = self._execute(positional, named)
         return value, watch is None or not watch.reason()
 
-    def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _execute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value = self._function(*args, **kwargs)
         if self._iterates or inspect.isgenerator(value):
             value = list(value)
@@ -149,19 +151,19 @@ class Method(Kept):
         if name != "@":
             apply.__module__, apply.__qualname__, apply.__name__ = "method", name, name
         super().__init__(function, unlazy, cache=cache, version=f"1 {name} {libraries()}")
-        self._promised = None
+        self._user_version = None
         self._names = frozenset(["__matmul__", "__rmatmul__"] if name == "@" else [name])
 
-    def _function_now(self) -> Current:
+    def _state(self) -> State:
         current = self._current
         if current is None:
             identity = identify(self._function, version=self._version)
             identity.names = self._names
-            code = functools.partial(_code, identity, False)
-            current = self._current = Current(identity.name, identity.digest, code, identity=identity)
+            code = functools.partial(code_of, identity, False)
+            current = self._current = State(identity.name, identity.digest, code, identity=identity)
         return current
 
-    def _unkept(self, text: str) -> None:
+    def _warn_not_cached(self, text: str) -> None:
         """Print no warning: the caller of a method did not request that its result be cached."""
 
 

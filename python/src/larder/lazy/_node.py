@@ -104,7 +104,7 @@ class Node:
         if any(next(nodes_in(bound.arguments.get(name)), None) for name in arguments.files):
             self.whole = False
             return
-        self.args, self.kwargs = arguments.filed(self.args, self.kwargs)
+        self.args, self.kwargs = arguments.with_files(self.args, self.kwargs)
         self.changing = True
 
     def key(self) -> bytes:

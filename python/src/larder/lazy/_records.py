@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from .._client.client import AGAIN, FIND, Client, Function, Made, shown
+from .._client.client import Client
+from .._client.messages import AGAIN, FIND, Computed, Function, shown
 from .._results import decode, encode
 from ..errors import ResultError, ServerError
 from ._classes import unchanged
@@ -64,8 +65,8 @@ def keep(client: Client, records: dict[bytes, Record]) -> None:
     for at in range(0, len(keys), _MOST):
         some = keys[at : at + _MOST]
 
-        def made(which: list[int], some: Sequence[bytes] = some) -> list[Made]:
-            return [Made(encode((records[some[i]].key, records[some[i]].classes))) for i in which]
+        def made(which: list[int], some: Sequence[bytes] = some) -> list[Computed]:
+            return [Computed(encode((records[some[i]].key, records[some[i]].classes))) for i in which]
 
         try:
             client.get(_RECORDS, some, made, AGAIN)
@@ -73,5 +74,5 @@ def keep(client: Client, records: dict[bytes, Record]) -> None:
             return
 
 
-def _never(which: list[int]) -> list[Made]:
+def _never(which: list[int]) -> list[Computed]:
     raise AssertionError("nothing is to be computed")

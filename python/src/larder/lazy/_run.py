@@ -9,12 +9,13 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
-from .._client.client import Client, Function
+from .._client.client import Client
+from .._client.messages import Function
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.immutable import FIXED
 from .._identity.values.text import describe
-from .._memo.memo import MISSING
+from .._memo.computation import MISSING
 from ..errors import Error, ResultError
 from . import _records
 from ._classes import NONE, Class, Classes, classes_of
@@ -162,13 +163,13 @@ class Evaluation:
         if kept is None:
             return b"operator " + node.operation.label.encode() + self._operators
         if kept not in self.functions:
-            self.functions[kept] = kept._function_now(), b"function " + kept.deep()
+            self.functions[kept] = kept._state(), b"function " + kept.deep()
         return self.functions[kept][1]
 
     @cached_property
     def _operators(self) -> bytes:
         """The identity of all operators."""
-        return digest((libraries(), surroundings()))
+        return digest((libraries(), nondefault_settings()))
 
     # Values
 
@@ -238,8 +239,8 @@ class Evaluation:
             args, kwargs = self._filled(node, self.give)
             obtained = kept.obtain(args, kwargs, likely=not state.children)
             state.value, state.fresh, state.computed = obtained.value, True, obtained.computed
-            state.key, state.trusted = (obtained.key if obtained.kept else None), obtained.kept
-            self._told(state, ("save" if obtained.kept else "eval") if obtained.computed else "load")
+            state.key, state.trusted = (obtained.key if obtained.cached else None), obtained.cached
+            self._told(state, ("save" if obtained.cached else "eval") if obtained.computed else "load")
             self._record(state, obtained.key)
         state.done = True
         for child in state.children:
@@ -267,7 +268,7 @@ class Evaluation:
             return
         for kept, (known, _) in self.functions.items():
             try:
-                if kept._function_now().known_by != known.known_by:
+                if kept._state().identifier != known.identifier:
                     return
             except Error:
                 return

@@ -16,7 +16,8 @@ from typing import Any
 
 from numba.core.caching import _Cache
 
-from .._client.client import AGAIN, ERROR, FIND, UNKEPT, Claim, Client, Function, Made, shown
+from .._client.client import Client
+from .._client.messages import AGAIN, ERROR, FIND, NOT_CACHED, Claim, Computed, Function, shown
 from .._identity.digest import digest
 from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload, _values
@@ -361,7 +362,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
         if reason and pending.claim is not None:
-            self._deliver(pending.claim, Made(None, reason))
+            self._deliver(pending.claim, Computed(None, reason))
         self._note(sig, REFUSED if reason else COMPILED, took, reason)
 
     def _saved(self, sig: Any, data: Any, pending: Pending, took: float) -> str:
@@ -384,7 +385,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "what it is made from changed while it was compiled"
         kept = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
-        reason = self._deliver(claim, Made(kept, about=lambda: _about(sig)))
+        reason = self._deliver(claim, Computed(kept, about=lambda: _about(sig)))
         if not reason:
             self._expect_loop(data, pending.known, sig)
             self._keeper.history.keep(self._of, normalized(sig)[0], pending.known.state)
@@ -405,18 +406,18 @@ class LarderCache(_Cache):  # type: ignore[misc]
                         return f"{node.path}: {row.reason.rpartition(': ')[2]}"
         return str(refused)
 
-    def _deliver(self, claim: Claim, made: Made) -> str:
+    def _deliver(self, claim: Claim, made: Computed) -> str:
         try:
             outcome = self._keeper.client.deliver(claim, made)
         except Exception as error:
             return _said(error)
-        return outcome.text if outcome.kind in (UNKEPT, ERROR) else ""
+        return outcome.text if outcome.kind in (NOT_CACHED, ERROR) else ""
 
     def failed(self, reason: str) -> None:
         """Report that the last compilation begun gives no result."""
         pending = self._popped()
         if pending is not None and pending.claim is not None:
-            self._deliver(pending.claim, Made(None, reason))
+            self._deliver(pending.claim, Computed(None, reason))
 
     def _popped(self) -> Pending | None:
         """Return the last compilation begun for this function, and end those begun within it."""

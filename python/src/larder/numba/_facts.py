@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 from types import CodeType
 
-from .._identity.code import bytecode, rules, settings
-from .._identity.code.references import _formats
+from .._identity.code import bytecode, members, settings
+from .._identity.code.patterns import formats_values
 from .._identity.instructions import NAMES, instructions
 from ._running import GETTING
 
@@ -114,8 +114,8 @@ def _facts(code: CodeType, overload: bool) -> Facts:
     while left:
         one = left.pop(0)
         names |= one.attributes | one.texts | set(one.code.co_names)
-        insides |= (one.attributes | one.texts) & rules.INSIDES
-        formats = formats or _formats(one) or not settings.PRINTERS.isdisjoint(one.code.co_names)
+        insides |= (one.attributes | one.texts) & members.INSIDES
+        formats = formats or formats_values(one) or not settings.PRINTERS.isdisjoint(one.code.co_names)
         imports |= dict.fromkeys((imported, ()) for imported in one.imports)
         if one.unknown():
             unknown.append(str(one.unknown()))

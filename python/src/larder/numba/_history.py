@@ -20,10 +20,11 @@ from .._identity.library import library_name
 from . import _installed
 from ._errors import Refused
 from ._kinds import kernel_of, kind_of, loops_of
+from ._node import Node
 from ._opened import Opened
 from ._options import Passed, inheriting, passed
 from ._types import ADDRESS
-from ._walk import Node, Walk
+from ._walk import Walk
 
 _MOST = 50_000
 

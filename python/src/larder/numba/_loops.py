@@ -18,7 +18,8 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaNotImplementedError
 
-from .._client.client import AGAIN, Claim, Client, Function, Made
+from .._client.client import Client
+from .._client.messages import AGAIN, Claim, Computed, Function
 from . import _artifact, _payload
 from ._errors import Unfit
 from ._history import Added
@@ -90,13 +91,13 @@ class Loops:
                 flags = AGAIN  # the stored bytes are of no use to any process
 
     def _built(self, client: Client, claim: Claim, key: bytes, kernel: Kernel, build: Build) -> Any:
-        made = Made(None, "it could not be compiled")
+        made = Computed(None, "it could not be compiled")
         try:
             library = build()
-            made = Made(None, "it has addresses in it")
+            made = Computed(None, "it has addresses in it")
             if not library.has_dynamic_globals and not _payload.unresolved(library):
                 data = pickle.dumps(library.serialize_using_object_code())
-                made = Made(_artifact.sealed(key, data, self._secret), about=lambda: kernel.about)
+                made = Computed(_artifact.sealed(key, data, self._secret), about=lambda: kernel.about)
             return library
         finally:
             with suppress(Exception):  # then no other process has it

@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .._identity import distribution
-from .._identity.code.rules import words
+from .._identity.code.refusals import words
 
 _NAMED = frozenset(words("open os.listdir os.scandir os.system os.getxattr os.listxattr os.startfile"))
 _BEGINNING = ("socket.", "urllib.", "subprocess.", "os.exec", "os.posix_spawn", "os.spawn", "sqlite3.", "winreg.")

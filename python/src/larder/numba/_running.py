@@ -13,11 +13,11 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from .._identity import distribution
-from .._identity.code import rules
-from .._identity.code.rules import words
+from .._identity.code import members, refusals, rules
+from .._identity.code.refusals import words
 from .._identity.code.settings import PRINTING, ZONE
 from .._identity.digest import digest
-from .._identity.environment import surroundings
+from .._identity.environment import nondefault_settings
 from .._identity.immutable import fixed
 from .._identity.library import library_name
 from ._errors import Refused
@@ -54,7 +54,7 @@ _OF_CALLERS = frozenset(words("fndesc callstack"))
 GETTING = frozenset(words("getattr hasattr methodcaller attrgetter"))
 """Functions that access attributes by names in strings."""
 
-_ZONED = rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
+_ZONED = members.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
 
 COPYING = frozenset(words("copy copyreg pickle _pickle"))
 """Modules that read how objects are copied."""
@@ -66,13 +66,13 @@ def refuse_named(name: str, owner: Any, path: str) -> None:
     module, _, last = name.rpartition(".")
     why = rules.refusal(name, standard)
     if why is None and (name in rules.SEEDED or (standard and module == "random" and last[:1].islower())):
-        why = rules.CHANCE
+        why = refusals.CHANCE
     if why is None and standard and (module, last in _LOGGERS) == ("logging", True):
-        why = rules.SETTING
+        why = refusals.SETTING
     if why is None and module in ("codecs", "_codecs") and last in _CODECS:
-        why = rules.SETTING
+        why = refusals.SETTING
     if why is None and last in _THREADS and name.partition(".")[0] == "numba":
-        why = rules.SETTING
+        why = refusals.SETTING
     if why is not None:
         raise Refused(path, f"{name} reaches {why.what} while numba compiles")
 
@@ -88,7 +88,7 @@ def refuse_method(name: str, path: str) -> None:
     """Refuse a method of an object without a name, by its own name."""
     if name in _COMPILED:
         raise Refused(path, f".{name} says what a function was compiled for in this process so far")
-    why = rules.METHODS.get(name)
+    why = members.METHODS.get(name)
     if why is not None:
         raise Refused(path, f".{name} may reach {why.what} while numba compiles")
 
@@ -159,12 +159,12 @@ def state_of(module: str) -> str:
 
 def unusual() -> tuple[str, ...]:
     """Return the settings that all such code depends on and that differ from their defaults, as strings."""
-    return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in surroundings())
+    return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in nondefault_settings())
 
 
 def settings(names: set[str], formats: bool) -> dict[str, Any]:
     """Return the settings that code depends on which mentions some names, and may convert values to strings."""
-    found: dict[str, Any] = {"settings": digest(surroundings())}
+    found: dict[str, Any] = {"settings": digest(nondefault_settings())}
     if formats:
         found["print options"] = repr(PRINTING.read())
     if not names.isdisjoint(_ZONED):

@@ -8,7 +8,7 @@ import sys
 import typing
 from typing import Any
 
-from .rules import words
+from .refusals import words
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..instructions import CONSTANTS, JUMPS, NAMES, VARIABLES, instructions
 from ..values.encoder import Encoder
-from .rules import words
+from .refusals import words
 
 _HAS_DOCSTRING = 0x4000000  # since Python 3.13
 _NO_MATTER = _HAS_DOCSTRING | __future__.annotations.compiler_flag  # annotations with an effect are in the instructions

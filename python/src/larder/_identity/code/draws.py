@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from .rules import SEEDED, words
+from .refusals import words
+from .rules import SEEDED
 
 _STANDARD = sys.stdlib_module_names - set(
     words(

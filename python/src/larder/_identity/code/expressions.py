@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import distribution
+from .node import Node
+from .walker import Walker
 
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*){1,9}")
@@ -52,3 +54,30 @@ def _of_module(name: str, parts: list[str]) -> Any:
     for part in parts:
         found = getattr(found, "__dict__", {}).get(part)
     return None if isinstance(found, types.ModuleType) else found
+
+
+def follow_evaluated(walk: Walker) -> bool:
+    """Follow names in evaluated strings, of any code and value, as strings are passed on.
+
+    Report whether there is anything new.
+    """
+    if not walk.evaluating:
+        return False
+    before = len(walk.evaluated)
+    found = walk.texts | set(texts([*walk.constants, *walk.roots]))
+    for (at, named, by), follow in list(walk.evaluating.items()):
+        if by and by.isdisjoint(found):
+            continue
+        for first, *rest in names_in(found, named):
+            if (at, f"{first}.{rest}") not in walk.evaluated:
+                walk.evaluated.add((at, f"{first}.{rest}"))
+                follow(first, tuple(rest))
+    return len(walk.evaluated) != before
+
+
+def add_uncalled_paths(walk: Walker, node: Node) -> None:
+    """Add the program's objects that strings name by path, as libraries import them by path (`ImportString`)."""
+    for text in sorted(walk.texts | walk.strings):
+        found = of_path(text)
+        if found is not None:
+            walk.uncalled.append((text, found, node))

@@ -48,9 +48,9 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "dead", "digest", "draws", "filed", "live", "name", "names"),
+        *("caches", "dead", "digest", "draws", "takes_files", "live", "name", "names"),
         *("names_files", "parts", "refused", "threads"),
-        *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
+        *("reached", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
     caches: list[Any]
@@ -58,7 +58,7 @@ class Identity:
     digest: bytes
     draws: bool
     """Whether it may draw from random number generators of the process."""
-    filed: bool
+    takes_files: bool
     """Whether it is called with files, so that it may open them and must be watched."""
     name: str
     """The module and the name of the function; a script is named by its file."""
@@ -75,7 +75,7 @@ class Identity:
     parts: list[Part]
     refused: dict[str, str]
     """The reasons why methods that no code calls by name would be refused, by their names."""
-    known: dict[int, int]
+    reached: dict[int, int]
     """The numbers of the functions, classes and values that its code reaches, by their addresses."""
     _hold: Callable[[], bool]
     _kept: list[Any]
@@ -86,7 +86,7 @@ class Identity:
 
     def follows(self, value: object) -> bool:
         """Report whether it reaches a function, a class or a value."""
-        return id(value) in self.known
+        return id(value) in self.reached
 
     def check(self, *, fresh: bool = False) -> bool:
         """Report whether every function, variable and value that it reaches is unchanged.
@@ -100,7 +100,7 @@ class Identity:
         )
 
     def _state_now(self, fresh: bool = False) -> bytes | None:
-        numbers = self.known
+        numbers = self.reached
         e = Encoder(lambda value: b"%x;" % numbers[id(value)], fresh)
         try:
             for root in self._roots:
@@ -127,7 +127,7 @@ def identify(function: Any, *, version: str | None = None, allow: frozenset[str]
         return _of_version(function, version)
     if not callable(function):
         raise CodeError(f"{describe(function)} is not a function: pass one")
-    return identity_of(function, filed=True, allow=allow)
+    return identity_of(function, takes_files=True, allow=allow)
 
 
 def identify_made(cls: type) -> Identity:
@@ -140,18 +140,18 @@ def identify_made(cls: type) -> Identity:
 
 
 def identity_of(
-    value: Any, *, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False
+    value: Any, *, takes_files: bool = False, allow: frozenset[str] | None = None, made: bool = False
 ) -> Identity:
     """Return the identity of a function or a class, computed again only if it has changed.
 
-    `filed` says that it is called with files where its parameters say so, by a caller that watches
+    `takes_files` says that it is called with files where its parameters say so, by a caller that watches
     what it opens. `made` says that it is the class of an existing object, as for `identify_made`.
     """
-    at = id(value), filed, allow, made
+    at = id(value), takes_files, allow, made
     known = _known.get(at)
     if known is not None and known.check():
         return known
-    found = _identified(value, filed, allow, made)
+    found = _identified(value, takes_files, allow, made)
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType, Wrapper)):
         with _lock:
             _known.pop(at, None)
@@ -175,9 +175,9 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.filed = made.threads = made.draws = False
+    made.takes_files = made.threads = made.draws = False
     made.names_files = BY_CONTENT
-    made.live, made.dead, made.refused, made.known = frozenset(), {}, {}, {}
+    made.live, made.dead, made.refused, made.reached = frozenset(), {}, {}, {}
     made.digest = sha256(FORMAT + of_version(function, version)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
@@ -185,16 +185,16 @@ def _of_version(function: Any, version: str) -> Identity:
 
 
 def _identified(
-    value: Any, filed: bool = False, allow: frozenset[str] | None = None, made: bool = False, called: bool = False
+    value: Any, takes_files: bool = False, allow: frozenset[str] | None = None, made: bool = False, called: bool = False
 ) -> Identity:
     """Follow what a function or a class reaches, assuming that code creates no further objects of existing classes."""
     try:
-        walk = Walk(filed, allow)
+        walk = Walk(takes_files, allow)
         if made:
             walk.made(value, called)
         return _followed(value, walk)
     except Remade:
-        return _followed(value, Walk(filed, allow, whole=True))
+        return _followed(value, Walk(takes_files, allow, whole=True))
 
 
 def _followed(value: Any, walk: Walk) -> Identity:
@@ -207,12 +207,12 @@ def _followed(value: Any, walk: Walk) -> Identity:
     made.names = None if walk.any_name else frozenset(walk.names.union(*walk.dead.values()))
     made.live, made.dead = frozenset(walk.names), walk.dead
     made.refused = walk.refused
-    made.filed = walk.files
+    made.takes_files = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
     made.names_files = walk.sight
     made.threads = not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
-    made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
+    made.reached, made._kept, made._roots = walk.numbers, walk.referenced, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
     made.draws = walk.draws or walk.any_name or may_draw(walk.roots)
     made._changing = len(made._settings) < len(walk.roots)

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..values.encoder import BY_CONTENT, BY_NAME, BY_ORDER
 from .bytecode import STORE, Names, Use
-from .rules import NAMING, words
+from .members import NAMING
+from .refusals import words
 
 _BUILTINS = dict.fromkeys(words("str repr ascii format bytes hash print"), BY_NAME) | dict.fromkeys(
     words("sorted min max"), BY_ORDER

@@ -16,7 +16,7 @@ from .. import distribution
 from ..immutable import fixed
 from ..library import is_code, library_name
 from ..wrapper import Wrapper
-from .rules import words
+from .refusals import words
 
 _CLASSES = {
     "fractions": ("fractions.Fraction",),

@@ -20,9 +20,10 @@ from .. import distribution
 from ..library import CURES, is_code, is_of_library, library_name, shown_module
 from ..values.encoder import Encoder, Unkeyed
 from ..wrapper import STATE, Wrapper
-from . import bytecode, expressions, rules, settings
+from . import bytecode, calls, expressions, members, modules, patterns, refusals, rules, settings
 from .naming import Sight
-from .node import Node, Walker
+from .node import Node
+from .walker import Walker
 
 ATTRS = "<attrs generated "
 """The prefix of the file names that attrs gives to generated methods."""
@@ -74,25 +75,25 @@ class Follow:
                 self.walk.follow(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
         self.walk.locals.append(names.variables())
         self.walk.catches = self.walk.catches or any(map(self._may_be_unbound, names.caught()))
-        self.walk.catches = self.walk.catches or not rules.OF_ERRORS.isdisjoint(names.attributes | names.texts)
+        self.walk.catches = self.walk.catches or not members.OF_ERRORS.isdisjoint(names.attributes | names.texts)
         self.walk.texts |= names.texts
         for name in sorted(names.attributes | names.texts):
-            if name in rules.INSIDES:
+            if name in members.INSIDES:
                 self._refuse_insides(name)
-        if names.attributes & rules.ZONED:
+        if names.attributes & members.ZONED:
             self.walk.zoned = True
-        self.walk.formats = self.walk.formats or _formats(names)
+        self.walk.formats = self.walk.formats or patterns.formats_values(names)
         for imported in names.imports:
             self._import(imported, None)
-        files = _files(names, self.files if files is None else files)
+        files = patterns.file_variables(names, self.files if files is None else files)
         self.opened = set()
         for use in names.uses():
             self._use(use, files)
-            if use.names(rules.EVALUATING) and use.call() != (0, ()):
-                self._evaluates(names, use.names(rules.QUERYING), frozenset())
-            elif use.names(rules.CALLING):
-                by = rules.QUERYING | (names.texts & rules.EVALUATING)
-                self._evaluates(names, by == rules.QUERYING, by)
+            if use.names(members.EVALUATING) and use.call() != (0, ()):
+                self._evaluates(names, use.names(members.QUERYING), frozenset())
+            elif use.names(members.CALLING):
+                by = members.QUERYING | (names.texts & members.EVALUATING)
+                self._evaluates(names, by == members.QUERYING, by)
         sight = Sight(names, files, self.space, self.opened)
         self.walk.sight = max(self.walk.sight, sight.level())
         self.walk.prints = self.walk.prints or sight.prints
@@ -149,11 +150,13 @@ class Follow:
 
     def _attributes(self, use: bytecode.Use, files: frozenset[str]) -> None:
         """Doubt methods that are called on objects of unknown type."""
-        if (use.kind == "local" and use.root in files) or (use.kind == "value" and _is_made_of_file(use.before, files)):
+        if (use.kind == "local" and use.root in files) or (
+            use.kind == "value" and patterns.is_made_of_file(use.before, files)
+        ):
             for at, name in enumerate(use.attributes):
-                if at > 0 or name not in rules.OF_CONTENT:
+                if at > 0 or name not in members.OF_CONTENT:
                     self._doubt(name, use)
-            self.walk.opens = self.walk.opens or not rules.OPENING.isdisjoint(use.attributes)
+            self.walk.opens = self.walk.opens or not members.OPENING.isdisjoint(use.attributes)
             return
         if use.kind == "local" and self.own is not None and use.root == self.own[0]:
             # Members of its own class are followed there.
@@ -166,12 +169,12 @@ class Follow:
             self._doubt(name, use)
 
     def _doubt(self, name: str, use: bytecode.Use) -> None:
-        why = rules.METHODS.get(name)
-        if name == "seed" and use.attributes[-1:] == (name,) and _without_arguments(use):
-            why = rules.CHANCE  # the generator of the system
-        if self.walk.files and name in rules.OPENING:
+        why = members.METHODS.get(name)
+        if name == "seed" and use.attributes[-1:] == (name,) and patterns.without_arguments(use):
+            why = refusals.CHANCE  # the generator of the system
+        if self.walk.files and name in members.OPENING:
             self.walk.opens = True
-        elif why is not None and not (why is rules.CHANCE and _decided(use)):
+        elif why is not None and not (why is refusals.CHANCE and patterns.passes_generator(use)):
             self.walk.doubts.append((name, self._where(use.line), why))
 
     def _global(self, use: bytecode.Use, name: str, files: frozenset[str]) -> None:
@@ -189,13 +192,13 @@ class Follow:
             walk.guards.missing(outer, name)
             return
         walk.guards.name(outer, name, outer[name])
-        if name in rules.BY_NAME:
+        if name in members.BY_NAME:
             walk.any_name = True
         if name == "type":
             walk.names.add("__class__")
         if name in settings.PRINTERS:
             walk.formats = True
-        if name in ("vars", "dir") and not _without_arguments(use):
+        if name in ("vars", "dir") and not patterns.without_arguments(use):
             self.node.out.append(f"builtin {name}".encode())
             return
         self._chain(use, outer[name], f"{self.node.path} -> {name}", files)
@@ -239,7 +242,7 @@ class Follow:
     def _member(self, module: types.ModuleType, name: str) -> Any:
         """Return a member of a module, and watch that it stays the same."""
         space = vars(module)
-        self.walk.class_of_module(self.node, module)
+        modules.follow_class(self.walk, self.node, module)
         if name not in space:
             try:
                 getattr(module, name)
@@ -291,7 +294,7 @@ class Follow:
         if owner is not None:
             self._library(use, value, name, owner, attributes, path, files)
             return
-        if isinstance(value, types.ModuleType) and _is_tested(use):
+        if isinstance(value, types.ModuleType) and patterns.is_tested(use):
             self._module(value)
             return
         self._refer(value, path, use.called and not attributes, holder, last)
@@ -301,7 +304,7 @@ class Follow:
     def _after(self, value: Any, attributes: list[str], use: bytecode.Use) -> None:
         """Doubt methods of a value, except those of its own class, which are followed."""
         if isinstance(value, Wrapper) and attributes[0] in STATE:
-            self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", rules.MACHINE)
+            self._refuse(use, f"{getattr(value, '__qualname__', 'a model')}.{attributes[0]}", refusals.MACHINE)
         cls = value if isinstance(value, type) else type(value)
         for name in attributes:
             if library_name(cls)[1] is not None or not hasattr(cls, name):
@@ -319,30 +322,30 @@ class Follow:
     def _refuse_use(
         self, name: str, owner: distribution.Owner, use: bytecode.Use, files: frozenset[str], path: str
     ) -> None:
-        if name in rules.OPENERS or name in rules.READERS:
-            self.opened |= _text_of_file(use, files)
-        if self.walk.may_open(name) or (name in rules.READERS and _reads_given(use, files)):
+        if name in calls.OPENERS or name in calls.READERS:
+            self.opened |= patterns.text_of_file(use, files)
+        if self.walk.may_open(name) or (name in calls.READERS and patterns.reads_given(use, files)):
             return
-        if name in rules.LOADERS and self._may_be_loaded(use):
+        if name in calls.LOADERS and self._may_be_loaded(use):
             return
-        if name in rules.SILENT and _without_arguments(use):
+        if name in calls.SILENT and patterns.without_arguments(use):
             return
-        if name in rules.OF_ARGUMENT and (use.call() or (0, ()))[0]:
+        if name in calls.OF_ARGUMENT and (use.call() or (0, ()))[0]:
             return
-        if name in rules.DRAWING and _decided(use):
+        if name in calls.DRAWING and patterns.passes_generator(use):
             return
-        if name in rules.TRAINING:
+        if name in calls.TRAINING:
             given, named = use.call() or (0, ())
             if given < 3 and "training" not in named:
-                self._refuse(use, name, rules.CHANCE)
+                self._refuse(use, name, refusals.CHANCE)
             return
         if name in rules.SEEDED:
-            if _without_arguments(use):
-                self._refuse(use, name, rules.CHANCE)
+            if patterns.without_arguments(use):
+                self._refuse(use, name, refusals.CHANCE)
             return
         why = rules.refusal(name, owner is distribution.PYTHON)
-        if name in rules.MAKERS_OF_FILES and self._may_name_file(use) and not _reads_given(use, files):
-            why = rules.FILES
+        if name in calls.MAKERS_OF_FILES and self._may_name_file(use) and not patterns.reads_given(use, files):
+            why = refusals.FILES
         if why is not None and not (name.startswith("random.") and name.count(".") == 1 and name[7:8].islower()):
             self._refuse(use, name, why)
 
@@ -363,7 +366,7 @@ class Follow:
         value = held.get(first.name, {}).get(first.value, first.value)
         return isinstance(value, (str, os.PathLike)) and first.name in held
 
-    def _refuse(self, use: bytecode.Use, name: str, why: rules.Refusal) -> None:
+    def _refuse(self, use: bytecode.Use, name: str, why: refusals.Refusal) -> None:
         if not self.walk.allows(name):
             cure = f"{why.cure}, {self.walk.allowing(name, why)}{CURES}"
             raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {cure}")
@@ -381,10 +384,12 @@ class Follow:
         """Refer to a function or a class of a library, if it may be used in this way."""
         if isinstance(value, type):
             for attribute in attributes[:1]:
-                why = rules.refusal(f"{name}.{attribute}", owner is distribution.PYTHON) or rules.METHODS.get(attribute)
-                if self.walk.files and attribute in rules.OPENING:
+                why = rules.refusal(f"{name}.{attribute}", owner is distribution.PYTHON) or members.METHODS.get(
+                    attribute
+                )
+                if self.walk.files and attribute in members.OPENING:
                     self.walk.opens, why = True, None
-                if attribute == "fromtimestamp" and _zoned(use):
+                if attribute == "fromtimestamp" and patterns.zoned(use):
                     why = None
                 if why is not None and not hasattr(type, attribute):
                     self._refuse(use, f"{name}.{attribute}", why)
@@ -434,23 +439,14 @@ class Follow:
         self.walk.follow(self.node, value, path, f"{space}{name}", not called)
 
 
-def _formats(names: bytecode.Names) -> bool:
-    """Report whether code converts values to strings."""
-    return (
-        any(op.name in settings.FORMATTING for op in names.ops)
-        or not names.attributes.isdisjoint(settings.METHODS)
-        or any("%" in text for text in names.texts)
-    )
-
-
 _BY_USE = (
-    rules.READERS
+    calls.READERS
     | rules.SEEDED
-    | rules.SILENT
-    | rules.OF_ARGUMENT
-    | rules.DRAWING
-    | rules.TRAINING
-    | rules.MAKERS_OF_FILES
+    | calls.SILENT
+    | calls.OF_ARGUMENT
+    | calls.DRAWING
+    | calls.TRAINING
+    | calls.MAKERS_OF_FILES
 )
 """Names that are refused or not depending on how they are called."""
 
@@ -467,100 +463,3 @@ def _is_guard(value: Any, code: types.CodeType) -> bool:
 def _is_users(value: Any) -> bool:
     """Report whether a member of a library is a function that the program put there."""
     return isinstance(value, types.FunctionType) and library_name(value)[1] is None
-
-
-def _without_arguments(use: bytecode.Use) -> bool:
-    after = [op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")]
-    return bool(after) and after[0].name == "CALL" and (after[0].value or 0) == 0
-
-
-def _zoned(use: bytecode.Use) -> bool:
-    """Report whether a call that converts seconds to a time passes the zone."""
-    count, names = use.call() or (0, ())
-    return count >= 2 or "tz" in names
-
-
-def _is_tested(use: bytecode.Use) -> bool:
-    """Report whether a value is only tested for existence."""
-    after = [op for op in use.after if op.name != "TO_BOOL"][:2]
-    if not after:
-        return False
-    none = after[0].name == "LOAD_CONST" and after[0].value is None and after[-1].name == "IS_OP"
-    return none or after[0].name.startswith("POP_JUMP") or after[0].name == "UNARY_NOT"
-
-
-def _decided(use: bytecode.Use) -> bool:
-    """Report whether a call passes a seed or a generator by name."""
-    call = use.call()
-    return call is not None and not rules.DECIDED.isdisjoint(call[1])
-
-
-def _reads_given(use: bytecode.Use, files: frozenset[str]) -> bool:
-    """Report whether a reader of a file receives one that is in the key, or bytes."""
-    if not use.after:
-        return False
-    first, *after = use.after
-    if first.name == "LOAD_GLOBAL" and first.value in ("str", "Path") and len(after) > 2:
-        made = after[1].name == "CALL" and after[1].value == 1
-        return made and _is_file(after[0], files) and _is_argument(after[2:])
-    if _is_file(first, files):
-        return _is_argument(after)
-    return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
-
-
-def _is_argument(after: list[bytecode.Op]) -> bool:
-    """Report whether a value is passed unchanged: the call follows, or another separate argument."""
-    if not after or after[0].name.startswith("CALL"):
-        return True
-    if after[0].name not in ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF"):
-        return False
-    left = [op for op in after[1:] if op.name not in _ATTRIBUTES]
-    return not left or left[0].name.startswith(("CALL", "LOAD_"))
-
-
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
-
-
-def _is_file(op: bytecode.Op, files: frozenset[str]) -> bool:
-    return op.name in ("LOAD_FAST", "LOAD_DEREF") and op.value in files
-
-
-def _text_of_file(use: bytecode.Use, files: frozenset[str]) -> set[int]:
-    """Return where a file in the key is converted to a string as the first argument of a reader: imread(str(path))."""
-    made = use.after[:3]
-    given = len(made) == 3 and made[0].name == "LOAD_GLOBAL" and made[0].value == "str"
-    return {made[0].at} if given and _is_file(made[1], files) and made[2].name == "CALL" else set()
-
-
-def _is_made_of_file(before: tuple[bytecode.Op, ...], files: frozenset[str]) -> bool:
-    """Report whether the preceding value is the result of one call on a file in the key, such as Path(file)."""
-    return (
-        len(before) == 2
-        and before[1].name == "CALL"
-        and before[1].value == 1
-        and before[0].name in ("LOAD_FAST", "LOAD_DEREF")
-        and before[0].value in files
-    )
-
-
-def _files(names: bytecode.Names, files: frozenset[str]) -> frozenset[str]:
-    """Return the variables that are always files in the key: the given ones, and those of loops over them."""
-    ops = names.ops
-    stores = [i for i, op in enumerate(ops) if op.name in bytecode.STORE or op.name.startswith("DELETE_")]
-    files -= {ops[i].value for i in stores} | _stored_inside(names)
-    listed = {i for i in stores if i > 2 and _is_loop(ops[i - 3 : i], files)}
-    others = {ops[i].value for i in stores if i not in listed}
-    return files | ({ops[i].value for i in listed} - others - _stored_inside(names))
-
-
-def _is_loop(before: list[bytecode.Op], files: frozenset[str]) -> bool:
-    first, second, third = before
-    return first.value in files and second.name == "GET_ITER" and third.name == "FOR_ITER"
-
-
-def _stored_inside(names: bytecode.Names) -> set[str]:
-    """Return the variables that nested functions set."""
-    found: set[str] = set()
-    for inner in names.nested():
-        found |= {op.value for op in inner.ops if op.name in ("STORE_DEREF", "DELETE_DEREF")} | _stored_inside(inner)
-    return found

@@ -6,45 +6,22 @@ on their arguments are allowed. Of other distributions, the parts not listed are
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Refusal(NamedTuple):
-    """Why something is refused, and a fix."""
-
-    what: str
-    cure: str
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a string, in which lists of names are easier to read."""
-    return text.split()
-
-
-_PASS = "pass what it gives as an argument"
-CLOCK = Refusal("the clock", _PASS)
-CHANCE = Refusal("random numbers that no argument decides", "pass a seed and make a generator from it")
-ENVIRONMENT = Refusal("the environment", _PASS)
-MACHINE = Refusal("the machine or this process", _PASS)
-FILES = Refusal(
-    "files, whose content is not in the key",
-    "take the file as a parameter that is annotated as larder.File, and read that",
+from .refusals import (
+    CHANCE,
+    CLOCK,
+    DYNAMIC,
+    ENVIRONMENT,
+    FILES,
+    INPUT,
+    MACHINE,
+    NETWORK,
+    PLACES,
+    PROGRAMS,
+    SETTING,
+    UNKNOWN,
+    Refusal,
+    words,
 )
-NETWORK = Refusal("the network", "get it outside, and pass the content as an argument")
-PROGRAMS = Refusal("other programs", "run them outside, and pass what they gave as an argument")
-DYNAMIC = Refusal("code or variables by names that are only known when it runs", "name them in the code")
-PLACES = Refusal("lines of files, which are in no key", "return what the error says, and not where it was raised")
-INPUT = Refusal("what somebody types", _PASS)
-SETTING = Refusal("a setting of the whole process", "pass it as an argument")
-UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments alone", _PASS)
-
-
-def allowing(name: str, why: Refusal) -> str:
-    """Return the advice for results that do not depend on a name's value, if it may be allowed."""
-    if not name or why in (FILES, NETWORK, DYNAMIC, INPUT):
-        return ""
-    return f'say allow=["{name}"] if no result depends on it, '
-
 
 BUILTINS = frozenset(
     words(
@@ -56,9 +33,6 @@ BUILTINS = frozenset(
         "True False"
     )
 )
-
-BY_NAME = frozenset(["getattr", "hasattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller"])
-"""Functions that access attributes by names in data."""
 
 _PURE = frozenset(
     words(
@@ -150,7 +124,7 @@ _ALLOWED = frozenset(
     + [f"xml.sax.saxutils.{n}" for n in words("escape unescape quoteattr")]
 )
 
-_REFUSED: dict[str, Refusal] = (
+REFUSED: dict[str, Refusal] = (
     dict.fromkeys(["builtins.open", "io.open", "_io.open", "io.FileIO", "_io.FileIO", "io.open_code"], FILES)
     | dict.fromkeys(["_io.open_code", "codecs.open", "gzip.open", "gzip.GzipFile", "bz2.open", "lzma.open"], FILES)
     | dict.fromkeys(["bz2.BZ2File", "lzma.LZMAFile", "zipfile.is_zipfile", "tarfile.is_tarfile"], FILES)
@@ -355,58 +329,6 @@ _DISTRIBUTION_MODULES = {
     "larder._flows.run": PROGRAMS,
 }
 
-_RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
-
-SEEDED = frozenset(["random.Random"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
-"""Names that are random only if they are called without an argument."""
-
-_OF_FOLDERS = words(
-    "listdir scandir walk fwalk stat lstat access readlink lexists islink ismount getmtime getatime getctime samefile "
-    "sameopenfile samestat isjunction isdevdrive"
-)
-
-OF_ARGUMENT = frozenset(["time.gmtime"])
-"""Names that return the current time only if they are called without an argument."""
-
-READERS = frozenset(
-    name for name, why in _REFUSED.items() if why is FILES and name.rpartition(".")[2] not in _OF_FOLDERS
-)
-"""Functions that read only the content of the file that their first argument names."""
-
-OPENERS = frozenset(
-    [
-        *words("builtins.open io.open _io.open io.FileIO _io.FileIO codecs.open gzip.open gzip.GzipFile bz2.open"),
-        *words("bz2.BZ2File lzma.open lzma.LZMAFile zipfile.ZipFile zipfile.is_zipfile tarfile.open tarfile.TarFile"),
-        *words("wave.open sqlite3.connect _sqlite3.connect sqlite3.dbapi2.connect"),
-        *words("tarfile.is_tarfile tarfile.TarFile.open xml.etree.ElementTree.parse xml.etree.ElementTree.iterparse"),
-        *words("xml.etree.ElementTree.ElementTree xml.dom.minidom.parse"),
-        *(f"numpy.{n}" for n in words("load loadtxt genfromtxt fromfile memmap fromregex")),
-        *(f"pandas.read_{n}" for n in words("csv table json fwf pickle excel")),
-        *words("torch.load torch.serialization.load PIL.Image.open joblib.load scipy.io.loadmat scipy.io.wavfile.read"),
-    ]
-)
-"""Functions that open a file through Python, so that it is reported."""
-
-LOADERS = frozenset(name for name in OPENERS if name.rpartition(".")[2] not in ("FileIO", "GzipFile", "BZ2File")) - {
-    *words("builtins.open io.open _io.open codecs.open zipfile.is_zipfile tarfile.is_tarfile")
-}
-"""Those of them that also read from buffers, which functions create from bytes."""
-
-OPENING = frozenset(words("read_text read_bytes open"))
-"""Methods of paths that open them through Python."""
-
-OF_CONTENT = OPENING | frozenset(words("exists is_file"))
-"""Methods of paths that depend at most on a file's content."""
-
-NAMING = frozenset(
-    words(
-        "name stem suffix suffixes parent parents parts with_name with_stem with_suffix relative_to is_relative_to "
-        "match full_match joinpath as_posix as_uri filename path format fspath __fspath__ __str__ __repr__ __format__ "
-        "__bytes__ __hash__ __mod__ __rmod__ __getattribute__"
-    )
-)
-"""Attributes by which code reads the name of a file."""
-
 UNSEEN = {
     "joblib": ("Parallel", "parallel"),
     "torch": ("utils.data",),
@@ -424,132 +346,21 @@ UNSEEN = {
 THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio _asyncio joblib"))
 """Packages that call functions in other threads."""
 
-QUERYING = frozenset(["query"])
-"""Methods that evaluate a string in which a variable has @ before its name."""
-
-EVALUATING = QUERYING | frozenset(
-    words(
-        "eval evaluate re_evaluate sql sqldf from_formula dmatrix dmatrices model_matrix Formula lm anova_lm ols wls "
-        "gls glsar glm gee nominal_gee ordinal_gee logit probit poisson mnlogit negativebinomial mixedlm rlm quantreg "
-        "phreg conditional_logit conditional_poisson"
-    )
-)
-"""Functions and methods that evaluate a string with the variables of their caller: pandas, numexpr, statsmodels."""
-
-CALLING = frozenset(words("getattr methodcaller attrgetter"))
-"""Functions that call methods by names in strings."""
-
-AGGREGATING = frozenset(words("agg aggregate apply transform"))
-"""Methods that call others by names in data: those of pandas."""
-
-METHODS: dict[str, Refusal] = (
-    dict.fromkeys(["now", "utcnow", "today"], CLOCK)
-    | dict.fromkeys(
-        words(
-            "read_text read_bytes iterdir rglob glob is_file is_dir is_symlink is_mount exists stat lstat "
-            "readlink samefile open owner"
-        ),
-        FILES,
-    )
-    | dict.fromkeys(["from_pretrained", "from_file"], FILES)
-    | dict.fromkeys(["expanduser", "absolute", "resolve", "cwd"], MACHINE)
-    | dict.fromkeys(["rvs"], CHANCE)
-    | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
-)
-"""The effects of methods with these names on objects of unknown type."""
-
-METHODS_OF: dict[str, dict[str, Refusal]] = {
-    "tokenizers": dict.fromkeys(words("train read_file"), FILES),
-    "sentencepiece": dict.fromkeys(words("load Load LoadFromFile"), FILES),
-    "faiss": dict.fromkeys(words("read_index"), FILES),
-    "annoy": dict.fromkeys(words("load"), FILES),
-    "hnswlib": dict.fromkeys(words("load_index"), FILES),
-    "fasttext": dict.fromkeys(words("load_model"), FILES),
-    "xgboost": dict.fromkeys(words("load_model"), FILES),
-    "catboost": dict.fromkeys(words("load_model"), FILES),
-    "duckdb": dict.fromkeys(words("sql query execute read_csv read_json read_parquet from_csv_auto"), FILES),
-}
-"""The effects of methods with these names in code that uses a package."""
-
-MAKERS_OF_FILES = frozenset(
-    [f"tokenizers.models.{n}" for n in words("BPE WordLevel WordPiece")]
-    + [
-        f"tokenizers.implementations.{m}.{n}"
-        for m, n in (
-            ("bert_wordpiece", "BertWordPieceTokenizer"),
-            ("byte_level_bpe", "ByteLevelBPETokenizer"),
-            ("char_level_bpe", "CharBPETokenizer"),
-            ("sentencepiece_bpe", "SentencePieceBPETokenizer"),
-        )
-    ]
-)
-"""Classes that create objects from values, or from files named by strings."""
-
-INSIDES = frozenset(
-    words(
-        "__globals__ __subclasses__ __closure__ func_globals f_globals f_locals f_back f_builtins gi_frame cr_frame "
-        "ag_frame tb_frame tb_lineno tb_lasti __traceback__ co_firstlineno co_lines co_positions co_linetable f_lineno "
-        "__builtins__ cache_info cache_parameters __annotate__ "
-        "co_varnames co_cellvars co_freevars co_filename co_lnotab co_code co_consts co_stacksize co_exceptiontable"
-    )
-)
-"""Attributes by which code reaches what it does not name."""
-
-ZONED = frozenset(words("timestamp astimezone mktime ctime localtime tz_localize tz_convert tzlocal strftime"))
-"""Methods that depend on the time zone of the machine if a time has none."""
-
-DECIDED = frozenset(["random_state", "rng", "generator"])
-"""Parameters that pass a seed or a generator; without them the result is random."""
-
-DRAWING = frozenset(
-    f"torch.{n}" for n in words("rand randn randint randperm normal bernoulli multinomial poisson")
-) | frozenset(
-    [f"torch.{n}" for n in words("rand_like randn_like randint_like")]
-    + [f"torch.nn.init.{n}" for n in words("uniform_ normal_ trunc_normal_ orthogonal_ sparse_")]
-    + [f"torch.nn.init.{m}_{n}_" for m in ("xavier", "kaiming") for n in ("uniform", "normal")]
-)
-"""Functions that draw from the generator passed to them."""
-
 GENERATORS = frozenset(["random", "numpy.random", "torch"])
 """Modules with generators of the process, for callers that allow draws from them."""
 
-TRAINING = frozenset(
-    f"torch.nn.functional.{n}"
-    for n in words("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu")
-)
-"""Functions that draw unless an argument says that a model is not in training."""
+_RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
 
-SILENT = frozenset(["traceback.print_exc", "traceback.print_last", "traceback.print_stack"])
-"""Functions that only print to stderr if they are called without an argument."""
-
-OF_ERRORS = frozenset(
-    words(
-        "exception exceptions return_exceptions error_callback exc_info excepthook last_value __context__ __cause__ "
-        "set_exception_handler"
-    )
-)
-"""Names by which code reads errors that it does not catch itself."""
-
-OF_PLACES = frozenset(["lineno", "filename"])
-"""Attributes of caught warnings that say where they were raised."""
-
-# Methods that libraries call on their arguments, whatever the class.
-CALLED = frozenset(
-    words(
-        "read readline readlines write writelines flush close seek tell keys values items get forward "
-        "run fit transform "
-        "predict emit format filter default send throw encode decode update step call apply acquire release"
-    )
-)
-
+SEEDED = frozenset(["random.Random"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
+"""Names that are random only if they are called without an argument."""
 
 _RAISED = ("Error", "Exception", "Warning", "Iteration", "Interrupt", "Exit", "ExceptionGroup")
 
 
 def refusal(name: str, standard: bool) -> Refusal | None:
     """Return why a name of the standard library or another one is refused, or None."""
-    if name in _REFUSED:
-        return _REFUSED[name]
+    if name in REFUSED:
+        return REFUSED[name]
     if name in _ALLOWED or name in SEEDED:
         return None
     if not standard:
