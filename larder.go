@@ -95,7 +95,7 @@ type Larder struct {
 	verified     sync.Map // keys that were checked; each is checked once
 
 	putWarning sync.Once
-	warned     sync.Map // keys and messages that were warned about
+	warned     sync.Map // what was warned about: keys, and see WarnOnce
 	queued     sync.Map // keys whose lease a goroutine waits for
 }
 
@@ -171,6 +171,13 @@ func (l *Larder) place() any {
 
 // Logger returns the logger of warnings.
 func (l *Larder) Logger() *slog.Logger { return l.log }
+
+// WarnOnce logs a warning, unless it has logged one about the same comparable value.
+func (l *Larder) WarnOnce(about any, message string, args ...any) {
+	if _, before := l.warned.LoadOrStore(about, true); !before {
+		l.log.Warn(message, args...)
+	}
+}
 
 func (l *Larder) openDisk(o Options) error {
 	if o.Dir == "" {

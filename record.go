@@ -93,9 +93,8 @@ func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	e.unkept = fmt.Errorf("larder: %s: the result is not cached: %s: %w", c.Action.Op().Name(), reason, err)
 	l.count.unkept.Add(1)
-	if _, before := l.warned.LoadOrStore(c.Action.Op().Name()+"\x00"+reason, true); !before {
-		l.log.Warn("larder: a result is returned but not cached, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
-	}
+	name := c.Action.Op().Name()
+	l.WarnOnce([2]string{name, reason}, "larder: a result is returned but not cached, and will be computed again: "+reason, "operation", name, "key", e.key, "error", err)
 }
 
 // put stores records and reports whether it did. If the store cannot take them, the

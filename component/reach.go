@@ -43,10 +43,28 @@ type Far interface {
 	Far()
 }
 
+// A Delegator is a parameter struct that leaves Check, and the methods of [Reader],
+// [Writer], [SingleChecker], [Lister], [Far] and [Piecer], to a value that similar
+// components share. A method of the struct itself takes precedence.
+type Delegator interface {
+	Delegate() any
+}
+
+// As returns parameters as a T, or else the value that they delegate to.
+func As[T any](params any) (t T, ok bool) {
+	if t, ok = params.(T); ok {
+		return t, true
+	}
+	if d, delegates := params.(Delegator); delegates {
+		t, ok = d.Delegate().(T)
+	}
+	return t, ok
+}
+
 // Check returns errors in parameters that their types and tags do not exclude. The
 // reader of parameters must call it before using them.
 func (c *Component) Check(params any) error {
-	if _, ok := params.(Far); !ok || c.Kind != Source && c.Kind != Sink {
+	if _, ok := As[Far](params); !ok || c.Kind != Source && c.Kind != Sink {
 		for _, p := range Paths(params) {
 			if urlpath.Is(string(p)) && c.Kind == Sink {
 				return fmt.Errorf("%s: sink %s writes local files only; write webdataset, parquet or jsonl there, or write locally and upload (aws s3 sync)", urlpath.Name(string(p)), c.Name)
@@ -56,7 +74,7 @@ func (c *Component) Check(params any) error {
 			}
 		}
 	}
-	if checker, ok := params.(interface{ Check() error }); ok {
+	if checker, ok := As[interface{ Check() error }](params); ok {
 		return checker.Check()
 	}
 	return nil
@@ -87,7 +105,7 @@ func (c *Component) Picks(params any) func(file string) bool {
 // IsListed reports whether a component is a registered source or sink of files whose
 // parameters are a [Lister].
 func (c *Component) IsListed(params any) bool {
-	l, ok := params.(Lister)
+	l, ok := As[Lister](params)
 	return ok && c.IsRegistered() && l.Listed() && !IsFar(params)
 }
 
@@ -104,7 +122,7 @@ func (c *Component) Inputs(env *Env, params any) (all []pathguard.Input) {
 	}
 	who := fmt.Sprintf("node %s", env.Node)
 	Walk(c, params, func(_ *Component, params any) {
-		if r, ok := params.(Reader); ok {
+		if r, ok := As[Reader](params); ok {
 			for _, in := range r.Inputs(env) {
 				in.Who = who
 				all = append(all, in)
@@ -123,7 +141,7 @@ func (c *Component) Outputs(env *Env, params any) (all []pathguard.Output) {
 	if c.Kind != Sink {
 		return nil
 	}
-	if w, ok := params.(Writer); ok {
+	if w, ok := As[Writer](params); ok {
 		all = w.Outputs(env)
 	} else {
 		for _, p := range Paths(params) {

@@ -201,7 +201,7 @@ func (f *Flow) checkOutputs(n *Node) {
 
 // checkSingle refuses sink parameters that are wrong for a single dataset.
 func (f *Flow) checkSingle(n *Node) {
-	if c, ok := n.Params.(component.SingleChecker); ok && n.Component.Kind == component.Sink && !f.several[n] {
+	if c, ok := component.As[component.SingleChecker](n.Params); ok && n.Component.Kind == component.Sink && !f.several[n] {
 		if err := c.CheckSingle(); err != nil {
 			f.wrongAt(n, Input{pos: n.with}, "%s: %s", n.Component.Name, display.Error(err))
 		}

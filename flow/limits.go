@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/larder-data/larder/internal/text/display"
+
 // Limits bound the sizes that a file may claim when it is decoded, so that a
 // small file cannot take all memory. 0 means the default of the codecs. Limits
 // are not part of any key, because exceeding them is an error. The command line
@@ -24,13 +26,13 @@ func (p *parser) limits(f field) (l Limits) {
 		case "pixels":
 			l.Pixels = p.whole(g, 1, 1<<62)
 		case "unpacked":
-			n, err := ParseBytes(g.value.Value)
+			n, err := display.ParseSize(g.value.Value)
 			if err != nil {
 				p.at(g.value, "unpacked: %q %v", g.value.Value, err)
 			}
 			l.Unpacked = n
 		case "item":
-			n, err := ParseBytes(g.value.Value)
+			n, err := display.ParseSize(g.value.Value)
 			if err != nil {
 				p.at(g.value, "item: %q %v", g.value.Value, err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/text/display"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -413,7 +414,7 @@ func (p *parser) cache(f field) *cache.Options {
 		case "size":
 			o.Size = int(p.whole(g, 1, 1<<40))
 		case "bytes":
-			n, err := ParseBytes(g.value.Value)
+			n, err := display.ParseSize(g.value.Value)
 			if err != nil {
 				p.at(g.value, "bytes: %q %v", g.value.Value, err)
 			}

@@ -172,6 +172,3 @@ func kindName(n *yaml.Node) string {
 
 // scalarNames are names for scalars other than strings, by tag.
 var scalarNames = map[string]string{"!!bool": "the boolean ", "!!int": "the number ", "!!float": "the number "}
-
-// ParseBytes parses a number of bytes such as 256MiB, 1GB or 1000.
-func ParseBytes(s string) (int64, error) { return display.ParseSize(s) }

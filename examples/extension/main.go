@@ -159,35 +159,18 @@ func init() {
 }
 
 func writeTable(ctx context.Context, env *component.Env, p Table, in component.Data) error {
-	days, err := in.Single()
-	if err != nil {
-		return err
-	}
-	path, err := output.Place(ctx, env, p.Path)
-	if err != nil {
-		return err
-	}
-	env.Stats.Total.Add(int64(days.Len()))
-	n, err := output.WriteFile(ctx, path, p.Overwrite, func(w io.Writer) error {
-		for s, err := range dataset.All(ctx, days) {
+	return output.WriteSamples(ctx, env, p.Path, p.Overwrite, in, func(w io.Writer, s dataset.Sample) error {
+		var columns []string
+		for f := range s.Fields() {
+			v, err := f.Item.Value(ctx)
 			if err != nil {
 				return err
 			}
-			var columns []string
-			for f := range s.Fields() {
-				v, err := f.Item.Value(ctx)
-				if err != nil {
-					return err
-				}
-				columns = append(columns, fmt.Sprint(v))
-			}
-			fmt.Fprintln(w, strings.Join(columns, "\t"))
-			env.Stats.Done.Add(1)
+			columns = append(columns, fmt.Sprint(v))
 		}
-		return nil
+		_, err := fmt.Fprintln(w, strings.Join(columns, "\t"))
+		return err
 	})
-	env.Stats.BytesWritten.Add(n)
-	return err
 }
 
 // A cache policy that keeps the latest days in memory.

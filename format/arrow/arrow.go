@@ -3,13 +3,13 @@
 package arrow
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/ipc"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -27,23 +27,10 @@ type Source struct {
 }
 
 // Check refuses patterns and extensions that cannot be read.
-func (s Source) Check() error {
-	if err := s.Formats.Check(); err != nil {
-		return err
-	}
-	return indexed.Check(string(s.Path))
-}
+func (s Source) Check() error { return cmp.Or(s.Formats.Check(), indexed.Path(s.Path).Check()) }
 
-// Inputs returns the files to read.
-func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	return indexed.Inputs(env.Path(s.Path))
-}
-
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
-
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+// Delegate returns the files to read.
+func (s Source) Delegate() any { return indexed.Path(s.Path) }
 
 // Open indexes the batches of the files, several files concurrently as env allows, or
 // reads the index from the Larder of env.

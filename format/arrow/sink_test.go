@@ -245,7 +245,7 @@ func TestWhatNoColumnCanHold(t *testing.T) {
 		t.Error("a file that was not written as a whole is there")
 	}
 	for _, name := range []string{"a.arrow.gz", "a.arrow.zst"} {
-		if err := (arrow.Sink{Path: component.Path(name)}).CheckSingle(); err == nil || !strings.Contains(err.Error(), name) {
+		if err := (arrow.Sink{Path: component.Path(name)}).Delegate().(component.SingleChecker).CheckSingle(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

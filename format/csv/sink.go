@@ -13,7 +13,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/csvtext"
 	"github.com/larder-data/larder/internal/text/display"
 )
@@ -38,8 +37,15 @@ type Sink struct {
 	ShardSamples int               `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.files() }
+
+func (s Sink) files() rows.Sink {
+	return rows.Sink{
+		Target:   rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".csv", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples}},
+		Compress: s.Compress, Files: s.Files, Begin: s.begin,
+	}
+}
 
 // Check refuses invalid parameters.
 func (s Sink) Check() error {
@@ -47,33 +53,14 @@ func (s Sink) Check() error {
 		return fmt.Errorf("columns: %q has an empty name; give it a name", s.Columns)
 	}
 	_, err := comma(s.Delimiter)
-	return cmp.Or(err, rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
+	return cmp.Or(err, s.files().Check())
 }
 
-// CheckSingle refuses a file name whose extension contradicts the compression.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".csv")
-	}
-	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
-}
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
-
-// Pieces reports that a row depends on the columns, and names no file. Rows of a
-// compressed file cannot be copied.
+// Pieces also reports that a row depends on the columns.
 func (s Sink) Pieces(ctx context.Context, in component.Samples) (on []string, ok bool, err error) {
+	_, ok, _ = s.files().Pieces(ctx, in)
 	on, err = s.keys(ctx, in)
-	return on, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), err
+	return on, ok, err
 }
 
 // Write writes a dataset. Items must be strings, numbers, booleans or null, which is an
@@ -82,7 +69,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
+	return s.files().Write(ctx, env, in)
 }
 
 // Fits returns an error if a row cannot hold a sample.

@@ -68,7 +68,7 @@ func (s Source) Check() error {
 		if len(s.Files) > 0 || s.File != "" {
 			return streamed.ErrBeside
 		}
-		return streamed.Check(string(s.Path))
+		return s.path().Check()
 	}
 	if !objectstore.Is(string(s.Path)) {
 		return nil
@@ -141,7 +141,7 @@ type table struct {
 // Inputs also returns the files that rows name.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	if s.isStream() {
-		return streamed.Inputs(env, s.Path)
+		return s.path().Inputs(env)
 	}
 	in := pathguard.Input{Path: env.Path(s.Path), Flat: true}
 	if len(s.Files) > 0 {
@@ -150,11 +150,10 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	return []pathguard.Input{in}
 }
 
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !s.isStream() && !objectstore.Is(string(s.Path)) }
+// Delegate returns the file to read.
+func (s Source) Delegate() any { return s.path() }
 
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+func (s Source) path() streamed.Path { return streamed.Path{Path: s.Path, Stream: s.Stream} }
 
 // Open scans the file once to find the rows, at 8 bytes of memory each. It checks quotes
 // and the number of fields; values are checked when their sample is requested. memo,

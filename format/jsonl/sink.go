@@ -15,7 +15,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/internal/text/jsontext"
 )
@@ -38,49 +37,24 @@ type Sink struct {
 	ShardSamples int               `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.files() }
 
-// Check refuses invalid bounds, and URLs that cannot be written.
-func (s Sink) Check() error {
-	return cmp.Or(rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
-}
-
-// CheckSingle refuses a file name whose extension contradicts the compression.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".jsonl")
+func (s Sink) files() rows.Sink {
+	return rows.Sink{
+		Target:   rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".jsonl", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples}},
+		Compress: s.Compress, Files: s.Files,
+		Begin: func(_ context.Context, path string, _ component.Samples) ([]byte, rows.RowFunc, error) {
+			l := &liner{Sink: s, path: path}
+			return nil, l.line, nil
+		},
 	}
-	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
-}
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
-
-// Pieces reports that a line depends only on its sample, if it names no file. Lines of a
-// compressed file cannot be copied.
-func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. Items must be documents or strings; other items must be
 // dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "jsonl",
-		Begin: func(_ context.Context, path string, _ component.Samples) ([]byte, rows.RowFunc, error) {
-			l := &liner{Sink: s, path: path}
-			return nil, l.line, nil
-		},
-	}.Write(ctx, env, in)
+	return s.files().Write(ctx, env, in)
 }
 
 // Fits returns an error if a line cannot hold a sample.

@@ -23,6 +23,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/jsontext"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/objectstore"
 )
 
 func init() {
@@ -58,39 +59,31 @@ const recordKey = "record"
 
 // Inputs also returns the files that rows name.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	if s.isStream() {
-		return streamed.Inputs(env, s.Path)
-	}
-	all := indexed.Inputs(env.Path(s.Path))
+	all := s.path().Inputs(env)
 	for i, in := range all {
-		if len(s.Files) > 0 {
+		if len(s.Files) > 0 && !s.isStream() {
 			all[i].Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
 		}
 	}
 	return all
 }
 
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
+// Delegate returns the files to read.
+func (s Source) Delegate() any { return s.path() }
 
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+func (s Source) path() streamed.Path { return streamed.Path{Path: s.Path, Stream: s.Stream} }
 
 // Check refuses URLs that cannot be read.
 func (s Source) Check() error {
-	if s.isStream() {
-		if len(s.Files) > 0 || s.File != "" {
-			return streamed.ErrBeside
-		}
-		return streamed.Check(string(s.Path))
-	}
-	if !indexed.IsFar(string(s.Path)) {
+	switch far := objectstore.Is(string(s.Path)); {
+	case s.isStream() && (len(s.Files) > 0 || s.File != ""):
+		return streamed.ErrBeside
+	case !s.isStream() && !far:
 		return nil
-	}
-	if len(s.Files) > 0 {
+	case !s.isStream() && len(s.Files) > 0:
 		return errors.New("files is not supported for a URL; copy the files to this machine, or use an archive (webdataset, zip)")
 	}
-	return indexed.Check(string(s.Path))
+	return s.path().Check()
 }
 
 // Open scans the files once to find the lines, at 8 bytes of memory each. A line is read

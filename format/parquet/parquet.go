@@ -13,6 +13,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,9 +26,9 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/objectstore"
 )
 
 func init() {
@@ -44,23 +45,10 @@ type Source struct {
 }
 
 // Check refuses patterns and extensions that cannot be read.
-func (s Source) Check() error {
-	if err := s.Formats.Check(); err != nil {
-		return err
-	}
-	return indexed.Check(string(s.Path))
-}
+func (s Source) Check() error { return cmp.Or(s.Formats.Check(), indexed.Path(s.Path).Check()) }
 
-// Inputs returns the files to read.
-func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	return indexed.Inputs(env.Path(s.Path))
-}
-
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
-
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+// Delegate returns the files to read.
+func (s Source) Delegate() any { return indexed.Path(s.Path) }
 
 // Open reads the footers of the files, of several concurrently as env allows.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
@@ -108,7 +96,7 @@ func open(ctx context.Context, path string, l *larder.Larder, formats columns.Fo
 		},
 		Check: f.known,
 	}
-	if indexed.IsFar(path) { // reading a local file is as fast as reading the cache
+	if objectstore.Is(path) { // reading a local file is as fast as reading the cache
 		scan.Name = "footer of a Parquet file"
 	}
 	var err error

@@ -3,14 +3,12 @@ package parquet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -33,43 +31,25 @@ type Sink struct {
 // codecs are the compressions, by their numbers in a file.
 var codecs = map[string]int{"": 6, "zstd": 6, "snappy": 1, "gzip": 2, "none": 0}
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
-
 // Check refuses unknown types and invalid bounds.
-func (s Sink) Check() error {
-	return cmp.Or(s.Types.Check(), output.CheckPath(s.Path), s.shards().Check())
-}
+func (s Sink) Check() error { return cmp.Or(s.Types.Check(), s.target().Check()) }
 
-// CheckSingle refuses a file name with the extension of another format.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".parquet")
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.target() }
+
+func (s Sink) target() rows.Target {
+	return rows.Target{
+		Path: s.Path, Overwrite: s.Overwrite, Ending: ".parquet", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples},
+		Plain: "Parquet files are not compressed as a whole; use a name that ends with .parquet",
 	}
-	if rows.PackingOf(string(s.Path)) != rows.Plain {
-		return fmt.Errorf("%s: Parquet files are not compressed as a whole; use a name that ends with .parquet", s.Path)
-	}
-	return output.CheckFile(s.Path)
 }
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
 // Write writes a dataset. It refuses values that a column cannot hold exactly.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".parquet", Shards: s.shards()}
-	return rows.Write(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
+	return rows.Write(ctx, env, s.target(), in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
 		return s.table(ctx, env, ds)
 	})
 }

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -33,46 +31,23 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.files() }
 
-// Check refuses invalid bounds, and URLs that cannot be written.
-func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
-
-// CheckSingle refuses a file name whose extension contradicts the compression.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".txt")
+func (s Sink) files() rows.Sink {
+	return rows.Sink{
+		Target:   rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".txt", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples}},
+		Compress: s.Compress,
+		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
+			return nil, s.row, nil
+		},
 	}
-	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
-}
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
-
-// Pieces reports that the encoding of a sample depends only on the sample. Parts of a
-// compressed file cannot be copied.
-func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. It refuses a string that would be read as another one, or as
 // several.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "txt",
-		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
-			return nil, s.row, nil
-		},
-	}.Write(ctx, env, in)
+	return s.files().Write(ctx, env, in)
 }
 
 func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {

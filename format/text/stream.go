@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
+func (s Source) isStream() bool { return s.path().IsStream() }
 
 // OpenStream returns a stream of the lines of files, in order.
 func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {

@@ -1,7 +1,6 @@
 package tfrecord
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -34,35 +32,17 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.files() }
 
-// Check refuses invalid bounds, and URLs that cannot be written.
-func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
-
-// CheckSingle refuses a file name whose extension contradicts the compression.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".tfrecord")
+func (s Sink) files() rows.Sink {
+	return rows.Sink{
+		Target:   rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".tfrecord", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples}},
+		Compress: s.Compress,
+		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
+			return nil, record, nil
+		},
 	}
-	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
-}
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
-
-// Pieces reports that a record depends only on its sample. Records of a compressed file
-// cannot be copied.
-func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. Arrays of integers and booleans become lists of int64, and
@@ -70,12 +50,7 @@ func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, 
 // and a list of strings is a list of bytes. Strings and other items are their bytes, and
 // null is a feature without a value.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "tfrecord",
-		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
-			return nil, record, nil
-		},
-	}.Write(ctx, env, in)
+	return s.files().Write(ctx, env, in)
 }
 
 // record appends the record of a sample.

@@ -19,7 +19,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/rows"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -43,19 +42,11 @@ func (s Source) Check() error {
 			return fmt.Errorf("formats: %s: %w", item, err)
 		}
 	}
-	return indexed.Check(string(s.Path))
+	return indexed.Path(s.Path).Check()
 }
 
-// Inputs returns the files to read.
-func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	return indexed.Inputs(env.Path(s.Path))
-}
-
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
-
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+// Delegate returns the files to read.
+func (s Source) Delegate() any { return indexed.Path(s.Path) }
 
 // endings are the extensions of files read in a directory.
 var endings = rows.Packed(".tfrecord", ".tfrecords", ".tfrec")

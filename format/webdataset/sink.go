@@ -3,7 +3,6 @@ package webdataset
 import (
 	"archive/tar"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/internal/text/display"
 )
 
@@ -38,39 +36,20 @@ type Sink struct {
 	ShardSamples int              `param:"shard-samples" doc:"most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 
-// shards returns the bounds of the files.
-func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+// Delegate returns the files to write.
+func (s Sink) Delegate() any { return s.target() }
 
-// Check refuses invalid bounds, and URLs that cannot be written.
-func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
-
-// CheckSingle refuses a file name with the extension of another format.
-func (s Sink) CheckSingle() error {
-	if s.shards().On() {
-		return s.shards().CheckFolder(s.Path, ".tar")
+func (s Sink) target() rows.Target {
+	return rows.Target{
+		Path: s.Path, Overwrite: s.Overwrite, Ending: ".tar", Shards: rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples},
+		Plain: "compressed archives are not written; use a name that ends with .tar",
 	}
-	if rows.PackingOf(string(s.Path)) != rows.Plain {
-		return fmt.Errorf("%s: compressed archives are not written; use a name that ends with .tar", s.Path)
-	}
-	return output.CheckFile(s.Path)
 }
-
-// Far marks sinks that also write to URLs.
-func (s Sink) Far() {}
-
-// Outputs reports that a directory may also contain other files.
-func (s Sink) Outputs(env *component.Env) []pathguard.Output {
-	return []pathguard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
-}
-
-// Listed reports that an output that is unchanged since it was written may stay.
-func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
 // Write writes a dataset. The key of a sample is its item __key__, or its number.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	in.Names = inOrder(in.Names)
-	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".tar", Shards: s.shards()}
-	return rows.Write(ctx, env, to, in, func(_ context.Context, ds component.Samples) (rows.Table[parcel], error) {
+	return rows.Write(ctx, env, s.target(), in, func(_ context.Context, ds component.Samples) (rows.Table[parcel], error) {
 		before := &before{none: true}
 		return rows.Table[parcel]{
 			Rows: packed{ds, dataset.RangesOf(ds), env.Node},

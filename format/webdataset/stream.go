@@ -15,7 +15,7 @@ import (
 	"github.com/larder-data/larder/stream/content"
 )
 
-func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
+func (s Source) isStream() bool { return s.path().IsStream() }
 
 // whose identifies the sample of a member.
 type whose struct{ archive, key string }

@@ -19,7 +19,6 @@ import (
 	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -38,30 +37,18 @@ type Source struct {
 	Stream bool `param:"stream" doc:"read sequentially and return a stream; always the case for standard input (path: -)"`
 }
 
-// Check refuses invalid patterns.
+// Check refuses invalid patterns, and parameters that a stream cannot have.
 func (s Source) Check() error {
-	if s.isStream() {
-		if s.Incomplete {
-			return errors.New("incomplete is not supported for streams; remove incomplete, or read a file")
-		}
-		return streamed.Check(string(s.Path))
+	if s.Incomplete && s.isStream() {
+		return errors.New("incomplete is not supported for streams; remove incomplete, or read a file")
 	}
-	return indexed.Check(string(s.Path))
+	return s.path().Check()
 }
 
-// Inputs returns the files to read.
-func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	if s.isStream() {
-		return streamed.Inputs(env, s.Path)
-	}
-	return indexed.Inputs(env.Path(s.Path))
-}
+// Delegate returns the archives to read.
+func (s Source) Delegate() any { return s.path() }
 
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
-
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+func (s Source) path() streamed.Path { return streamed.Path{Path: s.Path, Stream: s.Stream} }
 
 // Open indexes the samples of the archives, several archives concurrently as env allows,
 // or reads the index from the Larder of env.

@@ -15,7 +15,6 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/members"
-	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
 func init() {
@@ -30,21 +29,8 @@ type Source struct {
 	Path component.Path `param:"path,required" doc:"an archive, a directory of archives, which are read in order of their names, or a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://"`
 }
 
-// Check refuses invalid patterns.
-func (s Source) Check() error {
-	return indexed.Check(string(s.Path))
-}
-
-// Inputs returns the files to read.
-func (s Source) Inputs(env *component.Env) []pathguard.Input {
-	return indexed.Inputs(env.Path(s.Path))
-}
-
-// Listed reports that names, sizes and times identify the input, except at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
-
-// Far marks sources that also read from URLs.
-func (s Source) Far() {}
+// Delegate returns the archives to read.
+func (s Source) Delegate() any { return indexed.Path(s.Path) }
 
 // Open indexes the samples of the archives, several archives concurrently as env allows,
 // or reads the index from the Larder of env.

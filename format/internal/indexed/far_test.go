@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	_ "github.com/larder-data/larder/objectstore/http"
@@ -137,7 +138,7 @@ func TestFarPaths(t *testing.T) {
 	if err != nil || len(all) != 3 || all[2] != "https://me:hunter2@host/a-10.tar?token=hunter2" {
 		t.Errorf("%v, %v", all, err)
 	}
-	if in := indexed.Inputs("s3://bucket/a-{08..10}.tar"); len(in) != 3 || in[2].Path != "s3://bucket/a-10.tar" {
+	if in := indexed.Path("s3://bucket/a-{08..10}.tar").Inputs(&component.Env{}); len(in) != 3 || in[2].Path != "s3://bucket/a-10.tar" {
 		t.Errorf("%v are read", in)
 	}
 	for path, want := range map[string]string{
@@ -147,7 +148,7 @@ func TestFarPaths(t *testing.T) {
 		"httpx://host/a":                           "did you mean http",
 		"https:///a":                               "no host",
 	} {
-		if err := indexed.Check(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+		if err := indexed.Path(path).Check(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/internal/fs/pathguard"
 	"github.com/larder-data/larder/objectstore"
@@ -76,22 +77,30 @@ func choicesOf(inside string) ([]string, error) {
 	return all, nil
 }
 
-// IsFar reports whether the files of a path are remote, so that no local file state
-// identifies them.
-func IsFar(path string) bool { return objectstore.Is(path) }
+// A Path is the path of a source whose files [Files] lists. A source with no more than that
+// to say about its files delegates to it (see component.Delegator).
+type Path component.Path
 
 // Check refuses a path that cannot name a file to read.
-func Check(path string) error {
-	all, err := Expand(path)
-	if err == nil && objectstore.Is(path) {
+func (p Path) Check() error {
+	all, err := Expand(string(p))
+	if err == nil && p.isFar() {
 		err = objectstore.Check(all[0])
 	}
 	return err
 }
 
-// Inputs returns the files that are read for a path: see [Files].
-func Inputs(path string) (all []pathguard.Input) {
-	paths, err := named(path)
+// Far marks sources that also read from URLs.
+func (p Path) Far() {}
+
+// Listed reports that names, sizes and times identify the input, except at a URL.
+func (p Path) Listed() bool { return !p.isFar() }
+
+func (p Path) isFar() bool { return objectstore.Is(string(p)) }
+
+// Inputs returns the files to read.
+func (p Path) Inputs(env *component.Env) (all []pathguard.Input) {
+	paths, err := named(env.Path(component.Path(p)))
 	if err != nil {
 		return nil // refused when it is opened
 	}

@@ -310,10 +310,11 @@ func TestFarSinksRefuse(t *testing.T) {
 		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
 		{"jsonl", "s3://bucket/a.jsonl", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
 	} {
-		component, params := sinkOf(t, c.sink, c.path, c.with)
-		err := component.Check(params)
+		sink, params := sinkOf(t, c.sink, c.path, c.with)
+		err := sink.Check(params)
 		if err == nil {
-			err = params.(interface{ CheckSingle() error }).CheckSingle()
+			single, _ := component.As[component.SingleChecker](params)
+			err = single.CheckSingle()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(fmt.Sprint(err), "hunter2") {
 			t.Errorf("%s: %v", c.path, err)

@@ -186,7 +186,8 @@ func (t *texts) End() error { return t.done() }
 
 // shards writes shards of rows.
 func (s Sink) shards(ctx context.Context, env *component.Env, in component.Data) error {
-	to := Target{s.Path, s.Overwrite, "." + s.Ext + s.Compress.Ext(), s.Shards}
+	to := s.Target
+	to.Ending += s.Compress.Ext()
 	return writeShards(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (Table[[]byte], error) {
 		head, row, err := s.Begin(ctx, output.PathIn(env.Path(s.Path), "000000"+to.Ending), ds)
 		if err != nil {

@@ -396,7 +396,8 @@ func TestBoundsOfShards(t *testing.T) {
 	for name, ending := range sharded {
 		for path, ok := range map[string]bool{"out": true, "out" + ending: false, "out" + ending + ".gz": false} {
 			_, params := sinkOf(t, name, path, map[string]any{"shard-bytes": "1MiB"})
-			if err := params.(component.SingleChecker).CheckSingle(); (err == nil) != ok {
+			single, _ := component.As[component.SingleChecker](params)
+			if err := single.CheckSingle(); (err == nil) != ok {
 				t.Errorf("%s into %s: %v", name, path, err)
 			}
 		}

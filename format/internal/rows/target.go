@@ -1,21 +1,51 @@
 package rows
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// A Target says where a sink writes its files.
+// A Target says where a sink writes its files. The sink delegates to it (see
+// component.Delegator).
 type Target struct {
 	Path      component.Path // the file; for several datasets, or shards, the directory
 	Overwrite output.Overwrite
 	Ending    string // of files in a directory
 	Shards    Shards
+	Plain     string // why such a file is not compressed as a whole, and what to do
 }
+
+// Check refuses invalid bounds, and URLs that cannot be written.
+func (t Target) Check() error { return cmp.Or(output.CheckPath(t.Path), t.Shards.Check()) }
+
+// CheckSingle refuses a file name with the extension of another format.
+func (t Target) CheckSingle() error {
+	switch {
+	case t.Shards.On():
+		return t.Shards.CheckFolder(t.Path, t.Ending)
+	case PackingOf(string(t.Path)) != Plain:
+		return fmt.Errorf("%s: %s", t.Path, t.Plain)
+	}
+	return output.CheckFile(t.Path)
+}
+
+// Far marks sinks that also write to URLs.
+func (t Target) Far() {}
+
+// Outputs reports that a directory may also contain other files.
+func (t Target) Outputs(env *component.Env) []pathguard.Output {
+	return []pathguard.Output{{Path: env.Path(t.Path), Files: true, Shared: true, Split: t.Shards.On()}}
+}
+
+// Listed reports that an output that is unchanged since it was written may stay.
+func (t Target) Listed() bool { return t.Overwrite == output.Replace }
 
 // A File is written row by row, by one goroutine at a time.
 type File[T any] interface {

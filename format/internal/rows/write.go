@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -13,14 +14,29 @@ import (
 
 // A Sink writes files of rows.
 type Sink struct {
-	Path      component.Path
-	Overwrite output.Overwrite
-	Ext       string  // of the files, if there are several
-	Compress  Packing // "": by the name of the file
-	Shards    Shards
+	Target
+	Compress Packing           // "": by the name of the file
+	Files    map[string]string // the fields that name the file of an item, by item
 	// Begin returns the header for a dataset in the file at path, and a function that
 	// encodes rows. Both end with the end of a line.
 	Begin func(ctx context.Context, path string, ds component.Samples) (head []byte, row RowFunc, err error)
+}
+
+// Check also refuses fields that cannot name files.
+func (s Sink) Check() error { return cmp.Or(CheckFiles(s.Path, s.Files), s.Target.Check()) }
+
+// CheckSingle refuses a file name whose extension contradicts the compression.
+func (s Sink) CheckSingle() error {
+	if s.Shards.On() {
+		return s.Target.CheckSingle()
+	}
+	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
+}
+
+// Pieces reports that a row depends only on its sample, if it names no file. Rows of a
+// compressed file cannot be copied.
+func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
+	return nil, len(s.Files) == 0 && !s.Shards.On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // A RowFunc appends the row of a sample.
@@ -33,7 +49,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if s.Shards.On() {
 		return s.shards(ctx, env, in)
 	}
-	files, names, release, err := filesFor(ctx, env, s.Path, in.Names, "."+s.Ext+s.Compress.Ext())
+	files, names, release, err := filesFor(ctx, env, s.Path, in.Names, s.Ending+s.Compress.Ext())
 	if err != nil {
 		return err
 	}

@@ -12,31 +12,46 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/internal/fs/pathguard"
+	"github.com/larder-data/larder/objectstore"
 	"github.com/larder-data/larder/stream"
 	"github.com/larder-data/larder/stream/content"
 )
 
-// Is reports whether the output of a source is a stream: because it is declared, or
-// reads standard input.
-func Is(path component.Path, says bool) bool { return says || path == component.StandardInput }
+// A Path is the path of a source that may output a stream. Such a source delegates to it
+// (see component.Delegator).
+type Path struct {
+	Path   component.Path
+	Stream bool // declared to be a stream
+}
+
+// IsStream reports whether the output is a stream: because it is declared, or reads
+// standard input.
+func (p Path) IsStream() bool { return p.Stream || p.Path == component.StandardInput }
 
 // ErrBeside is the error of parameters that rows of a stream cannot have.
 var ErrBeside = errors.New("a stream has no file paths and row positions; remove files and file")
 
-// Check refuses a path that cannot be read as a stream.
-func Check(path string) error {
-	if indexed.IsFar(path) {
+// Check refuses a path that cannot be read.
+func (p Path) Check() error {
+	if p.IsStream() && objectstore.Is(string(p.Path)) {
 		return errors.New("stream is not supported for a URL; remove stream")
 	}
-	return indexed.Check(path)
+	return indexed.Path(p.Path).Check()
 }
 
+// Far marks sources that also read from URLs.
+func (p Path) Far() {}
+
+// Listed reports that names, sizes and times identify the input, except of a stream and at
+// a URL.
+func (p Path) Listed() bool { return !p.IsStream() && indexed.Path(p.Path).Listed() }
+
 // Inputs returns the files to read.
-func Inputs(env *component.Env, path component.Path) []pathguard.Input {
-	if path == component.StandardInput {
+func (p Path) Inputs(env *component.Env) []pathguard.Input {
+	if p.Path == component.StandardInput {
 		return nil
 	}
-	return indexed.Inputs(env.Path(path))
+	return indexed.Path(p.Path).Inputs(env)
 }
 
 // Files returns a stream of the files at a path; endings select those in a directory.

@@ -324,7 +324,7 @@ func (a *app) maxBytes() (int64, error) {
 	case "none":
 		return -1, nil
 	}
-	n, err := flow.ParseBytes(size)
+	n, err := display.ParseSize(size)
 	if err != nil || n == 0 {
 		return 0, fmt.Errorf("cache size %q: must be a size such as 50GiB, or none", size)
 	}

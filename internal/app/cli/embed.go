@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/app/server/embedproxy"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 type embedFlags struct {
@@ -72,7 +72,7 @@ func (f *embedFlags) complete() (config *tls.Config, err error) {
 	case f.keyFile != "" && f.tokenFile == "":
 		return nil, errors.New("--upstream-key-file: requires --token-file, because otherwise any client could use the key")
 	}
-	bytes, err := flow.ParseBytes(f.batchBytes)
+	bytes, err := display.ParseSize(f.batchBytes)
 	if err != nil || bytes < 1 || bytes > 1<<30 {
 		return nil, fmt.Errorf("--batch-bytes %q: must be a size such as 256KiB, at most 1GiB", f.batchBytes)
 	}

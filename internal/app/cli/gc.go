@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/app/inventory"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/store"
 )
 
@@ -52,7 +52,7 @@ and were not used for long. Pinned records stay.`,
 func (a *app) gc(ctx context.Context, f gcFlags) error {
 	w := inventory.Waste{Pinned: f.pinned, DryRun: f.dryRun, Pins: pins}
 	if f.maxSize != "" {
-		n, err := flow.ParseBytes(f.maxSize)
+		n, err := display.ParseSize(f.maxSize)
 		if err != nil || n == 0 {
 			return usageError{fmt.Errorf("--max-size %q: must be a size such as 10GiB; larder clear --all removes everything", f.maxSize)}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/text/display"
 )
 
 // limits are the flags that bound the sizes that a file may claim when it is
@@ -33,13 +34,13 @@ func (l *limits) set() error {
 	}
 	if l.unpacked != "" {
 		var err error
-		if l.bytes, err = flow.ParseBytes(l.unpacked); err != nil {
+		if l.bytes, err = display.ParseSize(l.unpacked); err != nil {
 			return usageError{fmt.Errorf("--max-unpacked: %q %w", l.unpacked, err)}
 		}
 	}
 	if l.item != "" {
 		var err error
-		if l.most, err = flow.ParseBytes(l.item); err != nil {
+		if l.most, err = display.ParseSize(l.item); err != nil {
 			return usageError{fmt.Errorf("--max-item: %q %w", l.item, err)}
 		}
 	}

@@ -90,7 +90,7 @@ func (p *place) unnamed(dir string) (path string, params any, err error) {
 		if params, err = p.paramsFor(path); err != nil {
 			return "", nil, err
 		}
-		if c, ok := params.(component.SingleChecker); !ok || c.CheckSingle() == nil {
+		if c, ok := component.As[component.SingleChecker](params); !ok || c.CheckSingle() == nil {
 			break
 		}
 	}
@@ -170,7 +170,7 @@ func listed(names []string) string {
 
 // checkSingle refuses parameters that are wrong for a single dataset.
 func (p *place) checkSingle() error {
-	if c, ok := p.params.(component.SingleChecker); ok && !p.stdout {
+	if c, ok := component.As[component.SingleChecker](p.params); ok && !p.stdout {
 		return c.CheckSingle()
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/app/server"
+	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -74,7 +74,7 @@ the cache directory is doing, and --stop ends that server.`,
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
-	ahead, err := flow.ParseBytes(f.ahead)
+	ahead, err := display.ParseSize(f.ahead)
 	if err != nil || ahead == 0 {
 		return usageError{fmt.Errorf("--ahead %s: must be a size such as 256MiB", f.ahead)}
 	}

@@ -11,7 +11,6 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/text/display"
 	"github.com/larder-data/larder/store/redis"
 )
@@ -79,7 +78,7 @@ func sharedBytes(name, text string) (int64, error) {
 	if name == "max-bytes" && text == "none" {
 		return -1, nil
 	}
-	n, err := flow.ParseBytes(text)
+	n, err := display.ParseSize(text)
 	if err != nil || n == 0 {
 		return 0, fmt.Errorf("%s is not a size such as 4GiB", name)
 	}

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"weak"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/codeid/analysis"
@@ -148,12 +146,12 @@ func answer(ctx context.Context, l *larder.Larder, a *key.Action, open []questio
 	if !errors.Is(err, larder.ErrNotCached) {
 		return r.Value, err
 	}
-	if ids, ok := foundDry.Load(a.Key()); ok {
+	if ids, ok := unstored.Load(a.Key()); ok {
 		return ids.([]identity), nil
 	}
 	ids, err := compute(ctx)
 	if err == nil {
-		foundDry.Store(a.Key(), ids)
+		unstored.Store(a.Key(), ids)
 	}
 	return ids, err
 }
@@ -180,28 +178,20 @@ func (q question) identify(ctx context.Context, l *larder.Larder, parts bool) id
 	switch { // the parts serve explanations only
 	case !parts || l == nil:
 	case larder.IsCachedOnly(ctx):
-		foundDry.Store(c.ID, c.Parts)
+		unstored.Store(c.ID, c.Parts)
 	default:
 		_, _ = larder.Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	}
 	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
 }
 
-// warned has what [warnCoarse] logged.
-var warned sync.Map // of warning
-
-type warning struct {
-	of   weak.Pointer[larder.Larder]
-	what string
-}
+// coarse is what [warnCoarse] warns about.
+type coarse string
 
 // warnCoarse logs once for each Larder why an identity covers more than the code reaches.
 func warnCoarse(ctx context.Context, l *larder.Larder, what, text string) {
-	if l == nil || larder.IsCachedOnly(ctx) {
-		return
-	}
-	if _, before := warned.LoadOrStore(warning{weak.Make(l), what}, true); !before {
-		l.Logger().Warn("larder: " + text)
+	if l != nil && !larder.IsCachedOnly(ctx) {
+		l.WarnOnce(coarse(what), "larder: "+text)
 	}
 }
 

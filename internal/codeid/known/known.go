@@ -170,14 +170,14 @@ func KeepClosure(ctx context.Context, l *larder.Larder, c *analysis.Closure) err
 	return err
 }
 
-// foundDry holds results of [CachedOnly] contexts: parts of closures by their identity, and
-// identities of components by the key of their question.
-var foundDry sync.Map // key.Digest -> []analysis.Part, key.Key -> []identity
+// unstored holds results under [larder.CachedOnly], which stores none: parts of closures by
+// their identity, and identities of components by the key of their question.
+var unstored sync.Map // key.Digest -> []analysis.Part, key.Key -> []identity
 
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil if they
 // are no longer stored.
 func ClosureParts(ctx context.Context, l *larder.Larder, id key.Digest) []analysis.Part {
-	if parts, ok := foundDry.Load(id); ok {
+	if parts, ok := unstored.Load(id); ok {
 		return parts.([]analysis.Part)
 	}
 	parts, err := larder.Do(larder.CachedOnly(ctx), l, partsOf(id), func(context.Context) ([]analysis.Part, error) { return nil, larder.ErrNotCached })

@@ -30,7 +30,7 @@ var explained = law{
 		{"do not report changed declarations", "internal/app/explain/explain.go", "		if same < 0 {\n", "		if same > len(was) {\n", []string{"internal/app/explain.TestCodeIsComparedByParts"}},
 		{"do not explain the arguments of a node", "lazy/why.go", "				queue = append(queue, a)\n", "				_ = a\n", []string{"lazy.TestWhy"}},
 		{"do not note which results a flow used", "flow/manifest.go", "	m.used.set(index, u)\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
-		{"copy rows without comparing the manifest", "flow/pieces.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
+		{"copy rows without comparing the manifest", "flow/incremental.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"note copied rows at their old positions", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
 		{"count rows that a run would copy", "flow/planner.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
 		{"do not follow the inputs of a result in a tree", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},

@@ -44,7 +44,7 @@ var piecesType = xxh3.HashString("larder pieces 1")
 // write in pieces. It also returns nil on errors, because they occur again
 // where they can be reported.
 func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *component.Pieces {
-	p, ok := w.sink.Params.(component.Piecer)
+	p, ok := component.As[component.Piecer](w.sink.Params)
 	if !ok || in.Names != nil || len(in.Parts) != 1 || !w.alone {
 		return nil
 	}
