@@ -10,13 +10,20 @@ import (
 
 // Oriented returns the Exif orientation of an encoded image (see [codec.Orientation]), and
 // the image as it is stored if it must be turned for display. img is nil if the
-// orientation is [codec.Upright], or if the item is no image. An image that is only in
-// memory has no orientation.
+// orientation is [codec.Upright], or if the item is not an image. Only the bytes of the
+// item determine the result.
 func (it *Item) Oriented(ctx context.Context) (img image.Image, orientation int, err error) {
-	if at, ok := it.origin.(valuer); ok {
-		if _, ok, err := at.value(ctx); ok || err != nil {
+	if o, ok := it.origin.(interface {
+		item(ctx context.Context) (*Item, error)
+	}); ok { // computed or created on demand
+		inner, err := o.item(ctx)
+		if err != nil {
 			return nil, codec.Upright, err
 		}
+		return inner.Oriented(ctx)
+	}
+	if _, ok := it.origin.(*memory); ok { // encoders write no orientation
+		return nil, codec.Upright, nil
 	}
 	ext, err := it.Ext(ctx)
 	if err != nil {

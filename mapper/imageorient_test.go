@@ -2,6 +2,7 @@ package mapper_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
@@ -59,6 +60,23 @@ func TestImageOrient(t *testing.T) {
 		if log.Len() > 0 {
 			t.Errorf("orientation %d: %s", i, log.String())
 		}
+	}
+	// Bytes that another mapper returns are turned, too.
+	bytesOf, err := dataset.NewTransform(dataset.TransformFunc{
+		Name: "bytes", Out: []string{"image"}, Formats: []string{"png"},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			return dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewBytes("png", oriented(t, 6))}), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, err := dataset.Map(dataset.List(dataset.NewSample()), bytesOf, dataset.MapOptions{}).At(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := one(t.Context(), t, m, nil, computed); err != nil || !slices.Equal(got.Pix, []uint8{4, 1, 5, 2, 6, 3}) {
+		t.Errorf("computed bytes: %v, %v", got, err)
 	}
 	// Without the mapper there is a warning, for the first image alone.
 	var log bytes.Buffer

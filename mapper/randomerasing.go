@@ -1,7 +1,6 @@
 package mapper
 
 import (
-	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -58,8 +57,10 @@ func (m RandomErasing) ranges() (areaRanges, error) {
 // fill returns the colour.
 func (m RandomErasing) fill() (c color.NRGBA, err error) {
 	list, ok := m.Value.([]any)
-	if !ok {
-		list = []any{cmp.Or(m.Value, any(int64(0)))}
+	if m.Value == nil {
+		list = []any{int64(0)}
+	} else if !ok {
+		list = []any{m.Value}
 	}
 	var levels [3]uint8
 	if n := len(list); n != 1 && n != len(levels) {

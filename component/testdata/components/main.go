@@ -77,6 +77,10 @@ func params(name, schema string) any {
 	switch name {
 	case "image-resize":
 		return mapper.ImageResize{Width: 2}
+	case "center-crop":
+		return mapper.CenterCrop{Width: 1, Height: 1}
+	case "random-resized-crop":
+		return mapper.RandomResizedCrop{Width: 1, Height: 1}
 	case "random-crop":
 		return mapper.RandomCrop{Width: 1, Height: 1}
 	case "compute":

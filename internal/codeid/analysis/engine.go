@@ -39,7 +39,7 @@ var engineImpure = map[string]map[string]string{
 var engineCallable = map[string]map[string]bool{
 	engine + "/dataset": setOf(
 		"NewSample", "NewItem", "NewBytes", "NewTransform", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
-		"Item.Value", "Item.Borrow", "Item.Bytes", "Item.Open", "Item.IsRaw", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
+		"Item.Value", "Item.Oriented", "Item.Borrow", "Item.Bytes", "Item.Open", "Item.IsRaw", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
 		"Sample.Len", "Sample.Fields", "Sample.Keys", "Sample.Field", "Sample.Item", "Sample.Value", "Sample.With", "Sample.WithItem", "Sample.Without", "Sample.Only",
 		"Sample.Rename", "Sample.Remap", "Sample.Share", "Sample.Get", "Sample.Set", "Sample.SetAll"),
 	engine + "/component": setOf("Env.Path", "Suggest"),
