@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"math/bits"
 	"slices"
 
 	"github.com/larder-data/larder/array"
@@ -135,15 +136,19 @@ func (r raster) flip(columns, rows bool) image.Image {
 // mirror copies a row with its pixels in reverse order.
 func mirror(to, from []uint8, bytes int) {
 	n := len(from)
+	to = to[:n]
 	switch bytes {
 	case 1:
 		for i, v := range from {
 			to[n-1-i] = v
 		}
 	case 4:
-		for i := 0; i+4 <= n; i += 4 {
-			binary.NativeEndian.PutUint32(to[n-4-i:], binary.NativeEndian.Uint32(from[i:]))
+		for ; len(from) >= 8; from = from[8:] { // two pixels
+			pair := bits.RotateLeft64(binary.NativeEndian.Uint64(from), 32)
+			binary.NativeEndian.PutUint64(to[len(to)-8:], pair)
+			to = to[:len(to)-8]
 		}
+		copy(to, from)
 	default:
 		for i := 0; i < n; i += bytes {
 			copy(to[n-bytes-i:][:bytes], from[i:])
