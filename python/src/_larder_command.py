@@ -13,10 +13,10 @@ def main() -> None:
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "larder", "_bin", name)
     command = [program, *sys.argv[1:]]
     try:
-        if sys.platform != "win32":
-            os.execv(program, command)
-        import subprocess
+        if sys.platform == "win32":
+            import subprocess
 
-        raise SystemExit(subprocess.call(command))
+            raise SystemExit(subprocess.call(command))
+        os.execv(program, command)
     except OSError as error:
         raise SystemExit(f"larder: {program}: {error.strerror}; install the package again") from None

@@ -71,13 +71,24 @@ def building(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(building: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the sources of the program: builds write into it."""
+    folder = tmp_path_factory.mktemp("clone")
+    for entry in PACKAGE.parent.iterdir():
+        if entry.name not in (".git", "python"):
+            (folder / entry.name).symlink_to(entry)
+    shutil.copytree(PACKAGE, folder / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
+    return folder / "python"
+
+
+@pytest.fixture(scope="session")
+def wheel(building: Path, clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     library = tmp_path_factory.mktemp("turbojpeg")
     (library / "libturbojpeg.so.0").write_text("the library")
     (library / "README.ijg").write_text("its terms")
     search = f"{building}:{os.environ['PATH']}"
-    words = "wheel", "--no-build-isolation", "--no-deps", "-w", folder, PACKAGE
+    words = "wheel", "--no-build-isolation", "--no-deps", "-w", folder, clone
     pip(*words, PATH=search, LARDER_TURBOJPEG=str(library))
     (made,) = folder.glob("larder-*.whl")
     return made
@@ -138,14 +149,12 @@ def test_installed_for_the_user(place: Path, wheel: Path) -> None:
     assert found(place, python, place / "main.py", PYTHONUSERBASE=base) == inside(packages)
 
 
-def test_installed_as_editable(place: Path, building: Path) -> None:
-    binaries, clone = environment(place), place / "clone"
-    (clone / "cmd" / "larder").mkdir(parents=True)
-    shutil.copytree(PACKAGE, clone / "python", ignore=shutil.ignore_patterns("tests", "_bin"))
+def test_installed_as_editable(place: Path, building: Path, clone: Path) -> None:
+    binaries = environment(place)
     path = f"{building}:{os.environ['PATH']}"
-    words = "install", "--no-build-isolation", "--no-deps", "-e", clone / "python"
+    words = "install", "--no-build-isolation", "--no-deps", "-e", clone
     pip(*words, python=str(binaries / "python"), PATH=path)
-    assert found(place, binaries / "python", place / "main.py") == inside(clone / "python" / "src")
+    assert found(place, binaries / "python", place / "main.py") == inside(clone / "src")
     assert "larder" in subprocess.run([binaries / "larder", "version"], capture_output=True, text=True).stdout
 
 
